@@ -1,0 +1,28 @@
+// Run with the address of your identity provider: ISSUER=https://… CLIENT_ID=… PEPPER=<32 random characters> node dual-auth.js
+import Fastify from 'fastify'
+import dualAuth, { memoryStore } from 'dual-auth'
+
+const { ISSUER = '', CLIENT_ID = '', PORT = '8080', PEPPER = '' } = process.env
+
+export const app = Fastify({ logger: { level: 'warn' } })
+
+await app.register(dualAuth, {
+  apiKeys: {
+    marker: 'acme',
+    peppers: [{ id: '2026-01', secret: PEPPER }],
+    store: memoryStore() // knexStore(knex) from 'dual-auth/knex' keeps keys in PostgreSQL
+  },
+  jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
+  // The products are for API keys too. Everything else is for tokens only, unless it says otherwise.
+  policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
+  management: {
+    // Ask your own records here whether this person belongs to this shop.
+    canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
+  }
+})
+
+app.get('/shops/:shop_id/products', async request => ({ products: [], caller: request.identity }))
+app.get('/orders', async () => ({ orders: [] }))
+app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
+
+await app.listen({ host: '127.0.0.1', port: Number(PORT) })

@@ -1,0 +1,35 @@
+import Fastify from 'fastify'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import oauthDiscoveryShim from 'oauth-discovery-shim'
+
+const {
+  PORT = '8080',
+  PUBLIC_BASE_URL = `http://localhost:${PORT}`,
+  IDP_ISSUER = 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_EXAMPLE',
+  IDP_JWKS_URI = `${IDP_ISSUER}/.well-known/jwks.json`,
+  IDP_MCP_CLIENT_ID = ''
+} = process.env
+
+const app = Fastify({ logger: true })
+
+await app.register(oauthDiscoveryShim, {
+  publicBaseUrl: PUBLIC_BASE_URL,
+  issuer: IDP_ISSUER,
+  clientId: IDP_MCP_CLIENT_ID,
+  resourceName: 'Quickstart'
+})
+
+const keys = createRemoteJWKSet(new URL(IDP_JWKS_URI))
+
+// stands for your MCP endpoint: whoever has no good token is led to the sign-in page
+app.post<{ Body: { id: number } }>('/mcp', {
+  async onRequest ({ headers }, reply) {
+    const token = headers.authorization?.replace(/^Bearer /, '') ?? ''
+    const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch(() => undefined)
+    if (verified?.payload['client_id'] !== IDP_MCP_CLIENT_ID) {
+      return reply.code(401).header('www-authenticate', app.oauthChallenge).send({ error: 'invalid_token' })
+    }
+  }
+}, async ({ body }) => ({ jsonrpc: '2.0', id: body.id, result: {} }))
+
+await app.listen({ port: Number(PORT) })

@@ -1,0 +1,48 @@
+import type { Knex } from 'knex'
+import { conflict, invalid } from '../errors.ts'
+import type { ShopScope } from '../shops/scope.ts'
+
+export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const
+
+/** What a value has to fit. */
+export interface AttributeRule {
+  readonly id: string
+  readonly type: typeof attributeTypes[number]
+  readonly options: readonly string[]
+}
+
+export type AttributeValue = string | number | boolean
+
+/** @returns why the value does not fit the attribute, or undefined when it does */
+export function misfit ({ type, options }: AttributeRule, value: AttributeValue): string | undefined {
+  switch (type) {
+    case 'text': return typeof value === 'string' ? undefined : 'must be a string'
+    case 'number': return typeof value === 'number' ? undefined : 'must be a number'
+    case 'boolean': return typeof value === 'boolean' ? undefined : 'must be a boolean'
+    case 'select': return options.includes(value as string) ? undefined : `must be one of ${options.join(', ')}`
+  }
+}
+
+/**
+ * Options belong to type select, and to no other.
+ *
+ * @throws {@link SHOP_INVALID} about `options`
+ */
+export function requireOptions (type: AttributeRule['type'], options: readonly string[]): void {
+  if (type === 'select' && options.length === 0) throw invalid('options', 'options is required for type select')
+  if (type !== 'select' && options.length > 0) throw invalid('options', `options must be empty for type ${type}`)
+}
+
+/**
+ * Makes sure that every value that products have for the attribute fits it as it is now. The row of
+ * the attribute must be locked by `trx`: whoever writes values waits for it.
+ *
+ * @throws {@link SHOP_CONFLICT} about `type` or `options`
+ */
+export async function refuseLoss (trx: Knex.Transaction, shop: ShopScope, attribute: AttributeRule): Promise<void> {
+  const used = await trx('product_attributes').where({ shop_id: shop.id, attribute_id: attribute.id }).distinct('value')
+  const lost = used.find(({ value }) => misfit(attribute, value) !== undefined)
+  if (lost === undefined) return
+  const field = attribute.type === 'select' ? 'options' : 'type'
+  throw conflict(field, `${field} cannot change so: a product has the value ${JSON.stringify(lost.value)}`)
+}

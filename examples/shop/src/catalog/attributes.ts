@@ -1,0 +1,137 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { problems } from '../problem.ts'
+import { shopRepository } from '../repository.ts'
+import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
+import { attributeTypes, refuseLoss, requireOptions } from './attribute-values.ts'
+import type { CatalogOptions } from './index.ts'
+import { slugFromName } from './slug.ts'
+
+const AttributeParams = Type.Object({ ...ShopParams.properties, attribute_id: Uuid('The attribute') })
+
+const Code = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
+  description: 'Unique in the shop: lower-case letters, digits and single underscores. Made from the name when left out'
+})
+const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'What its values are' })
+const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Of the values: cm, g, L' }))
+const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+  maxItems: 500, uniqueItems: true, description: 'The values to choose from; for type select only'
+})
+
+const AttributeInput = Type.Object({
+  name: Name,
+  code: Type.Optional(Code),
+  type: AttributeType,
+  unit: Type.Optional(Unit),
+  options: Type.Optional(Options)
+}, { additionalProperties: false })
+
+const AttributeChanges = Type.Partial(AttributeInput, { additionalProperties: false })
+
+const Attribute = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  code: Code,
+  type: AttributeType,
+  unit: Unit,
+  options: Options,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+const filters = {
+  q: search(['name', 'code']),
+  code: anyOf('code', Code, 'Only these codes'),
+  type: anyOf('type', AttributeType, 'Only these types')
+}
+
+/** What products of the shop can be described by. */
+export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
+  const repository = shopRepository<Static<typeof Attribute>>(knex, { table: 'attributes', noun: 'attribute', filters })
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_attributes',
+      summary: 'List attributes',
+      description: 'List the attributes that products of a shop can have, a page at a time.',
+      tags: ['attributes', 'mcp', 'large'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'code', 'type', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Attribute), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('attributes', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_attribute',
+      summary: 'Create an attribute',
+      description: 'Create an attribute, such as a size or a material. Type select needs its options.',
+      tags: ['attributes', 'mcp'],
+      params: ShopParams,
+      body: AttributeInput,
+      response: { 201: Attribute, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const { options = [], ...fields } = body
+    requireOptions(body.type, options)
+    const attribute = await repository.insert(shop, {
+      ...fields, code: body.code ?? slugFromName(body.name, 'code', '_'), options: JSON.stringify(options)
+    })
+    return await reply.code(201).header('location', `/shops/${shop.id}/attributes/${attribute.id}`).send(attribute)
+  })
+
+  app.get('/:attribute_id', {
+    schema: {
+      operationId: 'get_attribute',
+      summary: 'Get an attribute',
+      description: 'Get one attribute of a shop.',
+      tags: ['attributes', 'mcp'],
+      params: AttributeParams,
+      response: { 200: Attribute, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.attribute_id))
+
+  app.patch('/:attribute_id', {
+    schema: {
+      operationId: 'update_attribute',
+      summary: 'Update an attribute',
+      description: 'Change some fields of an attribute; those left out stay as they are. ' +
+        'A change of type or options that values of products would not survive is refused.',
+      tags: ['attributes', 'mcp'],
+      params: AttributeParams,
+      body: AttributeChanges,
+      response: { 200: Attribute, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, params, body }) => await knex.transaction(async (trx) => {
+    const { options, ...fields } = body
+    const attribute = await repository.update(shop, params.attribute_id, {
+      ...fields, ...(options && { options: JSON.stringify(options) })
+    }, trx)
+    requireOptions(attribute.type, attribute.options)
+    await refuseLoss(trx, shop, attribute)
+    return attribute
+  }))
+
+  app.delete('/:attribute_id', {
+    schema: {
+      operationId: 'delete_attribute',
+      summary: 'Delete an attribute',
+      description: 'Delete an attribute for good, with the values that products have for it.',
+      tags: ['attributes', 'mcp'],
+      params: AttributeParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.attribute_id)
+    return await reply.code(204).send(null)
+  })
+}

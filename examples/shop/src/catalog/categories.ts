@@ -1,0 +1,118 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { problems } from '../problem.ts'
+import { shopRepository } from '../repository.ts'
+import { Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
+import { refuseCycle } from './category-tree.ts'
+import type { CatalogOptions } from './index.ts'
+import { slugFromName } from './slug.ts'
+
+const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid('The category') })
+
+const Parent = Nullable(Uuid('The category above; null at the top'))
+const Position = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among its siblings, lowest first' })
+
+const CategoryInput = Type.Object({
+  name: Name,
+  slug: Type.Optional(Slug),
+  description: Type.Optional(Description),
+  parent_id: Type.Optional(Parent),
+  position: Type.Optional(Position)
+}, { additionalProperties: false })
+
+const CategoryChanges = Type.Partial(CategoryInput, { additionalProperties: false })
+
+const Category = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  slug: Slug,
+  description: Description,
+  parent_id: Parent,
+  position: Position,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+const filters = {
+  q: search(['name', 'slug']),
+  slug: anyOf('slug', Slug, 'Only these slugs'),
+  parent_id: anyOf('parent_id', Parent, 'Only those directly below one of these; null finds those at the top')
+}
+
+/** The tree that products are found in. */
+export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
+  const repository = shopRepository<Static<typeof Category>>(knex, { table: 'categories', noun: 'category', filters })
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_categories',
+      summary: 'List categories',
+      description: 'List the categories of a shop, a page at a time. parent_id tells the tree.',
+      tags: ['categories', 'mcp', 'large'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'slug', 'position', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Category), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('categories', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_category',
+      summary: 'Create a category',
+      description: 'Create a category, at the top or below another one of the shop.',
+      tags: ['categories', 'mcp'],
+      params: ShopParams,
+      body: CategoryInput,
+      response: { 201: Category, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const category = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
+    return await reply.code(201).header('location', `/shops/${shop.id}/categories/${category.id}`).send(category)
+  })
+
+  app.get('/:category_id', {
+    schema: {
+      operationId: 'get_category',
+      summary: 'Get a category',
+      description: 'Get one category of a shop.',
+      tags: ['categories', 'mcp'],
+      params: CategoryParams,
+      response: { 200: Category, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.category_id))
+
+  app.patch('/:category_id', {
+    schema: {
+      operationId: 'update_category',
+      summary: 'Update a category',
+      description: 'Change some fields of a category, or move it with parent_id; fields left out stay as they are.',
+      tags: ['categories', 'mcp'],
+      params: CategoryParams,
+      body: CategoryChanges,
+      response: { 200: Category, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, params, body }) => await knex.transaction(async (trx) => {
+    if (body.parent_id != null) await refuseCycle(trx, shop, params.category_id, body.parent_id)
+    return await repository.update(shop, params.category_id, body, trx)
+  }))
+
+  app.delete('/:category_id', {
+    schema: {
+      operationId: 'delete_category',
+      summary: 'Delete a category',
+      description: 'Delete a category for good. Its products stay, without it; the categories below it move to the top.',
+      tags: ['categories', 'mcp'],
+      params: CategoryParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.category_id)
+    return await reply.code(204).send(null)
+  })
+}

@@ -1,0 +1,21 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { Knex } from 'knex'
+import { ShopScope } from '../shops/scope.ts'
+import { attributes } from './attributes.ts'
+import { categories } from './categories.ts'
+import { products } from './products.ts'
+import { tags } from './tags.ts'
+
+export interface CatalogOptions {
+  readonly knex: Knex
+}
+
+/** The catalog of each shop: the 20 routes that are tools. */
+export const catalog: FastifyPluginAsync<CatalogOptions> = async (app, { knex }) => {
+  app.addHook('preParsing', ShopScope.authorize(knex))
+
+  await app.register(products, { knex, prefix: '/shops/:shop_id/products' })
+  await app.register(categories, { knex, prefix: '/shops/:shop_id/categories' })
+  await app.register(tags, { knex, prefix: '/shops/:shop_id/tags' })
+  await app.register(attributes, { knex, prefix: '/shops/:shop_id/attributes' })
+}

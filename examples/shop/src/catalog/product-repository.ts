@@ -1,0 +1,122 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { invalid } from '../errors.ts'
+import { shopRepository } from '../repository.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { type AttributeRule, misfit } from './attribute-values.ts'
+import { filters, MAX_METADATA, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
+import { slugFromName } from './slug.ts'
+
+type ProductRow = Static<typeof Product>
+type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
+
+/** Products with what they are linked to: their rows, and those of the three tables beside them. */
+export function productRepository (knex: Knex) {
+  const rows = shopRepository<ProductRow>(knex, {
+    table: 'products',
+    noun: 'product',
+    filters,
+    computed: {
+      category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
+      tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),
+      attributes: jsonArray("json_build_object('attribute_id', attribute_id, 'value', value)", 'product_attributes', 'attribute_id')
+    }
+  })
+
+  return {
+    list: rows.list,
+    get: rows.get,
+    remove: rows.remove,
+
+    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
+      return await knex.transaction(async (trx) => {
+        const slug = input.slug ?? slugFromName(input.name)
+        const { id } = await rows.insert(shop, { currency: shop.currency, ...columnsOf(input), slug }, trx)
+        await writeLinks(trx, shop, id, input)
+        return await rows.get(shop, id, trx)
+      })
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>): Promise<ProductRow> {
+      return await knex.transaction(async (trx) => {
+        await rows.update(shop, id, columnsOf(changes), trx)
+        await writeLinks(trx, shop, id, changes)
+        return await rows.get(shop, id, trx)
+      })
+    }
+  }
+}
+
+function jsonArray (element: string, table: string, order: string): string {
+  return `(select coalesce(json_agg(${element} order by ${order}), '[]') from ${table}
+    where ${table}.shop_id = item.shop_id and ${table}.product_id = item.id)`
+}
+
+const LINKS = ['category_ids', 'tag_ids', 'attributes']
+
+/** What of the input belongs into the product's own row. */
+function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
+  const columns = Object.fromEntries(Object.entries(fields).filter(([name]) => !LINKS.includes(name)))
+  return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
+}
+
+function metadataText (metadata: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(metadata)
+  if (Buffer.byteLength(text) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
+  return text
+}
+
+/** Replaces the links that `input` mentions; leaves the others. */
+async function writeLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, input: Static<typeof ProductChanges>): Promise<void> {
+  const owner = { shop_id: shop.id, product_id: productId }
+
+  if (input.category_ids) {
+    const found = await requireAll(trx, shop, 'categories', input.category_ids, (index) => `category_ids/${index}`)
+    await replaceLinks(trx, 'product_categories', owner, [...found.keys()].map((id) => ({ category_id: id })))
+  }
+  if (input.tag_ids) {
+    const found = await requireAll(trx, shop, 'tags', input.tag_ids, (index) => `tag_ids/${index}`)
+    await replaceLinks(trx, 'product_tags', owner, [...found.keys()].map((id) => ({ tag_id: id })))
+  }
+  if (input.attributes) {
+    const ids = input.attributes.map((attribute) => attribute.attribute_id)
+    const rules = await requireAll(trx, shop, 'attributes', ids, (index) => `attributes/${index}/attribute_id`)
+    requireValues(input.attributes, rules)
+    await replaceLinks(trx, 'product_attributes', owner,
+      input.attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) })))
+  }
+}
+
+/**
+ * Makes sure that every id is a row of this shop's, and stays one, unchanged, until `trx` ends.
+ *
+ * @returns those rows by id
+ * @throws {@link SHOP_INVALID} about the first one that is not
+ */
+async function requireAll (
+  trx: Knex.Transaction, shop: ShopScope, table: string, ids: readonly string[], fieldOf: (index: number) => string
+): Promise<Map<string, AttributeRule>> {
+  const found = await trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forShare()
+  const byId = new Map(found.map((row) => [row.id, row]))
+  const missing = ids.findIndex((id) => !byId.has(id.toLowerCase()))
+  if (missing !== -1) throw invalid(fieldOf(missing), `${fieldOf(missing)} names something that is not in this shop`)
+  return byId
+}
+
+function requireValues (values: readonly ValueOf[], rules: ReadonlyMap<string, AttributeRule>): void {
+  const seen = new Set<string>()
+  for (const [index, { attribute_id: given, value }] of values.entries()) {
+    const id = given.toLowerCase()
+    if (seen.has(id)) throw invalid(`attributes/${index}/attribute_id`, `attributes/${index}/attribute_id is given twice`)
+    seen.add(id)
+    const why = misfit(rules.get(id)!, value)
+    if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)
+  }
+}
+
+async function replaceLinks (trx: Knex.Transaction, table: string, owner: object, links: readonly object[]): Promise<void> {
+  await trx(table).where(owner).delete()
+  if (links.length > 0) await trx(table).insert(links.map((link) => ({ ...owner, ...link })))
+}

@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { anyOf, bound, type Filter, search } from '../list.ts'
+import { Description, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
+
+/** Bytes of JSON. A page of products has to fit into memory. */
+export const MAX_METADATA = 16 * 1024
+
+const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
+const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
+  type: 'string', enum: ['draft', 'active', 'archived'], description: 'draft when left out; only active ones are on sale'
+})
+const PriceAmount = Type.Integer({
+  minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
+})
+const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217; that of the shop when left out' })
+const Ids = (description: string) => Type.Array(Type.String({ format: 'uuid' }), { maxItems: 100, uniqueItems: true, description })
+const AttributeValue = Type.Object({
+  attribute_id: Uuid('The attribute'),
+  value: Type.Unsafe<string | number | boolean>({
+    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'A text, number or boolean, or one of the options, as the type of the attribute asks'
+  })
+}, { additionalProperties: false })
+const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value for each attribute that it has' })
+const Metadata = Type.Unsafe<Record<string, unknown>>({
+  type: 'object', additionalProperties: true, description: `Any JSON object of your own, of at most ${MAX_METADATA / 1024} KiB`
+})
+
+export const ProductInput = Type.Object({
+  name: Name,
+  slug: Type.Optional(Slug),
+  description: Type.Optional(Description),
+  sku: Type.Optional(Nullable(Sku)),
+  status: Type.Optional(Status),
+  price_amount: Type.Optional(Nullable(PriceAmount)),
+  currency: Type.Optional(Currency),
+  category_ids: Type.Optional(Ids('The categories that it is in')),
+  tag_ids: Type.Optional(Ids('The tags that it has')),
+  attributes: Type.Optional(AttributeValues),
+  metadata: Type.Optional(Metadata)
+}, { additionalProperties: false })
+
+export const ProductChanges = Type.Partial(ProductInput, { additionalProperties: false })
+
+export const Product = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  slug: Slug,
+  description: Description,
+  sku: Nullable(Sku),
+  status: Status,
+  price_amount: Nullable(PriceAmount),
+  currency: Currency,
+  category_ids: Ids('The categories that it is in'),
+  tag_ids: Ids('The tags that it has'),
+  attributes: AttributeValues,
+  metadata: Metadata,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+export const filters = {
+  q: search(['name', 'sku', 'description']),
+  slug: anyOf('slug', Slug, 'Only these slugs'),
+  sku: anyOf('sku', Sku, 'Only these SKUs'),
+  status: anyOf('status', Status, 'Only these statuses'),
+  currency: anyOf('currency', Currency, 'Only these currencies'),
+  category_id: linkedTo('category', 'Only those in any of these categories'),
+  tag_id: linkedTo('tag', 'Only those with any of these tags'),
+  price_amount_gte: bound('price_amount', '>=', PriceAmount),
+  price_amount_lte: bound('price_amount', '<=', PriceAmount)
+}
+
+/** Matches products that are linked to any of the given categories or tags. */
+function linkedTo (noun: 'category' | 'tag', description: string): Filter {
+  const table = noun === 'category' ? 'product_categories' : 'product_tags'
+  return {
+    schema: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 100, description }),
+    apply: (query, ids: readonly string[]) => {
+      query.whereExists((links: Knex.QueryBuilder) => links.from(table)
+        .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])
+        .whereIn(`${noun}_id`, ids))
+    }
+  }
+}

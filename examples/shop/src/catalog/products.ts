@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { problems } from '../problem.ts'
+import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import type { CatalogOptions } from './index.ts'
+import { productRepository } from './product-repository.ts'
+import { filters, Product, ProductChanges, ProductInput } from './product-schemas.ts'
+
+const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid('The product') })
+
+/** What the shop sells. */
+export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
+  const repository = productRepository(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_products',
+      summary: 'List products',
+      description: 'List the products of a shop, a page at a time.',
+      tags: ['products', 'mcp', 'large'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'slug', 'sku', 'status', 'price_amount', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Product), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('products', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_product',
+      summary: 'Create a product',
+      description: 'Create a product. Only the name is required: status is draft and currency that of the shop unless given.',
+      tags: ['products', 'mcp'],
+      params: ShopParams,
+      body: ProductInput,
+      response: { 201: Product, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const product = await repository.create(shop, body)
+    return await reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`).send(product)
+  })
+
+  app.get('/:product_id', {
+    schema: {
+      operationId: 'get_product',
+      summary: 'Get a product',
+      description: 'Get one product of a shop, with its categories, tags and attribute values.',
+      tags: ['products', 'mcp'],
+      params: ProductParams,
+      response: { 200: Product, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.product_id))
+
+  app.patch('/:product_id', {
+    schema: {
+      operationId: 'update_product',
+      summary: 'Update a product',
+      description: 'Change some fields of a product; those left out stay as they are. ' +
+        'category_ids, tag_ids, attributes and metadata are replaced as a whole.',
+      tags: ['products', 'mcp'],
+      params: ProductParams,
+      body: ProductChanges,
+      response: { 200: Product, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, params, body }) => await repository.update(shop, params.product_id, body))
+
+  app.delete('/:product_id', {
+    schema: {
+      operationId: 'delete_product',
+      summary: 'Delete a product',
+      description: 'Delete a product for good. To take it off sale and keep it, set its status to archived instead.',
+      tags: ['products', 'mcp'],
+      params: ProductParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.product_id)
+    return await reply.code(204).send(null)
+  })
+}

@@ -1,0 +1,104 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { problems } from '../problem.ts'
+import { shopRepository } from '../repository.ts'
+import { Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
+import type { CatalogOptions } from './index.ts'
+import { slugFromName } from './slug.ts'
+
+const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid('The tag') })
+
+const TagInput = Type.Object({
+  name: Name,
+  slug: Type.Optional(Slug)
+}, { additionalProperties: false })
+
+const TagChanges = Type.Partial(TagInput, { additionalProperties: false })
+
+const Tag = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  slug: Slug,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+const filters = {
+  q: search(['name', 'slug']),
+  slug: anyOf('slug', Slug, 'Only these slugs')
+}
+
+/** Flat labels of products. */
+export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
+  const repository = shopRepository<Static<typeof Tag>>(knex, { table: 'tags', noun: 'tag', filters })
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_tags',
+      summary: 'List tags',
+      description: 'List the tags of a shop, a page at a time.',
+      tags: ['tags', 'mcp', 'large'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'slug', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Tag), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('tags', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_tag',
+      summary: 'Create a tag',
+      description: 'Create a tag, to be put on products with create_product or update_product.',
+      tags: ['tags', 'mcp'],
+      params: ShopParams,
+      body: TagInput,
+      response: { 201: Tag, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const tag = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
+    return await reply.code(201).header('location', `/shops/${shop.id}/tags/${tag.id}`).send(tag)
+  })
+
+  app.get('/:tag_id', {
+    schema: {
+      operationId: 'get_tag',
+      summary: 'Get a tag',
+      description: 'Get one tag of a shop.',
+      tags: ['tags', 'mcp'],
+      params: TagParams,
+      response: { 200: Tag, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.tag_id))
+
+  app.patch('/:tag_id', {
+    schema: {
+      operationId: 'update_tag',
+      summary: 'Update a tag',
+      description: 'Change some fields of a tag; those left out stay as they are.',
+      tags: ['tags', 'mcp'],
+      params: TagParams,
+      body: TagChanges,
+      response: { 200: Tag, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, params, body }) => await repository.update(shop, params.tag_id, body))
+
+  app.delete('/:tag_id', {
+    schema: {
+      operationId: 'delete_tag',
+      summary: 'Delete a tag',
+      description: 'Delete a tag for good, and take it off every product.',
+      tags: ['tags', 'mcp'],
+      params: TagParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.tag_id)
+    return await reply.code(204).send(null)
+  })
+}

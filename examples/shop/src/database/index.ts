@@ -1,0 +1,122 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { createPgConfig } from '@electric-sql/pglite/node-postgres'
+import knex, { type Knex } from 'knex'
+import pg from 'pg'
+import type { Config } from '../config.ts'
+import { lockDirectory } from './directory-lock.ts'
+import { templateOptions } from './template.ts'
+import { guardedPostgresClient } from './transaction-guard.ts'
+
+/** An open database. Both engines speak PostgreSQL and return the same JavaScript values. */
+export interface Database {
+  readonly engine: 'postgres' | 'embedded'
+  readonly knex: Knex
+  /** Closes the connections, and the embedded engine with its directory's lock. */
+  close (): Promise<void>
+}
+
+/** Connections per process to a PostgreSQL server. */
+const POOL_SIZE = 10
+
+/** How long a query may wait for a connection before it fails, in milliseconds. */
+const ACQUIRE_TIMEOUT = 10_000
+
+/** How long a statement may run on a server, in milliseconds, and how long connecting may take. */
+const STATEMENT_TIMEOUT = 30_000
+const CONNECT_TIMEOUT = 5_000
+
+/**
+ * Opens the database that the settings name: the server at `DATABASE_URL`, else the embedded one.
+ *
+ * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
+ */
+export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): Promise<Database> {
+  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url)
+}
+
+/**
+ * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
+ *
+ * @param url - `postgres://user:password@host:port/database`
+ */
+export function openPostgres (url: string): Database {
+  const db = knex({
+    client: guardedPostgresClient(),
+    connection: {
+      connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
+    },
+    pool: { min: 0, max: POOL_SIZE },
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT
+  })
+  return { engine: 'postgres', knex: db, close: async () => await db.destroy() }
+}
+
+/**
+ * Opens the embedded database in `dataDir`, in this process, and takes its lock. PGlite has one
+ * connection, so queries run one after another.
+ *
+ * @param dataDir - where it keeps its files; `null` keeps them in memory
+ * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
+ */
+export async function openEmbedded (dataDir: string | null): Promise<Database> {
+  const unlock = dataDir === null ? () => {} : lockDirectory(dataDir)
+  try {
+    const pglite = dataDir === null
+      ? await PGlite.create({ dataDir: 'memory://', ...await templateOptions() })
+      : await openDirectory(dataDir)
+    const db = knex({
+      client: guardedPostgresClient(),
+      connection: () => Object.assign(createPgConfig(pglite), valueTypes) as Knex.PgConnectionConfig,
+      pool: { min: 1, max: 1 },
+      acquireConnectionTimeout: ACQUIRE_TIMEOUT
+    })
+    const close = async (): Promise<void> => {
+      await db.destroy()
+      await pglite.close()
+      unlock()
+    }
+    return { engine: 'embedded', knex: db, close }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+async function openDirectory (dataDir: string): Promise<PGlite> {
+  if (!existsSync(dataDir)) {
+    // Made aside and moved into place, so that a start that was killed leaves no half of a database.
+    const draft = `${dataDir}.new`
+    rmSync(draft, { recursive: true, force: true })
+    await (await PGlite.create({ dataDir: draft, ...await templateOptions() })).close()
+    renameSync(draft, dataDir)
+  }
+  return await PGlite.create({ dataDir })
+}
+
+const { builtins } = pg.types
+const dateFromText: (text: string) => Date = pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')
+
+/** How the drivers turn column values into JavaScript. Set on each connection, not on the whole process. */
+const valueTypes = {
+  types: {
+    getTypeParser (oid: number, format: string) {
+      if (oid === builtins.INT8 && format === 'text') return integerFromText
+      if (oid === builtins.TIMESTAMPTZ && format === 'text') return instantFromText
+      return pg.types.getTypeParser(oid, format as 'text')
+    }
+  }
+}
+
+/** `bigint` as a number. Money is capped far below 2^53 by its column, so nothing here can be rounded. */
+function integerFromText (text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`)
+  return value
+}
+
+/** `timestamptz` as ISO 8601 in UTC with milliseconds, as it goes over the wire. */
+function instantFromText (text: string): string {
+  return dateFromText(text).toISOString()
+}

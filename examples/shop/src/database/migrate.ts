@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { migrations } from '../migrations/index.ts'
+import type { Database } from './index.ts'
+
+/** Any number that no other application on the same database uses for its advisory locks. */
+const LOCK = 7_300_001
+
+/** Between two attempts to get the lock, in milliseconds. */
+const POLL = 200
+
+const settings: Knex.MigratorConfig = {
+  migrationSource: {
+    getMigrations: async () => Object.keys(migrations),
+    getMigrationName: (name) => name as string,
+    getMigration: async (name) => {
+      const { up, down } = migrations[name as string]!
+      return { up: unhurried(up), down: unhurried(down) }
+    }
+  }
+}
+
+/** A change of a large table may take longer than a request's statement may. */
+function unhurried (change: (knex: Knex) => Promise<void>) {
+  return async (trx: Knex): Promise<void> => {
+    await trx.raw('set local statement_timeout = 0')
+    await change(trx)
+  }
+}
+
+/**
+ * Brings the tables up to date. Any number of processes may call it at once on one server: they
+ * take turns by an advisory lock. The lock is polled for, since a session that waits inside
+ * PostgreSQL for it holds a snapshot that blocks `CREATE INDEX CONCURRENTLY` forever.
+ *
+ * @returns the names of the migrations that this call ran
+ */
+export async function migrate ({ engine, knex }: Database): Promise<readonly string[]> {
+  if (engine === 'embedded') return await runMigrations(knex) // the directory's lock is enough
+  const connection = await knex.client.acquireConnection()
+  try {
+    while (!await tryLock(knex, connection)) await sleep(POLL)
+    try {
+      return await runMigrations(knex)
+    } finally {
+      await knex.raw('select pg_advisory_unlock(?)', [LOCK]).connection(connection)
+    }
+  } finally {
+    await knex.client.releaseConnection(connection)
+  }
+}
+
+async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
+  const { rows } = await knex.raw('select pg_try_advisory_lock(?) as locked', [LOCK]).connection(connection)
+  return rows[0].locked
+}
+
+async function runMigrations (knex: Knex): Promise<readonly string[]> {
+  if (await isUpToDate(knex)) return []
+  // knex's own lock is a row that a killed process leaves behind; ours ends with the connection.
+  await knex.migrate.forceFreeMigrationsLock(settings)
+  const [, names] = await knex.migrate.latest(settings)
+  return names
+}
+
+/** Two short queries for the usual start, where knex would make a dozen. */
+async function isUpToDate (knex: Knex): Promise<boolean> {
+  const { rows: [{ table }] } = await knex.raw("select to_regclass('knex_migrations') as table")
+  if (table === null) return false
+  const done = new Set((await knex('knex_migrations').select('name')).map(({ name }) => name))
+  return Object.keys(migrations).every((name) => done.has(name))
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { idOf } from './id.ts'
+
+/**
+ * How an account stands with the payment provider: `changed` has a snapshot that is out of date,
+ * `twin` the customer of the first account; `findable` and `suggested` have a customer that nobody
+ * linked, the one with the account's id and the other with its e-mail address.
+ */
+type PayState = 'synced' | 'changed' | 'linked' | 'missing' | 'findable' | 'suggested' | 'deleted' | 'unknown' | 'twin'
+
+const states: readonly PayState[] = [
+  'synced', 'synced', 'changed', 'linked', 'linked', 'missing', 'missing', 'findable', 'suggested', 'deleted', 'unknown', 'twin'
+]
+
+/** As many as there are states, for each shop by its slug. */
+const names: Readonly<Record<string, readonly string[]>> = {
+  'copper-kettle': [
+    'Alma Brandt', 'Bruno Castell', 'Chiara Donati', 'Dario Engel', 'Elsa Fontaine', 'Farid Ghani',
+    'Greta Holm', 'Hugo Iversen', 'Ines Jansen', 'Jonas Keller', 'Katya Lund', 'Alma Brandt (office)'
+  ],
+  'north-trail': [
+    'Liam Moreau', 'Mara Nilsen', 'Nils Ortega', 'Olga Petrov', 'Pau Queralt', 'Quentin Roy',
+    'Rosa Santos', 'Sven Thorsen', 'Tilda Ueda', 'Umar Vahid', 'Vera Walsh', 'Liam Moreau (club)'
+  ],
+  'paper-lantern': [
+    'Wim Xander', 'Xenia Young', 'Yara Zeman', 'Zeno Abbas', 'Aiko Baker', 'Bela Cohen',
+    'Carla Dunn', 'Dev Eriksen', 'Edda Farkas', 'Finn Garcia', 'Gaia Hansen', 'Wim Xander (school)'
+  ]
+}
+
+/** When all of it happened. */
+const CREATED = Date.UTC(2026, 0, 12) / 1000
+const SYNCED = '2026-02-02T08:00:00.000Z'
+
+/** A row of `accounts`. */
+interface DemoAccountRow {
+  readonly id: string
+  readonly shop_id: string
+  readonly name: string
+  readonly hash_name: string
+  readonly details: string
+}
+
+/** What the customer of an account is made of. */
+interface DemoCustomer {
+  /** Of the account. */
+  readonly id: string
+  readonly name: string
+  readonly email: string | null
+  readonly customerId: string
+  /** Seconds since the epoch. */
+  readonly created?: number
+}
+
+/** @returns the accounts of a shop, in every state that there is */
+export function accountsOf (slug: string): readonly DemoAccountRow[] {
+  return people(slug).map(({ id, name, email, state, customerId }) => ({
+    id,
+    shop_id: idOf(slug),
+    name,
+    hash_name: createHash('sha256').update(email).digest('hex').slice(0, 12),
+    details: JSON.stringify({ email, ...payDetails(state, customerOf({ id, name, email, customerId })) })
+  }))
+}
+
+/** @returns what the payment provider has under the key of a shop at the start */
+export function customersOf (slug: string): ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }> {
+  return people(slug).filter(({ state }) => !['missing', 'unknown', 'twin'].includes(state)).map(({ state, ...person }) => {
+    const customer = customerOf(person)
+    if (state === 'deleted') return { id: customer.id, deleted: true }
+    return state === 'suggested' ? { ...customer, metadata: {} } : customer
+  })
+}
+
+function people (slug: string) {
+  return states.map((state, index) => {
+    const name = names[slug]![index]!
+    const [first, last] = names[slug]![state === 'twin' ? 0 : index]!.toLowerCase().split(' ')
+    const id = idOf(slug, 'account', name)
+    const owner = state === 'twin' ? idOf(slug, 'account', names[slug]![0]!) : id
+    return { id, name, state, email: `${first}.${last}@example.com`, customerId: `cus_demo${owner.replaceAll('-', '').slice(0, 16)}` }
+  })
+}
+
+/** A customer with every field that the stand-in has, so that a snapshot of it is up to date. */
+export function customerOf ({ id, name, email, customerId, created = CREATED }: DemoCustomer) {
+  return {
+    id: customerId,
+    object: 'customer' as const,
+    address: null,
+    balance: 0,
+    created,
+    currency: null,
+    delinquent: false,
+    description: null,
+    email,
+    livemode: false,
+    metadata: { account_id: id },
+    name,
+    phone: null
+  }
+}
+
+function payDetails (state: PayState, customer: ReturnType<typeof customerOf>): object {
+  if (['missing', 'findable', 'suggested'].includes(state)) return {}
+  const link = { pay_customer_id: customer.id }
+  if (!['synced', 'changed', 'deleted'].includes(state)) return link
+  const snapshot = state === 'changed' ? { ...customer, email: `old.${customer.email}` } : customer
+  return { ...link, pay_customer: snapshot, pay_synced_at: SYNCED }
+}

@@ -1,0 +1,33 @@
+import type { Demo } from './demo-file.ts'
+
+/**
+ * What a person reads who has started the demo.
+ *
+ * @param file - where the same stands for programs
+ */
+export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, shops, idp, pay, users }: Demo, file: string): string {
+  const [shop] = shops
+  return `
+  The shop server is up, on this machine only.
+
+  MCP endpoint       ${mcpUrl}
+  REST               ${baseUrl}/shops/${shop?.id}/products
+  Identity provider  ${idp.issuer}
+  Payment stand-in   ${pay.url}
+
+  Shops, each with an API key for it
+${shops.map(({ id, name, api_key: key }) => `    ${name}\n      id   ${id}\n      key  ${key}`).join('\n')}
+
+  People, to sign in as
+${users.map(({ username, password, roles }) => `    ${username.padEnd(6)} password ${password}${roles.length > 0 ? `  (${roles.join(', ')})` : ''}`).join('\n')}
+
+  Connect a client, with a key or by signing in
+    claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${shop?.api_key}"
+    claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}
+    npx mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback
+
+  All of this as JSON: ${file}
+  Stop with Ctrl-C; the data stays.
+
+`
+}

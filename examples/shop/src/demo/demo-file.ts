@@ -1,0 +1,35 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Where everything is, for programs: what `demo.json` holds. */
+export interface Demo {
+  readonly base_url: string
+  readonly mcp_url: string
+  readonly shops: ReadonlyArray<{ readonly id: string, readonly slug: string, readonly name: string, readonly api_key: string }>
+  readonly idp: {
+    readonly issuer: string
+    readonly mcp_client_id: string
+    readonly m2m: { readonly client_id: string, readonly client_secret: string, readonly scope: string }
+  }
+  /** The stand-in for the payment provider. */
+  readonly pay: { readonly url: string }
+  readonly users: ReadonlyArray<{ readonly username: string, readonly password: string, readonly roles: readonly string[] }>
+}
+
+/** Where the demo keeps its data. */
+export const demoDataDir = process.env['DATA_DIR'] || fileURLToPath(new URL('../../.data', import.meta.url))
+
+const file = join(demoDataDir, 'demo.json')
+
+/** @returns what the last start wrote, or undefined when there was none */
+export function readDemo (): Demo | undefined {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+}
+
+/** @returns the file that it wrote; its owner alone can read it */
+export function writeDemo (demo: Demo): string {
+  writeFileSync(file, JSON.stringify(demo, null, 2) + '\n', { mode: 0o600 })
+  chmodSync(file, 0o600) // the mode above is for a new file only
+  return file
+}

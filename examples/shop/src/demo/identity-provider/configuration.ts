@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { errors, type Configuration } from 'oidc-provider'
+import type { IdentityProviderOptions } from '../identity-provider.ts'
+import { accountFrom, userById } from './account.ts'
+import { memoryAdapter } from './memory-adapter.ts'
+import { errorPage, show } from './pages.ts'
+import type { SigningKey } from './signing-key.ts'
+
+const minute = 60
+const hour = 60 * minute
+const day = 24 * hour
+
+const callbacks = ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback']
+
+/** The provider's configuration: two clients, one resource server, the lifetimes of the service's contract. */
+export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {
+  const { resource, users, clientId, m2m, redirectUris = callbacks, accessTokenSeconds = hour } = options
+  const apiScope = `${resource}/api`
+
+  return {
+    adapter: memoryAdapter(),
+    jwks: { keys: [key] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    clients: [
+      {
+        client_id: clientId,
+        token_endpoint_auth_method: 'none',
+        application_type: 'native',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        redirect_uris: [...redirectUris],
+        scope: 'openid email profile'
+      },
+      {
+        client_id: m2m.clientId,
+        client_secret: m2m.clientSecret,
+        grant_types: ['client_credentials'],
+        response_types: [],
+        redirect_uris: [],
+        scope: apiScope
+      }
+    ],
+    // phone is offered by the provider and not allowed to the client, as in the user pool of the contract
+    scopes: ['openid', 'email', 'phone', 'profile', apiScope],
+    claims: {
+      openid: ['sub', 'token_use', 'cognito:username', 'cognito:groups'],
+      email: ['email', 'email_verified'],
+      phone: ['phone_number'],
+      profile: ['name']
+    },
+    conformIdTokenClaims: false,
+    findAccount: (_ctx, id) => accountFrom(userById(users, id)),
+    responseTypes: ['code'],
+    renderError: (ctx, { error, error_description: description = '' }) =>
+      show(ctx, ctx.status, nonce => errorPage({ nonce, error, description })),
+    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
+    pkce: { required: () => true },
+    clientBasedCORS: () => true,
+    rotateRefreshToken: false,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // nobody is asked for consent, neither in a user pool nor here: a sign-in grants what was asked for
+    async loadExistingGrant ({ oidc: { client, params, provider, result, session } }) {
+      const known = result?.consent?.grantId ?? (client && session?.grantIdFor(client.clientId))
+      const grant = (known && await provider.Grant.find(known)) ||
+        new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' })
+      const scope = String(params?.['scope'] ?? '')
+      grant.addOIDCScope(scope)
+      for (const indicator of [resource, params?.['resource'] ?? []].flat()) grant.addResourceScope(String(indicator), scope)
+      await grant.save()
+      return grant
+    },
+    extraTokenClaims (_ctx, token) {
+      const user = 'accountId' in token ? userById(users, token.accountId) : undefined
+      return {
+        token_use: 'access',
+        version: 2,
+        ...user && { username: user.username },
+        ...user?.groups?.length && { 'cognito:groups': user.groups }
+      }
+    },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+      rpInitiatedLogout: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => resource,
+        useGrantedResource: () => true,
+        getResourceServerInfo (_ctx, indicator) {
+          if (indicator !== resource && !indicator.startsWith(`${resource}/`)) throw new errors.InvalidTarget()
+          return {
+            scope: `${apiScope} openid email profile`,
+            audience: indicator,
+            accessTokenTTL: accessTokenSeconds,
+            accessTokenFormat: 'jwt',
+            jwt: { sign: { alg: 'RS256' } }
+          }
+        }
+      }
+    },
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      AuthorizationCode: 5 * minute,
+      ClientCredentials: accessTokenSeconds,
+      Grant: 30 * day,
+      IdToken: hour,
+      Interaction: 3 * minute,
+      RefreshToken: 30 * day,
+      Session: hour
+    }
+  }
+}

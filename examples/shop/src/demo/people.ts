@@ -1,0 +1,31 @@
+import type { Knex } from 'knex'
+import { provisionUser } from '../users/repository.ts'
+import { subjectOf } from './identity-provider/account.ts'
+
+/** Who can sign in to the demo, and where they work. */
+export interface DemoPerson {
+  readonly username: string
+  readonly name: string
+  readonly roles: readonly string[]
+  /** Slugs of the shops that they are a member of. */
+  readonly shops: readonly string[]
+}
+
+export const demoPeople: readonly DemoPerson[] = [
+  { username: 'ada', name: 'Ada Admin', roles: ['admin'], shops: [] },
+  { username: 'kim', name: 'Kim Kettle', roles: [], shops: ['copper-kettle'] },
+  { username: 'noor', name: 'Noor North', roles: [], shops: ['north-trail', 'paper-lantern'] }
+]
+
+/** The subjects that are to be admins. */
+export const demoAdmins = demoPeople.filter(({ roles }) => roles.includes('admin')).map(subjectOf)
+
+/** Makes the demo's people known, with their shops. */
+export async function seedPeople (knex: Knex): Promise<void> {
+  for (const person of demoPeople) {
+    const user = await provisionUser(knex, subjectOf(person), person.username)
+    const shops = await knex('shops').whereIn('slug', person.shops).select('id')
+    if (shops.length === 0) continue
+    await knex('shop_members').insert(shops.map(({ id }) => ({ shop_id: id, user_id: user.id }))).onConflict().ignore()
+  }
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What the demo makes up for itself at its first start, so that nothing secret stands in its code. */
+export interface DemoSecrets {
+  /** Behind the fingerprints of API keys. */
+  readonly pepper: string
+  readonly machineSecret: string
+  /** Behind the payment keys of shops. */
+  readonly payKeySecret: string
+  /** The payment keys that the stand-in knows, by the slug of their shop. */
+  readonly payKeys: Readonly<Record<string, string>>
+  /** By username. */
+  readonly passwords: Readonly<Record<string, string>>
+}
+
+/** @returns the secrets in `dataDir`, made at the first start and readable by their owner only */
+export function demoSecrets (dataDir: string, usernames: readonly string[], shops: readonly string[]): DemoSecrets {
+  const file = join(dataDir, 'demo-secrets.json')
+  const secrets: DemoSecrets = {
+    pepper: random(32),
+    machineSecret: random(32),
+    payKeySecret: random(32),
+    payKeys: Object.fromEntries(shops.map((slug) => [slug, `sk_test_${randomBytes(12).toString('hex')}`])),
+    passwords: Object.fromEntries(usernames.map((username) => [username, random(9)])),
+    ...(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {})
+  }
+  mkdirSync(dataDir, { recursive: true })
+  writeFileSync(file, JSON.stringify(secrets, null, 2) + '\n', { mode: 0o600 })
+  return secrets
+}
+
+function random (bytes: number): string {
+  return randomBytes(bytes).toString('base64url')
+}

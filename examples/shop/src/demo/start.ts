@@ -1,0 +1,78 @@
+import { relative } from 'node:path'
+import { configFromEnvironment } from '../config.ts'
+import { SHOP_SETTINGS } from '../errors.ts'
+import { refuse, serve } from '../serve.ts'
+import { keyRing } from '../shops/key-ring.ts'
+import { bannerOf } from './banner.ts'
+import { type Demo, demoDataDir, readDemo, writeDemo } from './demo-file.ts'
+import { startIdentityProvider } from './identity-provider.ts'
+import { keysForShops } from './keys.ts'
+import { demoAdmins, demoPeople, seedPeople } from './people.ts'
+import { restoreCustomers, startDemoPay } from './pay-stand-in.ts'
+import { freePort } from './ports.ts'
+import { demoSecrets } from './secrets.ts'
+import { type SeededShop, seedDemo } from './seed.ts'
+import { demoShops } from './seed-data.ts'
+
+const CLIENT_ID = 'shop-mcp'
+const MACHINE_ID = 'shop-machine'
+
+/** The demo profile: the same server, with an identity provider, defaults and data that let it be tried at once. */
+try {
+  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '' } = process.env
+  if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
+  const port = await freePort(Number(PORT))
+  // With any port for the server, any will do for what stands beside it.
+  const portBeside = async (distance: number): Promise<number> => await freePort(PORT === '0' ? 0 : port + distance)
+  const baseUrl = `http://localhost:${port}`
+  const secrets = demoSecrets(demoDataDir, demoPeople.map(({ username }) => username), demoShops.map(({ slug }) => slug))
+  const users = demoPeople.map(({ username, roles }) => ({ username, password: secrets.passwords[username]!, roles }))
+
+  const identityProvider = await startIdentityProvider({
+    port: await portBeside(1),
+    users: users.map((user, index) => ({ ...user, name: demoPeople[index]!.name, groups: user.roles })),
+    dataDir: demoDataDir,
+    resource: baseUrl,
+    clientId: CLIENT_ID,
+    m2m: { clientId: MACHINE_ID, clientSecret: secrets.machineSecret }
+  })
+  const idp: Demo['idp'] = {
+    issuer: identityProvider.issuer,
+    mcp_client_id: CLIENT_ID,
+    m2m: { client_id: MACHINE_ID, client_secret: secrets.machineSecret, scope: `${baseUrl}/api` }
+  }
+
+  const standIn = await startDemoPay(await portBeside(2), secrets.payKeys)
+
+  // Of the environment only what the demo can be told: a setting that was meant for a real server stays out.
+  const config = configFromEnvironment({ LOG_LEVEL, DATABASE_URL, PORT: String(port) }, {
+    MCP_ENABLED: true,
+    DATA_DIR: demoDataDir,
+    PUBLIC_BASE_URL: baseUrl,
+    IDP_ISSUER: idp.issuer,
+    IDP_MCP_CLIENT_ID: CLIENT_ID,
+    IDP_M2M_CLIENT_IDS: MACHINE_ID,
+    API_KEY_PEPPERS: `demo:${secrets.pepper}`,
+    PAY_KEY_SECRETS: `demo:${secrets.payKeySecret}`,
+    PAY_API_URL: standIn.url,
+    ADMIN_SUBJECTS: demoAdmins.join(',')
+  })
+  let shops: readonly SeededShop[] = []
+  const app = await serve(config, async (database) => {
+    shops = await seedDemo(database, { payKeys: secrets.payKeys, keys: keyRing(config.PAY_KEY_SECRETS) })
+    await restoreCustomers(database.knex, standIn, secrets.payKeys)
+    await seedPeople(database.knex)
+  })
+
+  const demo: Demo = {
+    base_url: baseUrl,
+    mcp_url: `${baseUrl}/mcp`,
+    shops: await keysForShops(app, shops, { idp, last: readDemo() }),
+    idp,
+    pay: { url: standIn.url },
+    users
+  }
+  process.stdout.write(bannerOf(demo, relative(process.cwd(), writeDemo(demo))))
+} catch (error) {
+  refuse(error)
+}

@@ -1,0 +1,76 @@
+import { createError, type FastifyError } from '@fastify/error'
+
+/** 404. No such route. */
+export const SHOP_ROUTE_NOT_FOUND = createError('SHOP_ROUTE_NOT_FOUND', 'No route %s %s', 404)
+
+/** 403. The caller may not enter this shop, or there is no such shop. */
+export const SHOP_FORBIDDEN = createError('SHOP_FORBIDDEN', 'You have no access to this shop', 403)
+
+/** 403. The person's account was made inactive. */
+export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your account is not active', 403)
+
+/** 403. The route is for admins: people whose roles, in the database, include `admin`. */
+export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
+
+/** 404. No such row in this shop; a row of another shop answers the same. */
+export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)
+
+/** 409. The value of `field` is taken, or in use. */
+export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
+
+/** 422. The value of `field` cannot be accepted. */
+export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
+
+/** 503. The database cannot be reached, or has no connection free in time. */
+export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, try again later', 503)
+
+/** 500. A fault of the server; its details go to the log, under the request's id. */
+export const SHOP_INTERNAL = createError('SHOP_INTERNAL', 'Internal server error; request id %s', 500)
+
+/** 500. The payment key of a shop was sealed by a secret that is not in `PAY_KEY_SECRETS`, or is not this shop's. */
+export const SHOP_PAY_KEY_UNREADABLE = createError('SHOP_PAY_KEY_UNREADABLE', 'The payment key of shop %s cannot be decrypted', 500)
+
+/** At start. Another process has the embedded database open, or may have. */
+export const SHOP_DATA_DIRECTORY_IN_USE = createError(
+  'SHOP_DATA_DIRECTORY_IN_USE',
+  'The data directory %s is in use by %s. Stop it first, or set DATA_DIR to another directory. ' +
+  'If you are certain that it is gone, delete %s'
+)
+
+/** At start. Settings that cannot be used, all of them named. */
+export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
+
+/** From `npm run token`. There is no such person in the demo. */
+export const SHOP_DEMO_USER = createError('SHOP_DEMO_USER', 'Usage: npm run token -- <username>; the users are: %s')
+
+/** From `npm run token`. The demo's identity provider does not answer. */
+export const SHOP_DEMO_STOPPED = createError('SHOP_DEMO_STOPPED', 'The demo is not running: start it with npm start')
+
+/** At start. No free port near the wanted one. */
+export const SHOP_NO_PORT = createError('SHOP_NO_PORT', 'Ports %d to %d are all taken; set PORT to a free one')
+
+/** A fault in the code: a query on the pool from inside a transaction, which would wait for itself. */
+export const SHOP_QUERY_OUTSIDE_TRANSACTION = createError(
+  'SHOP_QUERY_OUTSIDE_TRANSACTION',
+  'A query inside a transaction must run on the transaction, not on the pool'
+)
+
+/** An error that is about one input field, by its path: `name`, `attributes/0/value`, `filter/status`. */
+export interface FieldError extends FastifyError {
+  readonly field: string
+}
+
+/** @returns a 404 that names what was not there */
+export function notFound (noun: string, id: string): Error {
+  return new SHOP_NOT_FOUND(noun, id)
+}
+
+/** @returns a 409 about `field` */
+export function conflict (field: string, message: string): FieldError {
+  return Object.assign(new SHOP_CONFLICT(message), { field })
+}
+
+/** @returns a 422 about `field` */
+export function invalid (field: string, message: string): FieldError {
+  return Object.assign(new SHOP_INVALID(message), { field })
+}

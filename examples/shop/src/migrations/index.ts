@@ -1,0 +1,11 @@
+import { catalog } from './001-catalog.ts'
+import { access } from './002-access.ts'
+import { accounts } from './003-accounts.ts'
+import type { Migration } from './migration.ts'
+
+/** Every migration by name, in the order in which they run. A name that was released never changes. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '001-catalog': catalog,
+  '002-access': access,
+  '003-accounts': accounts
+}

@@ -1,0 +1,82 @@
+import type { Knex } from 'knex'
+import { notFound } from './errors.ts'
+import type { Filter, ListQuery } from './list.ts'
+import type { ShopScope } from './shops/scope.ts'
+
+/** What the repositories of the resources of a shop differ in. */
+export interface Collection {
+  readonly table: string
+  /** For messages: `product`. */
+  readonly noun: string
+  readonly filters: Readonly<Record<string, Filter>>
+  /** Further fields of each row read: SQL over the row, which goes by `item`. */
+  readonly computed?: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads and writes the rows of one table, each time within one shop. A row of another shop is as
+ * absent as one that never was.
+ *
+ * Methods take a transaction as `on` where the caller has one open; by default they use the pool.
+ */
+export function shopRepository<Row> (knex: Knex, { table, noun, filters, computed = {} }: Collection) {
+  const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
+
+  return {
+    /** @returns one page, and how many rows match in all */
+    async list (shop: ShopScope, query: ListQuery): Promise<{ rows: Row[], count: number }> {
+      const matching = knex(table).where({ shop_id: shop.id })
+      for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
+
+      const order = orderFromSort(query.sort)
+      const page = matching.clone().select('*', knex.raw('count(*) over () as matching_count'))
+        .orderBy(order).offset(query.skip).limit(query.limit)
+      const found = await knex.select(fields).from(page.as('item')).orderBy(order)
+      const rows = found.map(({ matching_count: _, ...row }) => row as Row)
+
+      // A page past the end has no row to carry the count.
+      const count = found[0]?.matching_count ?? (query.skip === 0 ? 0 : (await matching.count().first())?.count)
+      return { rows, count }
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} */
+    async get (shop: ShopScope, id: string, on: Knex = knex): Promise<Row> {
+      const row = await on.select(fields).from({ item: table }).where({ shop_id: shop.id, id }).first()
+      if (row === undefined) throw notFound(noun, id)
+      return row
+    },
+
+    /** @returns the row as the table has it, without computed fields */
+    async insert (shop: ShopScope, values: object, on: Knex = knex): Promise<Row> {
+      const [row] = await on(table).insert({ ...values, shop_id: shop.id }).returning('*')
+      return row
+    },
+
+    /**
+     * Changes the given columns; with none given it changes nothing but still locks the row.
+     *
+     * @returns the row as the table has it, without computed fields
+     * @throws {@link SHOP_NOT_FOUND}
+     */
+    async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
+      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ ...values, updated_at: knex.fn.now() }).returning('*')
+      if (row === undefined) throw notFound(noun, id)
+      return row
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} */
+    async remove (shop: ShopScope, id: string): Promise<void> {
+      const count = await knex(table).where({ shop_id: shop.id, id }).delete()
+      if (count === 0) throw notFound(noun, id)
+    }
+  }
+}
+
+/** `id` makes the order total, so that no row is on two pages. */
+function orderFromSort (sort: string) {
+  const descending = sort.startsWith('-')
+  return [
+    { column: descending ? sort.slice(1) : sort, order: descending ? 'desc' : 'asc', nulls: 'last' as const },
+    { column: 'id', order: 'asc' }
+  ]
+}

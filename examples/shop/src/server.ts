@@ -1,0 +1,9 @@
+import { configFromEnvironment } from './config.ts'
+import { refuse, serve } from './serve.ts'
+
+/** The server as it runs in production: configured by the environment alone. */
+try {
+  await serve(configFromEnvironment(process.env))
+} catch (error) {
+  refuse(error)
+}

@@ -1,0 +1,45 @@
+import type { FastifyRequest } from 'fastify'
+import type { Knex } from 'knex'
+import { notFound, SHOP_FORBIDDEN } from '../errors.ts'
+
+/** What is known of a shop once its caller was let in. */
+export interface OpenShop {
+  readonly id: string
+  /** ISO 4217. */
+  readonly currency: string
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Lets the caller of a request into a shop: an API key into its own, a person into those that they
+ * are a member of, an admin and a machine into all.
+ *
+ * @throws {@link SHOP_FORBIDDEN} for those who may not enter every shop, whether or not this one exists
+ * @throws {@link SHOP_NOT_FOUND} for those who may
+ */
+export async function enterShop (knex: Knex, { identity, currentUser }: FastifyRequest, id: string): Promise<OpenShop> {
+  const everywhere = identity?.kind === 'machine' || currentUser?.roles.includes('admin') === true
+  if (everywhere) return await enterAnyShop(knex, id)
+  const query = shopById(knex, id)
+  if (identity?.kind === 'api-key') query.where('shops.id', identity.shopId)
+  else query.whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null }))
+  const [shop] = await query
+  if (shop === undefined) throw new SHOP_FORBIDDEN()
+  return shop
+}
+
+/**
+ * Lets anybody into a shop.
+ *
+ * @throws {@link SHOP_NOT_FOUND}
+ */
+export async function enterAnyShop (knex: Knex, id: string): Promise<OpenShop> {
+  const [shop] = await shopById(knex, id)
+  if (shop === undefined) throw notFound('shop', id)
+  return shop
+}
+
+function shopById (knex: Knex, id: string) {
+  return knex('shops').where('shops.id', UUID.test(id) ? id : null).select<OpenShop[]>('shops.id', 'currency')
+}

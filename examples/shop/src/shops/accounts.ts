@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { problems } from '../problem.ts'
+import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
+import { accountRepository, filters } from './account-repository.ts'
+
+const AccountParams = Type.Object({ ...ShopParams.properties, account_id: Uuid('The account') })
+
+const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
+const Details = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Any JSON object. The keys pay_customer_id, pay_customer and pay_synced_at are written by the payment routes only'
+})
+
+const AccountInput = Type.Object({
+  name: Name,
+  hash_name: Type.Optional(HashName),
+  details: Type.Optional(Details)
+}, { additionalProperties: false })
+
+const AccountChanges = Type.Partial(AccountInput, { additionalProperties: false })
+
+const Account = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  hash_name: HashName,
+  details: Details,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+/** The customers of a shop, as it knows them itself. */
+export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = accountRepository(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_accounts',
+      summary: 'List accounts',
+      description: 'List the accounts of a shop, a page at a time.',
+      tags: ['accounts'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'hash_name', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Account), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('accounts', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_account',
+      summary: 'Create an account',
+      description: 'Create an account. Its customer at the payment provider is created at its first checkout.',
+      tags: ['accounts'],
+      params: ShopParams,
+      body: AccountInput,
+      response: { 201: Account, ...problems(404, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const account = await repository.create(shop, body)
+    return await reply.code(201).header('location', `/shops/${shop.id}/accounts/${account.id}`).send(account)
+  })
+
+  app.get('/:account_id', {
+    schema: {
+      operationId: 'get_account',
+      summary: 'Get an account',
+      description: 'Get one account of a shop.',
+      tags: ['accounts'],
+      params: AccountParams,
+      response: { 200: Account, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.account_id))
+
+  app.patch('/:account_id', {
+    schema: {
+      operationId: 'update_account',
+      summary: 'Update an account',
+      description: 'Change some fields of an account; those left out stay as they are. ' +
+        'details is merged: keys given are set, keys given as null are removed, all others stay.',
+      tags: ['accounts'],
+      params: AccountParams,
+      body: AccountChanges,
+      response: { 200: Account, ...problems(404, 422) }
+    }
+  }, async ({ shop, params, body }) => await repository.update(shop, params.account_id, body))
+
+  app.delete('/:account_id', {
+    schema: {
+      operationId: 'delete_account',
+      summary: 'Delete an account',
+      description: 'Delete an account for good. Its orders stay, without an account; its customer at the payment provider stays, too.',
+      tags: ['accounts'],
+      params: AccountParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.account_id)
+    return await reply.code(204).send(null)
+  })
+}

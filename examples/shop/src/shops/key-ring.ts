@@ -1,0 +1,56 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { SHOP_PAY_KEY_UNREADABLE } from '../errors.ts'
+
+/** Encrypts the secret keys of shops for the database. */
+export interface KeyRing {
+  /** @returns the key as it is stored: `v1:<id of the secret>:<iv>:<ciphertext>:<tag>`, base64url */
+  seal (secretKey: string, shopId: string): string
+  /**
+   * @returns the key that was sealed for this shop
+   * @throws {@link SHOP_PAY_KEY_UNREADABLE} when it was sealed for another shop or by an unknown secret, or was changed
+   */
+  open (sealed: string, shopId: string): string
+}
+
+const CIPHER = 'aes-256-gcm'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/**
+ * AES-256-GCM with the shop's id as additional data: a value that is copied into the row of another
+ * shop does not open there.
+ *
+ * @param secrets - `id:secret`, newest first; the first one seals, all of them open
+ * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final)
+ */
+export function keyRing (secrets: readonly string[]): KeyRing {
+  const keys = new Map(secrets.map(keyFromText))
+  const [[newestId, newest]] = [...keys] as [[string, Buffer]]
+
+  return {
+    seal (secretKey, shopId) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, newest, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId))
+      const text = Buffer.concat([cipher.update(secretKey, 'utf8'), cipher.final()])
+      return ['v1', newestId, ...[iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(':')
+    },
+
+    open (sealed, shopId) {
+      const [version, id = '', ...parts] = sealed.split(':')
+      const key = keys.get(id)
+      const [iv, text, tag, ...rest] = parts.map((part) => Buffer.from(part, 'base64url'))
+      if (version !== 'v1' || !key || !iv || !text || !tag || rest.length > 0) throw new SHOP_PAY_KEY_UNREADABLE(shopId)
+      try {
+        const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId)).setAuthTag(tag)
+        return decipher.update(text, undefined, 'utf8') + decipher.final('utf8')
+      } catch {
+        throw new SHOP_PAY_KEY_UNREADABLE(shopId)
+      }
+    }
+  }
+}
+
+function keyFromText (text: string): [string, Buffer] {
+  const colon = text.indexOf(':')
+  return [text.slice(0, colon), Buffer.from(hkdfSync('sha256', text.slice(colon + 1), '', 'shop pay_secret_key v1', 32))]
+}

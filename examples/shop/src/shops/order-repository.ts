@@ -1,0 +1,79 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { conflict, invalid } from '../errors.ts'
+import { shopRepository } from '../repository.ts'
+import { filters, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
+import type { ShopScope } from './scope.ts'
+
+type OrderRow = Static<typeof Order>
+type LineInput = Static<typeof OrderInput>['lines'][number]
+
+/** What may follow a status. */
+const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  pending: ['paid', 'cancelled'],
+  paid: ['fulfilled', 'cancelled'],
+  fulfilled: [],
+  cancelled: []
+}
+
+/** Orders with their lines, which are written once. */
+export function orderRepository (knex: Knex) {
+  const rows = shopRepository<OrderRow>(knex, {
+    table: 'orders',
+    noun: 'order',
+    filters,
+    computed: {
+      lines: `(select json_agg(json_build_object('product_id', product_id, 'name', name, 'sku', sku,
+          'unit_amount', unit_amount, 'quantity', quantity) order by position)
+        from order_lines where order_lines.shop_id = item.shop_id and order_lines.order_id = item.id)`
+    }
+  })
+
+  return {
+    list: rows.list,
+    get: rows.get,
+
+    /** @throws {@link SHOP_INVALID} */
+    async create (shop: ShopScope, { account_id: accountId, lines }: Static<typeof OrderInput>): Promise<OrderRow> {
+      return await knex.transaction(async (trx) => {
+        const snapshots = await snapshotLines(trx, shop, lines)
+        const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
+        if (!Number.isSafeInteger(total)) throw invalid('lines', 'lines come to more than can be counted')
+        const { id } = await rows.insert(shop, { account_id: accountId, currency: shop.currency, total_amount: total }, trx)
+        await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
+        return await rows.get(shop, id, trx)
+      })
+    },
+
+    /**
+     * @param status - undefined, and everything stays as it is
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT}
+     */
+    async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined): Promise<OrderRow> {
+      return await knex.transaction(async (trx) => {
+        const { status: before } = await rows.update(shop, id, {}, trx) // locks it
+        if (status !== undefined && status !== before) {
+          if (!next[before].includes(status)) throw conflict('status', `An order that is ${before} cannot become ${status}`)
+          await rows.update(shop, id, { status }, trx)
+        }
+        return await rows.get(shop, id, trx)
+      })
+    }
+  }
+}
+
+/** @throws {@link SHOP_INVALID} about the first line whose product cannot be bought */
+async function snapshotLines (trx: Knex.Transaction, shop: ShopScope, lines: readonly LineInput[]) {
+  const found = await trx('products').where({ shop_id: shop.id, status: 'active', currency: shop.currency }).whereNotNull('price_amount')
+    .whereIn('id', lines.map((line) => line.product_id)).orderBy('id').forShare()
+    .select<Array<{ id: string, name: string, sku: string | null, price_amount: number }>>('id', 'name', 'sku', 'price_amount')
+  const byId = new Map(found.map((product) => [product.id, product]))
+  return lines.map(({ product_id: id, quantity = 1 }, index) => {
+    const product = byId.get(id.toLowerCase())
+    if (product === undefined) {
+      const field = `lines/${index}/product_id`
+      throw invalid(field, `${field} is not an active product of this shop with a price in ${shop.currency}`)
+    }
+    return { product_id: product.id, name: product.name, sku: product.sku, unit_amount: product.price_amount, quantity }
+  })
+}

@@ -1,0 +1,46 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { anyOf, bound } from '../list.ts'
+import { Name, Nullable, serverFields, Uuid } from '../schemas.ts'
+
+const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
+  type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'How far it has come'
+})
+const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
+const Quantity = Type.Integer({ minimum: 1, maximum: 100_000 })
+
+export type OrderStatus = Static<typeof Status>
+
+export const OrderInput = Type.Object({
+  account_id: Uuid('Whose order it is'),
+  lines: Type.Array(Type.Object({
+    product_id: Uuid('An active product with a price'),
+    quantity: Type.Optional(Quantity)
+  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'What is bought, in the currency of the shop' })
+}, { additionalProperties: false })
+
+export const OrderChanges = Type.Object({ status: Type.Optional(Status) }, { additionalProperties: false })
+
+export const Order = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  account_id: Nullable(Uuid('Whose order it is; null when the account was deleted')),
+  status: Status,
+  currency: Type.String({ description: 'ISO 4217' }),
+  total_amount: Amount('Sum of the lines'),
+  lines: Type.Array(Type.Object({
+    product_id: Nullable(Uuid('null when the product was deleted')),
+    name: Name,
+    sku: Nullable(Type.String()),
+    unit_amount: Amount('Price of one'),
+    quantity: Quantity
+  }), { description: 'As the products were when it was placed' }),
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+export const filters = {
+  status: anyOf('status', Status, 'Only these statuses'),
+  account_id: anyOf('account_id', Type.String({ format: 'uuid' }), 'Only the orders of these accounts'),
+  total_amount_gte: bound('total_amount', '>=', Amount('At least')),
+  total_amount_lte: bound('total_amount', '<=', Amount('At most'))
+}

@@ -1,0 +1,69 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { problems } from '../problem.ts'
+import { ShopParams, Uuid } from '../schemas.ts'
+import { orderRepository } from './order-repository.ts'
+import { filters, Order, OrderChanges, OrderInput } from './order-schemas.ts'
+
+const OrderParams = Type.Object({ ...ShopParams.properties, order_id: Uuid('The order') })
+
+/** What was bought in a shop. Orders are never deleted. */
+export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = orderRepository(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_orders',
+      summary: 'List orders',
+      description: 'List the orders of a shop with their lines, a page at a time.',
+      tags: ['orders'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['created_at', 'updated_at', 'status', 'total_amount']),
+      response: { 200: Type.Array(Order), ...problems(404, 422) }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('orders', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_order',
+      summary: 'Create an order',
+      description: 'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now.',
+      tags: ['orders'],
+      params: ShopParams,
+      body: OrderInput,
+      response: { 201: Order, ...problems(404, 422) }
+    }
+  }, async ({ shop, body }, reply) => {
+    const order = await repository.create(shop, body)
+    return await reply.code(201).header('location', `/shops/${shop.id}/orders/${order.id}`).send(order)
+  })
+
+  app.get('/:order_id', {
+    schema: {
+      operationId: 'get_order',
+      summary: 'Get an order',
+      description: 'Get one order of a shop with its lines.',
+      tags: ['orders'],
+      params: OrderParams,
+      response: { 200: Order, ...problems(404, 422) }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.order_id))
+
+  app.patch('/:order_id', {
+    schema: {
+      operationId: 'update_order_status',
+      summary: 'Update the status of an order',
+      description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. Nothing else of it changes.',
+      tags: ['orders'],
+      params: OrderParams,
+      body: OrderChanges,
+      response: { 200: Order, ...problems(404, 409, 422) }
+    }
+  }, async ({ shop, params, body }) => await repository.updateStatus(shop, params.order_id, body.status))
+}

@@ -1,0 +1,38 @@
+import type { Knex } from 'knex'
+import type { KeyRing } from './key-ring.ts'
+import type { ShopScope } from './scope.ts'
+
+/** How a shop stands with its payment provider. */
+export interface PayStatus {
+  readonly configured: boolean
+  readonly accounts: number
+  readonly linked: number
+  readonly synced: number
+}
+
+/** The secret keys of shops: encrypted in the database, in the clear only on their way to the provider. */
+export function payKeyRepository (knex: Knex, keys: KeyRing) {
+  return {
+    async status (shop: ShopScope): Promise<PayStatus> {
+      return await knex('accounts').where({ shop_id: shop.id }).first(
+        knex.raw('exists (select from shops where id = ? and pay_secret_key is not null) as configured', [shop.id]),
+        knex.raw('count(*) as accounts'),
+        knex.raw("count(nullif(details->>'pay_customer_id', '')) as linked"),
+        knex.raw("count(nullif(details->>'pay_synced_at', '')) as synced"))
+    },
+
+    /** @throws {@link SHOP_PAY_KEY_UNREADABLE} */
+    async get (shop: ShopScope): Promise<string | null> {
+      const { pay_secret_key: sealed } = await knex('shops').where({ id: shop.id }).first('pay_secret_key')
+      return sealed === null ? null : keys.open(sealed, shop.id)
+    },
+
+    async set (shop: ShopScope, secretKey: string): Promise<void> {
+      await knex('shops').where({ id: shop.id }).update({ pay_secret_key: keys.seal(secretKey, shop.id), updated_at: knex.fn.now() })
+    },
+
+    async remove (shop: ShopScope): Promise<void> {
+      await knex('shops').where({ id: shop.id }).update({ pay_secret_key: null, updated_at: knex.fn.now() })
+    }
+  }
+}

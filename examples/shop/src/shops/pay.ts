@@ -1,0 +1,153 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { isProviderError, PAY_RECONCILE_NO_SECRET_KEY, type PayProvider } from 'pay-reconcile'
+import { conflict } from '../errors.ts'
+import { actorOf } from '../pay.ts'
+import { problems, providerProblems } from '../problem.ts'
+import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import { accountRepository } from './account-repository.ts'
+import type { KeyRing } from './key-ring.ts'
+import { orderRepository } from './order-repository.ts'
+import { payKeyRepository } from './pay-keys.ts'
+import { ShopScope } from './scope.ts'
+
+export interface PayOptions {
+  readonly knex: Knex
+  readonly provider: PayProvider
+  readonly keys: KeyRing
+  /** Lets everybody call these routes, as the service did before they asked for a token. */
+  readonly isPublic: boolean
+}
+
+/** How long the provider may take to answer whether it knows a key, in milliseconds. */
+const VERIFY_TIMEOUT = 4000
+
+/** An address that no customer has, to ask for without learning anything. */
+const NOBODY = 'nobody@shop.invalid'
+
+const PayKey = Type.Object({
+  pay_secret_key: Type.String({
+    pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9]+$', maxLength: 255, description: 'The secret key of the shop at the payment provider'
+  })
+}, { additionalProperties: false })
+
+const PayStatus = Type.Object({
+  configured: Type.Boolean({ description: 'Whether the shop has a secret key' }),
+  accounts: Type.Integer({ description: 'Accounts of the shop' }),
+  linked: Type.Integer({ description: 'Of those, with a customer at the payment provider' }),
+  synced: Type.Integer({ description: 'Of those, with a snapshot of that customer' })
+})
+
+const Verdict = Type.Object({
+  valid: Type.Boolean({ description: 'Whether the payment provider takes the key' }),
+  code: Type.Optional(Type.String({ description: 'Why not' }))
+})
+
+const CheckoutInput = Type.Object({ order_id: Uuid('A pending order of an account') }, { additionalProperties: false })
+
+const Checkout = Type.Object({
+  order_id: Uuid('The order'),
+  account_id: Uuid('Whose order it is'),
+  pay_customer_id: Type.String({ description: 'The customer of the account at the payment provider' }),
+  created: Type.Boolean({ description: 'Whether this checkout created that customer' })
+})
+
+/** The shop and its payment provider. */
+export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, isPublic }) => {
+  const repository = payKeyRepository(knex, keys)
+  const accounts = accountRepository(knex)
+  const orders = orderRepository(knex)
+
+  if (isPublic) app.log.warn('PAY_ROUTES_PUBLIC: anybody can set and remove the payment keys of shops, without a token')
+  app.addHook('preParsing', isPublic ? ShopScope.open(knex) : ShopScope.authorize(knex))
+
+  app.get('/status', {
+    schema: {
+      operationId: 'get_pay_status',
+      summary: 'Get the payment status',
+      description: 'Whether the shop has a secret key, and how many of its accounts have a customer at the payment provider.',
+      tags: ['pay'],
+      params: ShopParams,
+      response: { 200: PayStatus, ...problems(404, 422) }
+    }
+  }, async ({ shop }) => await repository.status(shop))
+
+  app.put('/key', {
+    schema: {
+      operationId: 'set_pay_key',
+      summary: 'Set the secret key',
+      description: 'Set the secret key of the shop at the payment provider, in place of the last one. It is never shown again.',
+      tags: ['pay'],
+      params: ShopParams,
+      body: PayKey,
+      response: { 200: PayStatus, ...problems(404, 422) }
+    }
+  }, async ({ shop, body }) => {
+    await repository.set(shop, body.pay_secret_key)
+    return await repository.status(shop)
+  })
+
+  app.post('/key/verify', {
+    schema: {
+      operationId: 'verify_pay_key',
+      summary: 'Verify the secret key',
+      description: 'Ask the payment provider whether it takes the secret key of the shop. Changes nothing.',
+      tags: ['pay'],
+      params: ShopParams,
+      response: { 200: Verdict, ...problems(400, 404, 422), ...providerProblems }
+    }
+  }, async ({ shop, signal }) => {
+    const secretKey = await repository.get(shop)
+    if (secretKey === null) throw new PAY_RECONCILE_NO_SECRET_KEY()
+    return await verdictOf(provider, secretKey, AbortSignal.any([signal, AbortSignal.timeout(VERIFY_TIMEOUT)]))
+  })
+
+  app.delete('/key', {
+    schema: {
+      operationId: 'delete_pay_key',
+      summary: 'Remove the secret key',
+      description: 'Remove the secret key of the shop. Accounts keep their customers; nothing can be read or created without a key.',
+      tags: ['pay'],
+      params: ShopParams,
+      response: { 204: Deleted, ...problems(404, 422) }
+    }
+  }, async ({ shop }, reply) => {
+    await repository.remove(shop)
+    return await reply.code(204).send(null)
+  })
+
+  app.post('/checkout', {
+    schema: {
+      operationId: 'create_pay_checkout',
+      summary: 'Check out an order',
+      description: 'Give the account of a pending order its customer at the payment provider: created at the first checkout, however many ' +
+        'there are at once, and kept in details.pay_customer_id of the account.',
+      tags: ['pay'],
+      params: ShopParams,
+      body: CheckoutInput,
+      response: { 200: Checkout, ...problems(400, 404, 409, 422), ...providerProblems }
+    }
+  }, async (request) => {
+    const { shop, body: { order_id: orderId }, id: requestId, signal } = request
+    const order = await orders.get(shop, orderId)
+    if (order.status !== 'pending') throw conflict('order_id', `The order is ${order.status}`)
+    if (order.account_id === null) throw conflict('order_id', 'The account of the order was deleted')
+    const { id: accountId, name, details: { email } } = await accounts.get(shop, order.account_id)
+    const { customerId, created } = await app.payReconcile.ensureCustomer({
+      accountId, name, email: typeof email === 'string' ? email : undefined, actor: actorOf(request), requestId, signal
+    })
+    return { order_id: order.id, account_id: accountId, pay_customer_id: customerId, created }
+  })
+}
+
+/** @throws a provider error when the provider did not say whether it takes the key */
+async function verdictOf (provider: PayProvider, secretKey: string, signal: AbortSignal): Promise<{ valid: boolean, code?: string }> {
+  try {
+    await provider.findByEmail({ secretKey, email: NOBODY, signal })
+    return { valid: true }
+  } catch (error) {
+    if (isProviderError(error) && ['key_rejected', 'key_forbidden'].includes(error.fault)) return { valid: false, code: error.code }
+    throw error
+  }
+}

@@ -1,0 +1,50 @@
+import type { FastifyRequest } from 'fastify'
+import type { Knex } from 'knex'
+import { enterAnyShop, enterShop, type OpenShop } from './access.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The shop of this request, on routes under `/shops/:shop_id`. */
+    shop: ShopScope
+  }
+}
+
+/**
+ * The right to work on the rows of one shop. Every repository asks for it, and only
+ * {@link ShopScope.authorize} makes one (and {@link ShopScope.open}, where the settings say that everybody is let in), so that no code can reach a shop that the caller was not let into.
+ */
+export class ShopScope {
+  readonly id: string
+  /** ISO 4217. */
+  readonly currency: string
+
+  private constructor ({ id, currency }: OpenShop) {
+    this.id = id
+    this.currency = currency
+  }
+
+  /**
+   * A `preParsing` hook for routes under `/shops/:shop_id` that are public: everybody is let in.
+   *
+   * @throws {@link SHOP_NOT_FOUND}
+   */
+  static open (knex: Knex) {
+    return async (request: FastifyRequest): Promise<void> => {
+      const { shop_id: id } = request.params as { shop_id: string }
+      request.shop = new ShopScope(await enterAnyShop(knex, id))
+    }
+  }
+
+  /**
+   * A `preParsing` hook for routes under `/shops/:shop_id`: whoever is not let in cannot make the
+   * server read a body, nor learn what it would have said of it.
+   *
+   * @throws {@link SHOP_FORBIDDEN} | {@link SHOP_NOT_FOUND}, see {@link enterShop}
+   */
+  static authorize (knex: Knex) {
+    return async (request: FastifyRequest): Promise<void> => {
+      const { shop_id: id } = request.params as { shop_id: string }
+      request.shop = new ShopScope(await enterShop(knex, request, id))
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { FastifyRequest } from 'fastify'
+import { invalid } from './errors.ts'
+
+/** How many objects and arrays may stand in one another. */
+const MAX_DEPTH = 32
+
+/**
+ * A `preValidation` hook that refuses what JSON can say and PostgreSQL cannot keep: NUL characters,
+ * lone surrogates, and numbers too large for a double. Without it they would be errors of the
+ * database, or come back as something else. The tools' endpoint is left out: the arguments of a call
+ * pass here as the input of its route.
+ *
+ * @throws {@link SHOP_INVALID} that names the field
+ */
+export async function refuseUnstorable (request: FastifyRequest): Promise<void> {
+  if (request.is404 || request.routeOptions.schema?.hide === true) return
+  const fault = faultOf(request.query) ?? faultOf(request.body)
+  if (fault !== undefined) throw invalid(fault.path, `${fault.path} ${fault.what}`)
+}
+
+interface Place {
+  readonly value: object
+  readonly key: string
+  readonly above: Place | null
+  readonly depth: number
+}
+
+/** Looks at every value once, without recursion: how deep and how wide they are is the client's choice. */
+function faultOf (root: unknown): { path: string, what: string } | undefined {
+  if (typeof root !== 'object' || root === null) return undefined
+  const pending: Place[] = [{ value: root, key: '', above: null, depth: 0 }]
+  for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
+    if (place.depth > MAX_DEPTH) return { path: pathOf(place), what: 'is nested too deeply' }
+    for (const [key, value] of Object.entries(place.value)) {
+      if (!isStorable(key)) return { path: pathOf(place, JSON.stringify(key)), what: UNSTORABLE }
+      if (typeof value === 'object' && value !== null) pending.push({ value, key, above: place, depth: place.depth + 1 })
+      else if (!isStorable(value)) return { path: pathOf(place, key), what: UNSTORABLE }
+    }
+  }
+  return undefined
+}
+
+const UNSTORABLE = 'has a character or number that cannot be stored'
+
+function isStorable (value: unknown): boolean {
+  if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value)
+  return typeof value !== 'number' || Number.isFinite(value)
+}
+
+function pathOf (place: Place, ...keys: string[]): string {
+  for (let at: Place | null = place; at?.above != null; at = at.above) keys.unshift(at.key)
+  return keys.join('/')
+}

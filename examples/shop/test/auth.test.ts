@@ -1,0 +1,194 @@
+import type { RouteOptions } from 'fastify'
+import t from 'tap'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, ['member', 'stranger', 'admin', 'gone'])
+const routes: RouteOptions[] = []
+const app = await build(t, database, idp, { onRoute: (route) => routes.push(route) })
+
+const here = await createShop(database, 'here')
+const elsewhere = await createShop(database, 'elsewhere')
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+
+const machine = bearer(await idp.machineToken())
+const [member, stranger, admin, gone] = await Promise.all(['member', 'stranger', 'admin', 'gone'].map(async (name) => bearer(await idp.userToken(name))))
+for (const person of [member, stranger, admin, gone]) await app.inject({ url: `/shops/${here}/tags`, headers: person! })
+const idOf = async (name: string): Promise<string> => (await knex('users').where({ name }).first('id')).id
+await knex('shop_members').insert({ shop_id: here, user_id: await idOf('member') })
+await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
+await knex('users').where({ name: 'gone' }).update({ active: false, roles: ['admin'] })
+
+const makeKey = async (shop: string, body: object = { name: 'test' }): Promise<{ id: string, plaintext: string }> =>
+  (await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, body)).body
+const key = { 'x-api-key': (await makeKey(here)).plaintext }
+const foreignKey = { 'x-api-key': (await makeKey(elsewhere)).plaintext }
+
+/** What the service's contract says of a route, from nothing but its path and tags. */
+function policyOf ({ url, schema }: RouteOptions): 'public' | 'dual' | 'jwt' {
+  if (url.includes('/.well-known/') || url === '/oauth/register') return 'public'
+  return url === '/mcp' || schema?.tags?.includes('mcp') === true ? 'dual' : 'jwt'
+}
+
+/** Routes for people who are admins, and for nobody else. */
+const isForAdmins = (url: string): boolean => url.startsWith('/admin/')
+
+const requests = () => routes.flatMap((route) => [route.method].flat().map((method) => ({
+  route,
+  method,
+  policy: policyOf(route),
+  url: (shop: string, id = NOBODY) => route.url.replace(':shop_id', shop).replace(/:(\w+_)?id/, id)
+})))
+
+async function statusOf (method: string, url: string, headers: Record<string, string> = {}): Promise<number> {
+  const payload = ['POST', 'PUT', 'PATCH'].includes(method) ? { payload: {} } : {}
+  return (await app.inject({ method: method as 'GET', url, headers, ...payload })).statusCode
+}
+
+t.test('every route lets in whom its policy says, and nobody else', async (t) => {
+  t.ok(requests().length > 75)
+  for (const { method, policy, url } of requests()) {
+    const path = url(here)
+    const status = async (headers?: Record<string, string>): Promise<number> => await statusOf(method, path, headers)
+    const isIn = (code: number): boolean => ![401, 403, 500, 503].includes(code)
+    const name = `${method} ${path}`
+
+    t.equal(isIn(await status()), policy === 'public', `${name}: nobody`)
+    t.equal(isIn(await status(key)), policy !== 'jwt', `${name}: an API key`)
+    t.equal(isIn(await status({ authorization: `Bearer ${key['x-api-key']}` })), policy !== 'jwt', `${name}: an API key as bearer token`)
+    t.equal(isIn(await status(machine)), !isForAdmins(path), `${name}: a machine`)
+    t.equal(isIn(await status(member)), !isForAdmins(path), `${name}: a member of the shop`)
+    t.ok(isIn(await status(admin)), `${name}: an admin`)
+    if (isForAdmins(path)) {
+      for (const somebody of [machine, member, stranger, gone]) t.equal(await status(somebody), 403, `${name}: no active admin`)
+    }
+    if (policy !== 'public') {
+      t.equal(await status(bearer('nonsense')), 401, `${name}: nonsense`)
+      t.equal(await status({ ...member, 'x-api-key': `${key['x-api-key']}x` }), 401, `${name}: a bad key beside a good token`)
+      if (policy === 'jwt') t.equal(await status(key), 401, `${name}: a key where none are taken`)
+    }
+  }
+})
+
+t.test('tagged, a tool, and open to API keys are the same thing', async (t) => {
+  const tagged = routes.filter(({ method, schema }) => method !== 'HEAD' && schema?.tags?.includes('mcp')).map(({ schema }) => schema?.operationId)
+  t.equal(tagged.length, 20)
+  t.strictSame(app.mcpTools.map(({ name }) => name), tagged.toSorted())
+})
+
+t.test('nobody reaches another shop by any route, and its rows stay as they are', async (t) => {
+  const there = client(app, `/shops/${elsewhere}`, machine)
+  const ids = new Map<string, string>()
+  for (const [param, path, body] of [
+    ['product', 'products', { name: 'Foreign' }], ['category', 'categories', { name: 'Foreign' }],
+    ['tag', 'tags', { name: 'Foreign' }], ['attribute', 'attributes', { name: 'Foreign', type: 'text' }],
+    ['account', 'accounts', { name: 'Foreign' }]
+  ] as const) ids.set(`:${param}_id`, (await there('POST', `/${path}`, body)).body.id)
+  ids.set(':key_id', (await makeKey(elsewhere)).id)
+  await there('PATCH', `/products/${ids.get(':product_id')}`, { status: 'active', price_amount: 100 })
+  const order = { account_id: ids.get(':account_id'), lines: [{ product_id: ids.get(':product_id') }] }
+  ids.set(':order_id', (await there('POST', '/orders', order)).body.id)
+  await there('PUT', '/pay/key', { pay_secret_key: 'sk_test_foreign' })
+  const tables = ['products', 'categories', 'tags', 'attributes', 'accounts', 'orders', 'order_lines']
+  const rows = async () => [
+    await knex('shops').where({ id: elsewhere }),
+    ...await Promise.all(tables.map(async (table) => await knex(table).where({ shop_id: elsewhere }).orderByRaw('1, 2')))
+  ]
+  const before = await rows()
+
+  const shopRoutes = requests().filter(({ route }) => route.url.includes(':shop_id'))
+  t.ok(shopRoutes.length >= 45)
+  for (const { route, method, policy, url } of shopRoutes) {
+    const id = ids.get(/:(?!shop_id)\w+_id/.exec(route.url)?.[0] ?? '')
+    for (const shop of [elsewhere, NOBODY]) {
+      t.equal(await statusOf(method, url(shop, id), key), policy === 'dual' ? 403 : 401, `${method} ${route.url}: a key of another shop`)
+      t.equal(await statusOf(method, url(shop, id), member), 403, `${method} ${route.url}: a member of another shop`)
+      t.equal(await statusOf(method, url(shop, id), stranger), 403, `${method} ${route.url}: a member of none`)
+    }
+    t.equal(await statusOf(method, url(NOBODY, id), machine), 404, `${method} ${route.url}: a machine, of no shop`)
+    if (id !== undefined) t.equal(await statusOf(method, url(here, id), member), 404, `${method} ${route.url}: a foreign row through one's own shop`)
+    t.equal(await statusOf(method, url(elsewhere, id), gone), 403, `${method} ${route.url}: an admin who was made inactive`)
+  }
+  t.strictSame(await rows(), before)
+  t.equal(await statusOf('GET', `/shops/${elsewhere}/tags`, foreignKey), 200, 'no key was revoked')
+})
+
+t.test('a person is made known once, however many of their requests come first', async (t) => {
+  await knex('users').where({ name: 'stranger' }).delete()
+  const statuses = await Promise.all(Array.from({ length: 8 }, async () => await statusOf('GET', `/shops/${here}/tags`, stranger)))
+  t.strictSame(new Set(statuses), new Set([403]))
+  t.match(await knex('users').where({ name: 'stranger' }), [{ active: true, roles: [] }])
+})
+
+t.test('a key with scopes uses the tools that they open', async (t) => {
+  const reader = { 'x-api-key': (await makeKey(here, { name: 'reader', scopes: ['read', 'create_tag'] })).plaintext }
+  t.equal(await statusOf('GET', `/shops/${here}/products`, reader), 200)
+  t.equal(await statusOf('POST', `/shops/${here}/tags`, reader), 422, 'it is in, with an empty body')
+  t.equal(await statusOf('POST', `/shops/${here}/products`, reader), 403)
+  const call = async (name: string) => await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { ...reader, accept: 'application/json, text/event-stream' },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { shop_id: here, product_id: NOBODY } } }
+  })
+  t.match((await call('get_product')).body, /404 Not Found/)
+  const refused = await call('delete_product')
+  t.match(`${refused.statusCode} ${refused.body}`, /403/)
+})
+
+t.test('a tool call verifies its key once, and looks up its person once', async (t) => {
+  const asked: string[] = []
+  const listen = ({ sql }: { sql: string }): void => { asked.push(sql) }
+  knex.on('query', listen)
+  t.teardown(() => knex.removeListener('query', listen))
+  const call = async (headers: Record<string, string>) => await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { ...headers, accept: 'application/json, text/event-stream' },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_tags', arguments: { shop_id: here } } }
+  })
+  t.equal((await call(key)).statusCode, 200)
+  t.equal(asked.filter((sql) => /^select .* from "api_keys"/.test(sql)).length, 1)
+  t.equal((await call(member!)).statusCode, 200)
+  t.equal(asked.filter((sql) => /from "users"/.test(sql)).length, 1)
+})
+
+t.test('a shop is the same however its id is spelled', async (t) => {
+  const capitals = here.toUpperCase()
+  const { id, plaintext } = await makeKey(capitals)
+  t.ok((await client(app, '', machine)('GET', `/shops/${here}/api-keys/`)).body.some((listed: { id: string }) => listed.id === id), 'a key made by the other spelling is listed')
+  for (const shop of [here, capitals]) t.equal(await statusOf('GET', `/shops/${shop}/tags`, { 'x-api-key': plaintext }), 200, shop)
+  t.equal(await statusOf('DELETE', `/shops/${here}/api-keys/${id}`, machine), 204, 'and can be revoked')
+})
+
+t.test('a tool tells the model of a character that cannot be stored', async (t) => {
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { ...key, accept: 'application/json, text/event-stream' },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_tag', arguments: { shop_id: here, name: 'a\0b' } } }
+  })
+  t.equal(statusCode, 200)
+  t.match(body, /"isError":true/)
+  t.match(body, /name has a character or number that cannot be stored/)
+})
+
+t.test('a revoked key is refused by the very next call, over REST and as a tool', async (t) => {
+  const { id, plaintext } = await makeKey(here)
+  const headers = { 'x-api-key': plaintext }
+  t.equal(await statusOf('GET', `/shops/${here}/tags`, headers), 200)
+  t.equal(await statusOf('DELETE', `/shops/${here}/api-keys/${id}`, member), 204)
+  t.equal(await statusOf('GET', `/shops/${here}/tags`, headers), 401)
+  t.equal(await statusOf('POST', '/mcp', headers), 401)
+})
+
+t.test('a 401 leads to the sign-in', async (t) => {
+  for (const url of ['/mcp', `/shops/${here}/products`]) {
+    const missing = await app.inject({ method: 'GET', url })
+    t.equal(missing.headers['www-authenticate'], 'Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp", scope="openid email profile"')
+    const invalid = await app.inject({ method: 'GET', url, headers: bearer('x') })
+    t.equal(invalid.headers['www-authenticate'], 'Bearer error="invalid_token", resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp", scope="openid email profile"')
+    t.strictSame(invalid.json(), { statusCode: 401, code: 'DUAL_AUTH_CREDENTIAL_INVALID', error: 'Unauthorized', message: 'The credentials are not valid' })
+  }
+})

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import knex from 'knex'
+import type { Test } from 'tap'
+import { type AppOptions, buildApp } from '../src/app.ts'
+import { configFromEnvironment } from '../src/config.ts'
+import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
+import { machineToken } from '../src/demo/keys.ts'
+
+/** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
+export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
+
+/** @returns the URL of a new, empty database on the test server, dropped when the test ends */
+export async function createDatabase (t: Test, server: string): Promise<string> {
+  const name = `shop_test_${randomUUID().replaceAll('-', '')}`
+  const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
+  await admin.raw('create database ??', [name])
+  t.teardown(async () => {
+    await admin.raw('drop database ?? with (force)', [name])
+    await admin.destroy()
+  })
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** @returns an empty database of the engine under test, gone when the test ends */
+export async function openTestDatabase (t: Test): Promise<Database> {
+  const database = TEST_DATABASE_URL === undefined
+    ? await openEmbedded(null)
+    : openPostgres(await createDatabase(t, TEST_DATABASE_URL))
+  t.teardown(async () => await database.close())
+  await migrate(database)
+  return database
+}
+
+export const BASE_URL = 'http://localhost:8080'
+const CLIENT_ID = 'test-mcp'
+const MACHINE = { clientId: 'test-machine', clientSecret: 'test machine secret' }
+
+/** An identity provider of its own for a test file, with the people that the test names. */
+export interface TestIdentityProvider {
+  readonly settings: Readonly<Record<string, string>>
+  /** An access token of the machine client. */
+  machineToken (): Promise<string>
+  /** An access token of a person, by signing in. */
+  userToken (username: string): Promise<string>
+  close (): Promise<void>
+}
+
+/** @returns a running identity provider, stopped when the test ends */
+export async function openIdentityProvider (t: Test, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
+  const password = 'test password'
+  const { issuer, close } = await startIdentityProvider({
+    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE
+  })
+  t.teardown(close)
+  return {
+    settings: { IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: CLIENT_ID, API_KEY_PEPPERS: `test:${'p'.repeat(32)}`, PAY_KEY_SECRETS: `test:${'k'.repeat(32)}` },
+    machineToken: async () => await machineToken({
+      issuer, mcp_client_id: CLIENT_ID, m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
+    }),
+    userToken: async (username) => await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
+    close
+  }
+}
+
+/** @returns the app on the database, closed when the test ends */
+export async function build (t: Test, database: Database, idp: TestIdentityProvider, options: {
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly onRoute?: (route: RouteOptions) => void
+  /** Default: nothing is logged. */
+  readonly logger?: AppOptions['logger']
+} = {}): Promise<FastifyInstance> {
+  const { settings, ...rest } = options
+  const config = configFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })
+  const app = await buildApp({ config, database, logger: false, ...rest })
+  t.teardown(async () => await app.close())
+  await app.ready()
+  return app
+}
+
+/** @returns the id of a new shop */
+export async function createShop ({ knex }: Database, slug: string, currency = 'EUR'): Promise<string> {
+  const [{ id }] = await knex('shops').insert({ slug, name: slug, currency }).returning('id')
+  return id
+}
+
+/** Sends JSON and gives back what a test asserts on. */
+export function client (app: FastifyInstance, prefix: string, headers: Readonly<Record<string, string>>) {
+  return async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => {
+    const response = await app.inject({ method, url: prefix + path, headers: { ...headers }, ...(body && { payload: body }) })
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body === '' ? null : response.json()
+    }
+  }
+}
+
+/** @returns the header that a token travels in */
+export function bearer (token: string): { authorization: string } {
+  return { authorization: `Bearer ${token}` }
+}
+
+/** Matches an id and an instant, whose values a test cannot know. */
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+export const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

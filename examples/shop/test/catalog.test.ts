@@ -1,0 +1,266 @@
+import t from 'tap'
+import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t)
+const app = await build(t, database, idp)
+const token = bearer(await idp.machineToken())
+const shopId = await createShop(database, 'here')
+const otherId = await createShop(database, 'elsewhere', 'USD')
+const here = client(app, `/shops/${shopId}`, token)
+const elsewhere = client(app, `/shops/${otherId}`, token)
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+
+const nested = (depth: number): object => depth === 0 ? {} : { a: nested(depth - 1) }
+
+const server = { id: UUID, shop_id: shopId, created_at: INSTANT, updated_at: INSTANT }
+
+/** One row for each resource: what only the required fields give, and a change of every other field. */
+const resources = [{
+  noun: 'product',
+  path: '/products',
+  least: { name: 'Café Crème Mug' },
+  made: {
+    name: 'Café Crème Mug', slug: 'cafe-creme-mug', description: null, sku: null, status: 'draft', price_amount: null, currency: 'EUR', category_ids: [], tag_ids: [], attributes: [], metadata: {}
+  },
+  changes: {
+    name: 'Mug', slug: 'mug', description: 'Holds *coffee*.', sku: 'M-1', status: 'active', price_amount: 1999, currency: 'USD', metadata: { origin: { country: 'PT' }, tested: true }
+  }
+}, {
+  noun: 'category',
+  path: '/categories',
+  least: { name: 'Tea & Coffee' },
+  made: { name: 'Tea & Coffee', slug: 'tea-and-coffee', description: null, parent_id: null, position: 0 },
+  changes: { name: 'Coffee', slug: 'coffee', description: 'Beans', position: 3 }
+}, {
+  noun: 'tag',
+  path: '/tags',
+  least: { name: 'Best Seller' },
+  made: { name: 'Best Seller', slug: 'best-seller' },
+  changes: { name: 'Bestseller', slug: 'bestseller' }
+}, {
+  noun: 'attribute',
+  path: '/attributes',
+  least: { name: 'Net Weight', type: 'number' },
+  made: { name: 'Net Weight', code: 'net_weight', type: 'number', unit: null, options: [] },
+  changes: { name: 'Size', code: 'size', type: 'select', unit: 'EU', options: ['S', 'M'] }
+}]
+
+for (const { noun, path, least, made, changes } of resources) {
+  t.test(`a ${noun} is created from its required fields, read, changed and deleted`, async (t) => {
+    const created = await here('POST', path, least)
+    t.equal(created.status, 201)
+    t.match(created.body, { ...server, ...made })
+    t.strictSame(Object.keys(created.body).toSorted(), Object.keys({ ...server, ...made }).toSorted(), 'and nothing else')
+    const item = `${path}/${created.body.id}`
+    t.equal(created.headers.location, `/shops/${shopId}${item}`)
+
+    t.strictSame((await here('GET', item)).body, created.body)
+    t.strictSame((await here('GET', `${item}/`)).body, created.body, 'with a slash at the end, too')
+    t.strictSame((await here('PATCH', item, {})).body, { ...created.body, updated_at: (await here('GET', item)).body.updated_at }, 'no change keeps everything')
+
+    const updated = await here('PATCH', item, changes)
+    t.equal(updated.status, 200)
+    t.strictSame(updated.body, { ...created.body, ...changes, updated_at: updated.body.updated_at })
+    t.ok(updated.body.updated_at > created.body.updated_at)
+    t.strictSame((await here('GET', item)).body, updated.body)
+
+    const deleted = await here('DELETE', item)
+    t.strictSame([deleted.status, deleted.body], [204, null])
+    t.equal((await here('GET', item)).status, 404)
+  })
+
+  t.test(`a missing ${noun} and one of another shop are the same 404, and nothing changes`, async (t) => {
+    const foreign = (await elsewhere('POST', path, least)).body
+    for (const [method, body] of [['GET'], ['PATCH', { name: 'Stolen' }], ['DELETE']] as const) {
+      for (const id of [foreign.id, NOBODY]) {
+        const answer = await here(method, `${path}/${id}`, body)
+        t.strictSame([answer.status, answer.body], [404, { statusCode: 404, code: 'SHOP_NOT_FOUND', error: 'Not Found', message: `No ${noun} ${id}` }], method)
+      }
+    }
+    t.strictSame((await elsewhere('GET', `${path}/${foreign.id}`)).body, foreign)
+    t.equal((await elsewhere('DELETE', `${path}/${foreign.id}`)).status, 204)
+  })
+
+  t.test(`a ${noun} with a taken slug or code is a 409 that names it; another shop may use it`, async (t) => {
+    const key = noun === 'attribute' ? 'code' : 'slug'
+    const first = await here('POST', path, least)
+    const same = await here('POST', path, least)
+    t.strictSame([same.status, same.body], [409, { statusCode: 409, code: 'SHOP_CONFLICT', error: 'Conflict', message: `${key} is taken in this shop`, field: key }])
+    const second = await here('POST', path, { ...least, [key]: 'second' })
+    t.equal((await here('PATCH', `${path}/${second.body.id}`, { [key]: first.body[key] })).body.field, key)
+    const foreign = await elsewhere('POST', path, least)
+    t.equal(foreign.status, 201)
+    await elsewhere('DELETE', `${path}/${foreign.body.id}`)
+    await here('DELETE', `${path}/${first.body.id}`)
+    await here('DELETE', `${path}/${second.body.id}`)
+  })
+
+  t.test(`what a ${noun} does not know is refused by name, not dropped`, async (t) => {
+    const created = await here('POST', path, { ...least, colour: 'red' })
+    t.strictSame([created.status, created.body.field, created.body.message], [422, 'colour', 'colour is not a known field'])
+    t.equal((await here('POST', path, { ...least, id: NOBODY })).body.field, 'id', 'nor can a client choose an id')
+    t.equal((await here('POST', path, { ...least, shop_id: otherId })).body.field, 'shop_id', 'nor a shop')
+  })
+}
+
+t.test('a shop that does not exist is a 404', async (t) => {
+  const answer = await client(app, `/shops/${NOBODY}`, token)('GET', '/products')
+  t.strictSame([answer.status, answer.body], [404, { statusCode: 404, code: 'SHOP_NOT_FOUND', error: 'Not Found', message: `No shop ${NOBODY}` }])
+})
+
+t.test('bad input is a 422 that names the field', async (t) => {
+  const product = (await here('POST', '/products', { name: 'Subject' })).body
+  const tag = (await here('POST', '/tags', { name: 'Subject' })).body
+  const foreignTag = (await elsewhere('POST', '/tags', { name: 'Foreign' })).body
+  const number = (await here('POST', '/attributes', { name: 'Depth', type: 'number' })).body
+  const select = (await here('POST', '/attributes', { name: 'Size', type: 'select', options: ['S', 'M'] })).body
+
+  const cases: Array<[method: 'POST' | 'PATCH', path: string, body: object, field: string, message?: string]> = [
+    ['POST', '/products', {}, 'name', 'name is required'],
+    ['POST', '/products', { name: 7 }, 'name', 'name must be string'],
+    ['POST', '/products', { name: '' }, 'name'],
+    ['POST', '/products', { name: '   ' }, 'name'],
+    ['POST', '/products', { name: 'x'.repeat(201) }, 'name'],
+    ['POST', '/products', { name: 'a\0b' }, 'name'],
+    ['POST', '/products', { name: 'a\ud800b' }, 'name'],
+    ['POST', '/products', { name: '面包' }, 'slug', 'slug cannot be made from the name "面包": give one'],
+    ['POST', '/products', { name: 'a', slug: 'Not A Slug' }, 'slug'],
+    ['POST', '/products', { name: 'a', status: 'gone' }, 'status', 'status must be one of draft, active, archived'],
+    ['POST', '/products', { name: 'a', price_amount: 19.99 }, 'price_amount', 'price_amount must be integer'],
+    ['POST', '/products', { name: 'a', price_amount: '1999' }, 'price_amount'],
+    ['POST', '/products', { name: 'a', price_amount: -1 }, 'price_amount'],
+    ['POST', '/products', { name: 'a', price_amount: 2 ** 53 }, 'price_amount'],
+    ['POST', '/products', { name: 'a', currency: 'euro' }, 'currency'],
+    ['POST', '/products', { name: 'a', metadata: [] }, 'metadata'],
+    ['POST', '/products', { name: 'a', metadata: { a: 'x'.repeat(16 * 1024) } }, 'metadata', 'metadata must not be larger than 16 KiB'],
+    ['POST', '/products', { name: 'a', metadata: nested(40) }, `metadata${'/a'.repeat(32)}`],
+    ['POST', '/products', { name: 'a', metadata: { deep: { 'k\0': 1 } } }, 'metadata/deep/"k\\u0000"'],
+    ['POST', '/products', { name: 'a', tag_ids: ['x'] }, 'tag_ids/0'],
+    ['POST', '/products', { name: 'a', tag_ids: [tag.id, foreignTag.id] }, 'tag_ids/1', 'tag_ids/1 names something that is not in this shop'],
+    ['POST', '/products', { name: 'a', category_ids: [tag.id] }, 'category_ids/0'],
+    ['POST', '/products', { name: 'a', attributes: [{ attribute_id: tag.id, value: 1 }] }, 'attributes/0/attribute_id'],
+    ['POST', '/products', { name: 'a', attributes: [{ attribute_id: number.id }] }, 'attributes/0/value', 'attributes/0/value is required'],
+    ['POST', '/products', { name: 'a', attributes: [{ attribute_id: number.id, value: 'deep' }] }, 'attributes/0/value', 'attributes/0/value must be a number'],
+    ['POST', '/products', { name: 'a', attributes: [{ attribute_id: select.id, value: 'XL' }] }, 'attributes/0/value', 'attributes/0/value must be one of S, M'],
+    ['PATCH', `/products/${product.id}`, { attributes: [{ attribute_id: number.id, value: 1 }, { attribute_id: number.id.toUpperCase(), value: 2 }] }, 'attributes/1/attribute_id', 'attributes/1/attribute_id is given twice'],
+    ['PATCH', `/products/${product.id}`, { name: null }, 'name'],
+    ['PATCH', '/products/nonsense', {}, 'product_id'],
+    ['POST', '/categories', { name: 'a', parent_id: tag.id }, 'parent_id', 'parent_id names something that is not in this shop'],
+    ['POST', '/attributes', { name: 'a' }, 'type', 'type is required'],
+    ['POST', '/attributes', { name: 'a', type: 'select' }, 'options', 'options is required for type select'],
+    ['POST', '/attributes', { name: 'a', type: 'text', options: ['b'] }, 'options', 'options must be empty for type text']
+  ]
+  for (const [method, path, body, field, message] of cases) {
+    const answer = await here(method, path, body)
+    t.match([answer.status, answer.body], [422, { statusCode: 422, code: 'SHOP_INVALID', error: 'Unprocessable Entity', field, ...(message && { message }) }], `${path} ${JSON.stringify(body).slice(0, 80)}`)
+  }
+  t.strictSame((await here('GET', `/products/${product.id}`)).body, product, 'a refused change changes nothing')
+  t.equal((await here('GET', '/products?filter={"q":"a"}')).headers['content-range'], 'products 0-25/0', 'a refused product is not there')
+  t.equal((await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': 'application/json' }, payload: '{"name":1e400}' })).json().field, 'name')
+})
+
+t.test('a body that is large, wide or deep does not stop the server', async (t) => {
+  const headers = { ...token, 'content-type': 'application/json' }
+  const wide = `{"a":[${'1,'.repeat(100_000)}1]}`
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+  for (const url of [`/shops/${shopId}/products`, '/nowhere', '/mcp']) {
+    for (const payload of [wide, deep, `{"name":"a","metadata":{"a":${deep}}}`]) {
+      const { statusCode } = await app.inject({ method: 'POST', url, headers, payload })
+      t.ok(statusCode < 500, `${url} ${payload.slice(0, 12)} ${statusCode}`)
+    }
+  }
+  t.equal((await app.inject({ url: `/nowhere?filter=${'['.repeat(10_000)}` })).statusCode, 404)
+})
+
+t.test('metadata comes back whole, whatever its keys', async (t) => {
+  const metadata = { 'a\nb': 1, '': [null], 'ü.$/~': { deep: true } }
+  const { body } = await here('POST', '/products', { name: 'Keys', metadata })
+  t.strictSame((await here('GET', `/products/${body.id}`)).body.metadata, metadata)
+})
+
+t.test('a slug made from a long name is one that the schema takes', async (t) => {
+  const { body } = await here('POST', '/tags', { name: 'Ä'.repeat(200) })
+  t.ok(body.slug.length <= 200)
+  t.equal((await here('PATCH', `/tags/${body.id}`, { slug: body.slug })).status, 200)
+})
+
+t.test('a DELETE may say that its absent body is JSON', async (t) => {
+  const { body } = await here('POST', '/tags', { name: 'Short-lived' })
+  const { statusCode } = await app.inject({ method: 'DELETE', url: `/shops/${shopId}/tags/${body.id}`, headers: { ...token, 'content-type': 'application/json' } })
+  t.equal(statusCode, 204)
+})
+
+t.test('an invalid JSON body, another media type and an unknown route are problems, too', async (t) => {
+  const json = { ...token, 'content-type': 'application/json' }
+  const broken = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: json, payload: '{"name"' })
+  t.match(broken.json(), { statusCode: 400, code: 'FST_ERR_CTP_INVALID_JSON_BODY', error: 'Bad Request', message: String })
+  const form = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': 'application/x-www-form-urlencoded' }, payload: 'name=a' })
+  t.match(form.json(), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', error: 'Unsupported Media Type' })
+  const nowhere = await app.inject('/nowhere?secret=1')
+  t.strictSame(nowhere.json(), { statusCode: 404, code: 'SHOP_ROUTE_NOT_FOUND', error: 'Not Found', message: 'No route GET /nowhere' })
+})
+
+t.test('a product carries its categories, tags and attribute values; a change replaces those it mentions', async (t) => {
+  const category = (await here('POST', '/categories', { name: 'Linked' })).body
+  const [red, blue] = [(await here('POST', '/tags', { name: 'Red' })).body, (await here('POST', '/tags', { name: 'Blue' })).body]
+  const kinds = [['text', 'cotton'], ['number', 1.5], ['boolean', false], ['select', 'M']] as const
+  const values: Array<{ attribute_id: string, value: unknown }> = []
+  for (const [type, value] of kinds) {
+    const { body } = await here('POST', '/attributes', { name: `Of ${type}`, type, ...(type === 'select' && { options: ['S', 'M'] }) })
+    values.push({ attribute_id: body.id, value })
+  }
+  const sorted = values.toSorted((a, b) => a.attribute_id < b.attribute_id ? -1 : 1)
+
+  const created = await here('POST', '/products', { name: 'Linked', category_ids: [category.id], tag_ids: [red.id, blue.id.toUpperCase()], attributes: values })
+  t.equal(created.status, 201)
+  t.strictSame(created.body.category_ids, [category.id])
+  t.strictSame(created.body.tag_ids, [red.id, blue.id].toSorted())
+  t.strictSame(created.body.attributes, sorted)
+
+  const item = `/products/${created.body.id}`
+  const changed = (await here('PATCH', item, { tag_ids: [blue.id], category_ids: [] })).body
+  t.strictSame([changed.category_ids, changed.tag_ids, changed.attributes], [[], [blue.id], sorted])
+
+  t.equal((await here('DELETE', `/tags/${blue.id}`)).status, 204)
+  t.equal((await here('DELETE', `/attributes/${values[0]!.attribute_id}`)).status, 204)
+  const after = (await here('GET', item)).body
+  t.strictSame([after.tag_ids, after.attributes], [[], sorted.filter((value) => value !== values[0])], 'a deletion takes it off the product')
+})
+
+t.test('an attribute cannot change so that values of products no longer fit', async (t) => {
+  const size = (await here('POST', '/attributes', { name: 'Shoe', type: 'select', options: ['40', '41'] })).body
+  const product = (await here('POST', '/products', { name: 'Shoe', attributes: [{ attribute_id: size.id, value: '41' }] })).body
+  const item = `/attributes/${size.id}`
+  t.match(await here('PATCH', item, { options: ['40'] }), { status: 409, body: { field: 'options', message: 'options cannot change so: a product has the value "41"' } })
+  t.match(await here('PATCH', item, { type: 'number', options: [] }), { status: 409, body: { field: 'type' } })
+  t.strictSame((await here('GET', item)).body, size, 'and stays as it was')
+  t.match(await here('PATCH', item, { options: ['41', '42'] }), { status: 200, body: { options: ['41', '42'] } })
+  t.match(await here('PATCH', item, { type: 'text', options: [] }), { status: 200, body: { type: 'text' } })
+  await here('DELETE', `/products/${product.id}`)
+  t.match(await here('PATCH', item, { type: 'number' }), { status: 200, body: { type: 'number' } })
+})
+
+t.test('categories stay a tree', async (t) => {
+  const top = (await here('POST', '/categories', { name: 'Top' })).body
+  const middle = (await here('POST', '/categories', { name: 'Middle', parent_id: top.id })).body
+  const leaf = (await here('POST', '/categories', { name: 'Leaf', parent_id: middle.id })).body
+  for (const parent of [top, middle, leaf]) {
+    t.match(await here('PATCH', `/categories/${top.id}`, { parent_id: parent.id }), { status: 422, body: { field: 'parent_id', message: 'parent_id would put the category below itself' } })
+  }
+  t.match(await here('PATCH', `/categories/${leaf.id}`, { parent_id: top.id }), { status: 200, body: { parent_id: top.id } })
+  t.equal((await here('DELETE', `/categories/${top.id}`)).status, 204)
+  t.match(await here('GET', `/categories/${middle.id}`), { status: 200, body: { parent_id: null } })
+  t.match(await here('PATCH', `/categories/${leaf.id}`, { parent_id: middle.id }), { status: 200 })
+  t.match(await here('PATCH', `/categories/${leaf.id}`, { parent_id: null }), { status: 200, body: { parent_id: null } })
+})
+
+t.test('two moves at once cannot close a circle', async (t) => {
+  const a = (await here('POST', '/categories', { name: 'Circle A' })).body
+  const b = (await here('POST', '/categories', { name: 'Circle B' })).body
+  const answers = await Promise.all([
+    here('PATCH', `/categories/${a.id}`, { parent_id: b.id }),
+    here('PATCH', `/categories/${b.id}`, { parent_id: a.id })
+  ])
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [200, 422])
+})

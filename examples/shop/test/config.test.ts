@@ -1,0 +1,25 @@
+import t from 'tap'
+import { configFromEnvironment } from '../src/config.ts'
+
+const required = { IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: `2026:${'s'.repeat(32)}`, PAY_KEY_SECRETS: `2026:${'p'.repeat(32)}` }
+
+t.test('the defaults are those of the contract', async (t) => {
+  t.match(configFromEnvironment(required), { MCP_ENABLED: false, PUBLIC_BASE_URL: 'http://localhost:8080', PORT: 8080, IDP_MCP_CLIENT_ID: '', PAY_ROUTES_PUBLIC: false, PAY_API_URL: undefined, DATABASE_URL: undefined })
+})
+
+t.test('texts become values, an empty text is no setting, other variables are none', async (t) => {
+  t.match(configFromEnvironment({ ...required, MCP_ENABLED: 'true', PORT: '0', DATABASE_URL: '', PATH: '/bin' }), { MCP_ENABLED: true, PORT: 0, DATABASE_URL: undefined, PATH: undefined })
+  t.match(configFromEnvironment({ ...required, MCP_ENABLED: 'false' }, { MCP_ENABLED: true, LOG_LEVEL: 'warn' }), { MCP_ENABLED: false, LOG_LEVEL: 'warn' })
+})
+
+t.test('lists are written with commas', async (t) => {
+  t.match(configFromEnvironment({ ...required, ADMIN_SUBJECTS: 'a, b,', API_KEY_PEPPERS: `2:${'n'.repeat(32)},1:${'o'.repeat(40)}` }), {
+    ADMIN_SUBJECTS: ['a', 'b'], IDP_USER_CLIENT_IDS: [], API_KEY_PEPPERS: [`2:${'n'.repeat(32)}`, `1:${'o'.repeat(40)}`]
+  })
+})
+
+t.test('every mistake is told at once', async (t) => {
+  t.throws(() => configFromEnvironment({
+    MCP_ENABLED: 'yes', PORT: 'http', PUBLIC_BASE_URL: 'example.com', API_KEY_PEPPERS: 'a:short', PAY_KEY_SECRETS: 'a:b', PAY_API_URL: 'pay', DATABASE_URL: 'mysql://x', LOG_LEVEL: 'loud'
+  }), { code: 'SHOP_SETTINGS', message: /IDP_ISSUER(.|\n)*PORT(.|\n)*PUBLIC_BASE_URL(.|\n)*MCP_ENABLED(.|\n)*API_KEY_PEPPERS(.|\n)*PAY_KEY_SECRETS(.|\n)*PAY_API_URL(.|\n)*DATABASE_URL(.|\n)*LOG_LEVEL/ })
+})

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { lockDirectory } from '../src/database/directory-lock.ts'
+import { openEmbedded, openPostgres } from '../src/database/index.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { createDatabase, createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+
+t.test('a query on the pool from inside a transaction fails at once, and the transaction rolls back', async (t) => {
+  await t.rejects(knex.transaction(async (trx) => {
+    await trx('shops').insert({ slug: 'lost', name: 'lost', currency: 'EUR' })
+    await knex('shops').select()
+  }), { code: 'SHOP_QUERY_OUTSIDE_TRANSACTION' })
+  await t.rejects(knex.transaction(async (trx) => {
+    await trx.transaction(async (inner) => { await inner('shops').select() })
+    await knex('shops').select()
+  }), { code: 'SHOP_QUERY_OUTSIDE_TRANSACTION' }, 'after a nested one, too')
+  t.strictSame(await knex('shops').where({ slug: 'lost' }), [])
+})
+
+t.test('queries beside a transaction and after it are fine', async (t) => {
+  let later: Promise<unknown> = Promise.resolve()
+  const inside = knex.transaction(async (trx) => {
+    await trx('shops').select()
+    await trx.transaction(async (inner) => { await inner('shops').select() })
+    later = new Promise((resolve) => setImmediate(resolve)).then(async () => { await inside; return await knex('shops').select() })
+    return 'done'
+  })
+  const beside = knex('shops').select()
+  t.equal(await inside, 'done')
+  t.strictSame(await beside, [])
+  t.strictSame(await later, [], 'work that a transaction leaves behind runs on the pool again')
+})
+
+t.test('both engines give the same JavaScript values', async (t) => {
+  const { rows } = await knex.raw(`select 9007199254740991::bigint as most, count(*) as counted,
+    timestamptz '2026-01-02 03:04:05.678+02' as instant, '{"a":[1]}'::jsonb as json, 1.5::float8 as float from (values (1), (2)) as two`)
+  t.strictSame({ ...rows[0] }, { most: 9007199254740991, counted: 2, instant: '2026-01-02T01:04:05.678Z', json: { a: [1] }, float: 1.5 })
+  await t.rejects(knex.raw('select 9007199254740992::bigint'), RangeError, 'rather than a rounded number')
+  t.equal(await knex('shops').where({ slug: 'none' }).delete(), 0)
+})
+
+t.test('a row cannot point into another shop, whatever the code does', async (t) => {
+  const [here, elsewhere] = [await createShop(database, 'here'), await createShop(database, 'elsewhere')]
+  const insert = async (table: string, row: object): Promise<string> => (await knex(table).insert(row).returning('*'))[0].id
+  const product = await insert('products', { shop_id: here, name: 'a', slug: 'a', currency: 'EUR' })
+  const foreign = { shop_id: elsewhere, name: 'b', slug: 'b' }
+  const category = await insert('categories', foreign)
+  const tag = await insert('tags', foreign)
+  const attribute = await insert('attributes', { shop_id: elsewhere, name: 'b', code: 'b', type: 'text' })
+
+  for (const shop of [here, elsewhere]) {
+    const owner = { shop_id: shop, product_id: product }
+    await t.rejects(insert('product_categories', { ...owner, category_id: category }), { code: '23503' })
+    await t.rejects(insert('product_tags', { ...owner, tag_id: tag }), { code: '23503' })
+    await t.rejects(insert('product_attributes', { ...owner, attribute_id: attribute, value: '1' }), { code: '23503' })
+  }
+  await t.rejects(insert('categories', { shop_id: here, name: 'c', slug: 'c', parent_id: category }), { code: '23503' })
+})
+
+t.test('every tenant table has a shop and keys that hold it', async (t) => {
+  const { rows: tables } = await knex.raw(`
+    select t.table_name as name,
+      exists (select from information_schema.columns c where c.table_schema = 'public' and c.table_name = t.table_name
+        and c.column_name = 'shop_id' and c.is_nullable = 'NO') as scoped
+    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'users', 'pay_reconcile_runs')`)
+  t.ok(tables.length >= 15)
+  for (const { name, scoped } of tables) t.ok(scoped, name)
+
+  const { rows: keys } = await knex.raw(`
+    select conname, pg_get_constraintdef(oid) as definition from pg_constraint
+    where contype = 'f' and confrelid not in ('shops'::regclass, 'users'::regclass, 'pay_reconcile_runs'::regclass) and connamespace = 'public'::regnamespace`)
+  t.ok(keys.length >= 7)
+  for (const { conname, definition } of keys) t.match(definition, /^FOREIGN KEY \(shop_id, \w+\) REFERENCES \w+\(shop_id, id\)/, conname)
+})
+
+t.test('migrations run down and up again', async (t) => {
+  for (const migration of Object.values(migrations).toReversed()) await knex.transaction(async (trx) => await migration.down(trx))
+  t.equal(await knex.schema.hasTable('shops'), false)
+  for (const migration of Object.values(migrations)) await knex.transaction(async (trx) => await migration.up(trx))
+  t.strictSame(await migrate(database), [], 'and are not run twice')
+})
+
+t.test('three servers that start at once on an empty database all come up', {
+  skip: TEST_DATABASE_URL === undefined && 'one process at most has the embedded engine: set TEST_DATABASE_URL'
+}, async (t) => {
+  const url = await createDatabase(t, TEST_DATABASE_URL!)
+  const servers = [openPostgres(url), openPostgres(url), openPostgres(url)]
+  // knex's own lock, as a server that was killed in the middle of a migration leaves it behind.
+  await servers[0]!.knex.raw('create table knex_migrations_lock (index serial primary key, is_locked int)')
+  await servers[0]!.knex('knex_migrations_lock').insert({ is_locked: 1 })
+  const ran = await Promise.all(servers.map(async (server) => await migrate(server)))
+  t.strictSame(ran.flat(), Object.keys(migrations))
+  await Promise.all(servers.map(async (server) => await server.close()))
+})
+
+t.test('an embedded database is opened by one process at a time', async (t) => {
+  const dataDir = join(t.testdir(), 'data', 'database')
+  const first = await openEmbedded(dataDir)
+  await t.rejects(openEmbedded(dataDir), { code: 'SHOP_DATA_DIRECTORY_IN_USE', message: new RegExp(`process ${process.pid} on`) })
+  await first.knex.raw('create table kept (id int)')
+  await first.close()
+
+  const second = await openEmbedded(dataDir)
+  t.ok(await second.knex.schema.hasTable('kept'))
+  await second.close()
+  t.notOk(existsSync(`${dataDir}.lock`))
+})
+
+t.test('a half-made embedded database is made anew', async (t) => {
+  const dataDir = join(t.testdir({ 'database.new': { PG_VERSION: '18' } }), 'database')
+  const opened = await openEmbedded(dataDir)
+  t.equal((await opened.knex.raw('select 1 as one')).rows[0].one, 1)
+  await opened.close()
+  t.notOk(existsSync(`${dataDir}.new`))
+})
+
+t.test('the lock of a process that is gone is taken over, any other is respected', async (t) => {
+  const dataDir = join(t.testdir(), 'database')
+  const lock = `${dataDir}.lock`
+  const hold = (content: unknown): void => writeFileSync(lock, typeof content === 'string' ? content : JSON.stringify(content))
+
+  lockDirectory(dataDir)()
+  t.notOk(existsSync(lock), 'released')
+
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  hold({ host: hostname(), pid: child.pid, started: 'boot:1' })
+  lockDirectory(dataDir)()
+
+  for (const [who, content] of [
+    ['a process on another host', { host: 'elsewhere', pid: 1, started: null }],
+    ['a live process whose start is not known', { host: hostname(), pid: process.pid, started: null }],
+    ['who knows whom', 'not JSON']
+  ] as const) {
+    hold(content)
+    t.throws(() => lockDirectory(dataDir), { code: 'SHOP_DATA_DIRECTORY_IN_USE' }, who)
+    t.equal(readFileSync(lock, 'utf8'), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+
+  if (existsSync('/proc/self/stat')) {
+    hold({ host: hostname(), pid: process.pid, started: 'boot:1' })
+    lockDirectory(dataDir)()
+    t.pass('a live process that is not the one that took the lock')
+  }
+})
+
+t.test('of many processes that find a stale lock, one gets it', async (t) => {
+  const dataDir = join(t.testdir(), 'database')
+  mkdirSync(dataDir)
+  writeFileSync(`${dataDir}.lock`, JSON.stringify({ host: hostname(), pid: 2 ** 22 + 1, started: null }))
+  const program = `
+    import { lockDirectory } from ${JSON.stringify(new URL('../dist/database/directory-lock.js', import.meta.url).href)}
+    try { lockDirectory(${JSON.stringify(dataDir)}); process.stdout.write('got it'); setTimeout(() => {}, 3000) } catch (error) { process.stdout.write(error.code) }`
+  const outcomes = await Promise.all(Array.from({ length: 6 }, async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program])
+    let said = ''
+    child.stdout.on('data', (data) => { said += String(data) })
+    await once(child, 'close')
+    return said
+  }))
+  t.strictSame(outcomes.toSorted(), [...Array.from({ length: 5 }, () => 'SHOP_DATA_DIRECTORY_IN_USE'), 'got it'])
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { keyRing } from '../src/shops/key-ring.ts'
+
+const SHOP = '6f0e9f5c-94f7-4f7b-9a43-0a4a4c1f6c11'
+const OTHER = 'c7a3a2d6-3a4e-4c59-8d43-7d5f3b2f7a22'
+const KEY = 'sk_test_canary51H'
+const [older, newer] = [`2025:${'o'.repeat(32)}`, `2026:${'n'.repeat(32)}`]
+const ring = keyRing([newer, older])
+const sealed = ring.seal(KEY, SHOP)
+const unreadable = { code: 'SHOP_PAY_KEY_UNREADABLE', message: `The payment key of shop ${SHOP} cannot be decrypted` }
+
+t.test('what was sealed for a shop opens for it', async (t) => {
+  t.match(sealed, /^v1:2026:[\w-]{16}:[\w-]+:[\w-]{22}$/)
+  t.notMatch(sealed, KEY)
+  t.notMatch(Buffer.from(sealed.split(':')[3]!, 'base64url').toString(), KEY)
+  t.equal(ring.open(sealed, SHOP), KEY)
+  t.not(ring.seal(KEY, SHOP), sealed, 'never twice the same')
+})
+
+t.test('an older secret opens, the newest seals', async (t) => {
+  t.equal(ring.open(keyRing([older]).seal(KEY, SHOP), SHOP), KEY)
+  t.throws(() => keyRing([older]).open(sealed, SHOP), unreadable)
+})
+
+t.test('nothing else opens', async (t) => {
+  t.throws(() => ring.open(sealed, OTHER), { code: 'SHOP_PAY_KEY_UNREADABLE' }, 'for another shop')
+  const [version, id, iv, text, tag] = sealed.split(':') as [string, string, string, string, string]
+  const flipped = (part: string): string => (part.startsWith('A') ? 'B' : 'A') + part.slice(1)
+  for (const [what, stored] of [
+    ['another version', ['v2', id, iv, text, tag]],
+    ['an unknown secret', [version, '2024', iv, text, tag]],
+    ['another secret', [version, '2025', iv, text, tag]],
+    ['another iv', [version, id, flipped(iv), text, tag]],
+    ['no iv', [version, id, '', text, tag]],
+    ['another text', [version, id, iv, flipped(text), tag]],
+    ['another tag', [version, id, iv, text, flipped(tag)]],
+    ['half a tag', [version, id, iv, text, tag.slice(0, 6)]],
+    ['no tag', [version, id, iv, text]],
+    ['something more', [version, id, iv, text, tag, '']],
+    ['the key itself', [KEY]],
+    ['nothing', ['']]
+  ] as const) t.throws(() => ring.open(stored.join(':'), SHOP), unreadable, what)
+})

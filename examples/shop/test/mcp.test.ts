@@ -1,0 +1,149 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import t from 'tap'
+import { machineToken } from '../src/demo/keys.ts'
+import { INSTANT, UUID } from './build.ts'
+import { clientLines, connect, type ToolAnswer } from './mcp-clients.ts'
+import { call, lastingData, readDemo, start } from './process.ts'
+
+/** The public contract: renaming one breaks every agent that uses it. */
+const toolNames = [
+  'create_attribute', 'create_category', 'create_product', 'create_tag',
+  'delete_attribute', 'delete_category', 'delete_product', 'delete_tag',
+  'get_attribute', 'get_category', 'get_product', 'get_tag',
+  'list_attributes', 'list_categories', 'list_products', 'list_tags',
+  'update_attribute', 'update_category', 'update_product', 'update_tag'
+]
+
+const settings = await lastingData(t)
+await start(t, 'demo/start', settings)
+const { mcp_url: mcpUrl, base_url: baseUrl, shops: [shopA, shopB], idp } = readDemo(settings.DATA_DIR)
+const [here, elsewhere] = [shopA!.id, shopB!.id]
+const key = { 'x-api-key': shopA!.api_key }
+const machine = { authorization: `Bearer ${await machineToken(idp)}` }
+
+/** For each resource: its tools and path, what it is created from, a change, and how to find it in a list. */
+const resources = [
+  { one: 'product', many: 'products', created: { name: 'Agent Made Kettle', price_amount: 4200, metadata: { by: 'agent' } }, changed: { status: 'active', description: 'Whistles.' }, found: { q: 'agent made', status: ['active'] } },
+  { one: 'category', many: 'categories', created: { name: 'Agent Made Things', position: 7 }, changed: { description: 'Made by agents' }, found: { slug: ['agent-made-things'] } },
+  { one: 'tag', many: 'tags', created: { name: 'Agent Made' }, changed: { name: 'Agent-made' }, found: { slug: ['agent-made'] } },
+  { one: 'attribute', many: 'attributes', created: { name: 'Agent', type: 'select', options: ['A', 'B'] }, changed: { options: ['A', 'B', 'C'] }, found: { code: ['agent'] } }
+]
+
+/** A list comes as it is to clients of the newest revision, and as `{ result }` to those of earlier ones. */
+const rowsOf = ({ structuredContent }: ToolAnswer): Array<{ id: string, name: string }> => structuredContent.result ?? structuredContent
+const saidBy = ({ content }: ToolAnswer): string => content.map(({ text }) => text).join('\n')
+
+for (const line of clientLines) {
+  for (const url of [mcpUrl, `${mcpUrl}/`]) {
+    t.test(`${line} lists exactly the tools of the contract at ${new URL(url).pathname}, with full schemas`, async (t) => {
+      const { tools } = await (await connect(t, line, url, key)).listTools()
+      t.strictSame(tools.map(({ name }) => name), toolNames)
+      const ajv = formats.default(new Ajv2020({ strict: false }))
+      for (const tool of tools) {
+        const { name, description, annotations, inputSchema, outputSchema, _meta } = tool as any
+        t.ok(description.length > 20, `${name} has a description`)
+        t.ok(ajv.validateSchema(inputSchema), `the input of ${name} is a valid schema`)
+        t.match(inputSchema, { type: 'object', additionalProperties: false, properties: { shop_id: { type: 'string', format: 'uuid' } } })
+        t.ok(inputSchema.required.includes('shop_id'))
+        t.equal(_meta?.['mcp-from-routes/large'], name.startsWith('list_') ? true : undefined, `${name} is large or not`)
+        t.strictSame(Object.keys(annotations).filter((hint) => hint.endsWith('Hint')).toSorted(), ['destructiveHint', 'idempotentHint', 'openWorldHint', 'readOnlyHint'])
+        t.equal(annotations.readOnlyHint, /^(list|get)_/.test(name))
+        t.equal(annotations.destructiveHint, name.startsWith('delete_'))
+        if (name.startsWith('delete_')) t.notOk(outputSchema, `${name} returns nothing`)
+        else t.ok(ajv.validateSchema(outputSchema), `the output of ${name} is a valid schema`)
+      }
+      const { inputSchema: { properties } } = tools.find(({ name }) => name === 'list_products') as any
+      t.match(properties, {
+        skip: { type: 'integer', minimum: 0, default: 0 },
+        limit: { type: 'integer', minimum: 1, maximum: 200, default: 25 },
+        sort: { type: 'string', enum: ['name', '-name'] },
+        filter: { type: 'object', additionalProperties: false, properties: { status: { type: 'array', items: { enum: ['draft', 'active', 'archived'] } } } }
+      })
+    })
+  }
+
+  for (const { one, many, created, changed, found } of resources) {
+    t.test(`${line} manages a ${one}, and REST sees the same`, async (t) => {
+      const agent = await connect(t, line, mcpUrl, key)
+      const tool = async (name: string, args: object): Promise<ToolAnswer> => await agent.callTool({ name, arguments: { shop_id: here, ...args } })
+
+      const made = await tool(`create_${one}`, created)
+      t.notOk(made.isError, saidBy(made))
+      t.match(made.structuredContent, { ...created, id: UUID, shop_id: here, created_at: INSTANT })
+      t.strictSame(JSON.parse(made.content[0]!.text), made.structuredContent, 'the text says the same')
+      const { id } = made.structuredContent
+      const rest = `${baseUrl}/shops/${here}/${many}/${id}`
+      t.match(saidBy(made), `location: /shops/${here}/${many}/${id}`)
+      t.strictSame((await call('GET', rest, { headers: key })).body, made.structuredContent)
+
+      t.strictSame((await tool(`get_${one}`, { [`${one}_id`]: id })).structuredContent, made.structuredContent)
+
+      const updated = await tool(`update_${one}`, { [`${one}_id`]: id, ...changed })
+      t.match(updated.structuredContent, { ...created, ...changed, id })
+      t.strictSame((await call('GET', rest, { headers: key })).body, updated.structuredContent)
+
+      const listed = await tool(`list_${many}`, { filter: found, sort: '-created_at', limit: 5 })
+      t.strictSame(rowsOf(listed), [updated.structuredContent])
+      t.match(saidBy(listed), `content-range: ${many} 0-5/1`, 'the paging is told, too')
+
+      const everywhere = await connect(t, line, mcpUrl, machine)
+      t.match(await everywhere.callTool({ name: `get_${one}`, arguments: { shop_id: elsewhere, [`${one}_id`]: id } }), { isError: true, content: [{ text: /404 Not Found/ }] })
+      t.match(await everywhere.callTool({ name: `update_${one}`, arguments: { shop_id: elsewhere, [`${one}_id`]: id, name: 'Stolen' } }), { isError: true, content: [{ text: /404 Not Found/ }] })
+      t.match(await everywhere.callTool({ name: `delete_${one}`, arguments: { shop_id: elsewhere, [`${one}_id`]: id } }), { isError: true, content: [{ text: /404 Not Found/ }] })
+      t.strictSame((await call('GET', rest, { headers: key })).body, updated.structuredContent, 'another shop changed nothing')
+
+      t.notOk((await tool(`delete_${one}`, { [`${one}_id`]: id })).isError)
+      t.match(await tool(`get_${one}`, { [`${one}_id`]: id }), { isError: true, content: [{ text: /404 Not Found/ }] })
+      t.equal((await call('GET', rest, { headers: key })).status, 404)
+    })
+  }
+
+  t.test(`${line} pages, filters and sorts the demo's products`, async (t) => {
+    const agent = await connect(t, line, mcpUrl, key)
+    const list = async (args: object): Promise<ToolAnswer> => await agent.callTool({ name: 'list_products', arguments: { shop_id: here, ...args } })
+    const prices = rowsOf(await list({ filter: { status: ['active'], price_amount_gte: 5000 }, sort: '-price_amount', limit: 50 })).map((row: any) => row.price_amount)
+    t.ok(prices.length > 10)
+    t.strictSame(prices, prices.toSorted((a, b) => b - a))
+    t.ok(prices.every((price) => price >= 5000))
+
+    const pages = [await list({ limit: 10 }), await list({ limit: 10, skip: 10 })].map(rowsOf)
+    t.equal(new Set(pages.flat().map(({ id }) => id)).size, 20)
+  })
+
+  t.test(`${line} is told which argument is wrong`, async (t) => {
+    const agent = await connect(t, line, mcpUrl, key)
+    for (const [name, args, said] of [
+      ['create_product', {}, /422 .*\bname is required/],
+      ['create_product', { name: 5 }, /422 .*\bname must be string/],
+      ['create_product', { name: 'a', status: 'gone' }, /422 .*\bstatus must be one of draft, active, archived/],
+      ['create_product', { name: 'a', price_amount: -1 }, /422 .*\bprice_amount must be >= 0/],
+      ['create_product', { name: 'a', colour: 'red' }, /"colour"/],
+      ['create_product', { name: 'a', attributes: [{ attribute_id: here, value: 1 }] }, /422 .*\battributes\/0\/attribute_id names something that is not in this shop/],
+      ['get_product', { product_id: 'first' }, /422 .*\bproduct_id must match format "uuid"/],
+      ['get_product', { product_id: '../tags' }, /\bproduct_id\b/],
+      ['get_product', { product_id: '..' }, /\bproduct_id must not be/],
+      ['get_product', {}, /\bproduct_id is missing/],
+      ['list_products', { limit: 1000 }, /422 .*\blimit must be <= 200/],
+      ['list_products', { filter: { colour: 'red' } }, /422 .*\bfilter\/colour is not a known field/],
+      ['list_products', { sort: 'colour' }, /422 .*\bsort must be one of/],
+      ['create_tag', { name: 'New' }, /409 .*\bslug is taken/]
+    ] as const) {
+      const answer = await agent.callTool({ name, arguments: { shop_id: here, ...args } })
+      t.equal(answer.isError, true, `${name} ${JSON.stringify(args)}`)
+      t.match(saidBy(answer), said)
+    }
+    await t.rejects(agent.callTool({ name: 'list_orders', arguments: {} }), { code: -32602 }, 'a tool that there is not')
+  })
+
+  t.test(`${line} is let in with an API key in either header, and into no other shop`, async (t) => {
+    for (const headers of [key, { authorization: `Bearer ${shopA!.api_key}` }]) {
+      const agent = await connect(t, line, mcpUrl, headers)
+      t.equal(rowsOf(await agent.callTool({ name: 'list_tags', arguments: { shop_id: here } })).length, 6)
+      const refused = await agent.callTool({ name: 'list_tags', arguments: { shop_id: elsewhere } }).catch((error) => error)
+      t.match(refused.isError === true ? saidBy(refused) : String(refused), /does not belong to this shop|403/)
+    }
+    await t.rejects(connect(t, line, mcpUrl, { 'x-api-key': `${shopA!.api_key.slice(0, -1)}x` }), 'a key with a typo')
+    await t.rejects(connect(t, line, mcpUrl, {}), 'nobody')
+  })
+}

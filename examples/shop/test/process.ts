@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import type { Demo } from '../src/demo/demo-file.ts'
+import { createDatabase, TEST_DATABASE_URL } from './build.ts'
+
+/** A server in a process of its own. */
+export interface Running {
+  readonly baseUrl: string
+  readonly child: ChildProcess
+  /** All that it printed so far. */
+  readonly output: () => string
+  /** Sends the signal and waits for the end. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<{ code: number | null, signal: NodeJS.Signals | null }>
+}
+
+/** @returns settings that give one server after another the same data, on the engine under test */
+export async function lastingData (t: Test): Promise<{ DATA_DIR: string, DATABASE_URL: string }> {
+  return {
+    DATA_DIR: join(t.testdir(), 'data'),
+    DATABASE_URL: TEST_DATABASE_URL === undefined ? '' : await createDatabase(t, TEST_DATABASE_URL)
+  }
+}
+
+/**
+ * Starts the server as a user does and waits until it listens.
+ *
+ * @param program - `server` for production, `demo/start` for the demo profile
+ * @throws with what it printed, when it ends instead
+ */
+export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
+  const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
+  const child = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => { child.kill('SIGKILL') })
+
+  let printed = ''
+  const ended = once(child, 'exit')
+  const baseUrl = await new Promise<string>((resolve, reject) => {
+    const read = (data: Buffer): void => {
+      printed += String(data)
+      const address = /(?:Server listening at|MCP endpoint\s+)\D*(http:\/\/[^/"\s]+)/.exec(printed)?.[1]
+      if (address !== undefined) resolve(address)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    ended.then(() => reject(new Error(printed)), reject)
+  })
+
+  return {
+    baseUrl,
+    child,
+    output: () => printed,
+    stop: async (signal) => {
+      child.kill(signal)
+      const [code, killedBy] = await ended
+      return { code, signal: killedBy }
+    }
+  }
+}
+
+/** What `npm start` writes for programs. */
+export function readDemo (dataDir: string): Demo {
+  return JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+}
+
+/** @returns settings for a server without the demo that believes the same tokens and keys as the demo in `dataDir` */
+export function settingsOfDemo (dataDir: string): Record<string, string> {
+  const { base_url: baseUrl, idp, pay } = readDemo(dataDir)
+  const { pepper, payKeySecret } = JSON.parse(readFileSync(join(dataDir, 'demo-secrets.json'), 'utf8'))
+  return {
+    PUBLIC_BASE_URL: baseUrl,
+    IDP_ISSUER: idp.issuer,
+    IDP_MCP_CLIENT_ID: idp.mcp_client_id,
+    API_KEY_PEPPERS: `demo:${pepper}`,
+    PAY_KEY_SECRETS: `demo:${payKeySecret}`,
+    PAY_API_URL: pay.url
+  }
+}
+
+/** Sends JSON to a running server. */
+export async function call (method: string, url: string, { headers = {}, body }: {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object
+} = {}): Promise<{ status: number, headers: Headers, body: any }> {
+  const response = await fetch(url, {
+    method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, ...(body && { body: JSON.stringify(body) })
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+}

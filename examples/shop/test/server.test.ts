@@ -1,0 +1,90 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { TEST_DATABASE_URL, UUID } from './build.ts'
+import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
+
+t.test('the demo says where everything is, to people and to programs', async (t) => {
+  const settings = await lastingData(t)
+  const { baseUrl, output } = await start(t, 'demo/start', settings)
+  const demo = readDemo(settings.DATA_DIR)
+  t.match(demo, {
+    base_url: baseUrl,
+    mcp_url: `${baseUrl}/mcp`,
+    shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({ ...shop, id: UUID, name: String, api_key: /^shop_/ })),
+    idp: { issuer: /^http:\/\/127\.0\.0\.1:\d+$/, mcp_client_id: 'shop-mcp', m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` } },
+    pay: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
+    users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map((user) => ({ ...user, password: String }))
+  })
+  for (const file of ['demo.json', 'demo-secrets.json', 'signing-key.json']) {
+    t.equal(statSync(join(settings.DATA_DIR, file)).mode & 0o777, 0o600, file)
+  }
+  const [shop] = demo.shops
+  for (const text of [
+    demo.mcp_url, demo.idp.issuer, demo.pay.url, shop!.id, shop!.name, shop!.api_key, demo.users[0]!.password, 'demo.json',
+    `claude mcp add --transport http shop ${demo.mcp_url} --header "X-API-Key: ${shop!.api_key}"`
+  ]) t.ok(output().includes(text), text)
+
+  let products = 0
+  const slugs = []
+  for (const { id, api_key: key } of demo.shops) {
+    const { headers, body } = await call('GET', `${baseUrl}/shops/${id}/products?limit=200`, { headers: { 'x-api-key': key } })
+    products += Number(headers.get('content-range')?.split('/')[1])
+    slugs.push(new Set(body.map(({ slug }: { slug: string }) => slug)))
+  }
+  t.ok(products > 250 && products < 350, `${products} products`)
+  t.ok(slugs.every((set) => set.has('gift-card')), 'slugs clash between shops')
+})
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  t.test(`on ${signal} the server stops cleanly; its data is there after the next start`, async (t) => {
+    const settings = await lastingData(t)
+    const first = await start(t, 'demo/start', settings)
+    const { shops: [shop] } = readDemo(settings.DATA_DIR)
+    const tags = `/shops/${shop!.id}/tags`
+    const headers = { 'x-api-key': shop!.api_key }
+    const made = await call('POST', first.baseUrl + tags, { headers, body: { name: 'Kept' } })
+    await call('PATCH', `${first.baseUrl}${tags}/${made.body.id}`, { headers, body: { name: 'Kept and changed' } })
+    t.strictSame(await first.stop(signal), { code: 0, signal: null })
+
+    const second = await start(t, 'demo/start', settings)
+    t.match((await call('GET', `${second.baseUrl}${tags}/${made.body.id}`, { headers })).body, { name: 'Kept and changed', slug: 'kept' })
+    t.strictSame(readDemo(settings.DATA_DIR).shops[0], shop, 'the demo has the same ids, and the key works on')
+    await second.stop(signal)
+  })
+}
+
+t.test('a second server on the same data directory is refused with a clear message', {
+  skip: TEST_DATABASE_URL !== undefined && 'a PostgreSQL server takes any number'
+}, async (t) => {
+  const settings = await lastingData(t)
+  const first = await start(t, 'demo/start', settings)
+  await t.rejects(start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) }), {
+    message: new RegExp(`^The data directory \\S+ is in use by process ${first.child.pid} on \\S+\\. Stop it first, or set DATA_DIR to another directory\\.[^\\n]*\\n$`)
+  })
+  t.equal((await call('GET', `${first.baseUrl}/.well-known/oauth-protected-resource`)).status, 200, 'the first one serves on')
+})
+
+t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', async (t) => {
+  const settings = await lastingData(t)
+  const demo = await start(t, 'demo/start', settings)
+  const { shops: [shop] } = readDemo(settings.DATA_DIR)
+  const products = `/shops/${shop!.id}/products`
+  const headers = { 'x-api-key': shop!.api_key }
+  const withTools = await call('GET', demo.baseUrl + products, { headers })
+  await demo.stop('SIGTERM')
+
+  const { baseUrl } = await start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) })
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  for (const path of ['/mcp', '/mcp/']) {
+    for (const method of ['GET', 'POST', 'DELETE']) t.equal((await call(method, baseUrl + path, { headers, ...(method === 'POST' && { body }) })).status, 404, `${method} ${path}`)
+  }
+  const without = await call('GET', baseUrl + products, { headers })
+  t.strictSame([without.status, without.body, without.headers.get('content-range')], [200, withTools.body, withTools.headers.get('content-range')])
+})
+
+t.test('settings that cannot be used stop the start, all of them named', async (t) => {
+  await t.rejects(start(t, 'server', { ...await lastingData(t), PORT: 'http', MCP_ENABLED: 'maybe' }), {
+    message: /^These settings cannot be used:\n(?: .*\n)+$/
+  })
+})

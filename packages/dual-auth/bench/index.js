@@ -1,0 +1,152 @@
+// Measures what a check adds to a request, what it sustains, and what a flood costs. Numbers are of this
+// machine and of this moment: run it on an idle one. `npm run bench -w packages/dual-auth`
+import { createHook } from 'node:async_hooks'
+import { availableParallelism } from 'node:os'
+import { randomBytes, verify } from 'node:crypto'
+import Fastify from 'fastify'
+import knex from 'knex'
+import Scrypt from 'scrypt-kdf'
+import dualAuth, { memoryStore } from 'dual-auth'
+import { createApiKeysTable, knexStore } from 'dual-auth/knex'
+import { startIssuer } from './issuer.js'
+
+const SHOP = 'shop-1'
+const bearer = token => ({ authorization: `Bearer ${token}` })
+const issuer = await startIssuer()
+const failures = []
+
+console.log(`node ${process.version}, ${availableParallelism()} processors`)
+
+async function serve (store, logN) {
+  const app = Fastify()
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'bench', peppers: [{ id: 'p1', secret: randomBytes(32) }], store, ...(logN && { logN }) },
+    jwt: { issuer: issuer.url, userClients: ['app'] },
+    management: { canManage: () => true }
+  })
+  app.get('/open', { config: { auth: 'public' } }, async () => 'x')
+  app.get('/dual', { config: { auth: 'dual' } }, async () => 'x')
+  app.get('/jwt', async () => 'x')
+  await app.ready()
+  const response = await app.inject({ method: 'POST', url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.token()), payload: { name: 'bench' } })
+  return { app, key: response.json().plaintext }
+}
+
+/** Microseconds per request, the median, one request at a time; the requests of all kinds take turns. */
+async function medians (app, requests, rounds) {
+  const times = requests.map(() => [])
+  for (let round = -rounds / 10; round < rounds; round++) {
+    for (const [i, request] of requests.entries()) {
+      const start = process.hrtime.bigint()
+      const { statusCode } = await app.inject(request)
+      if (statusCode !== 200) failures.push(`${request.url} is ${statusCode}`)
+      if (round >= 0) times[i].push(Number(process.hrtime.bigint() - start) / 1000)
+    }
+  }
+  return times.map(list => list.sort((a, b) => a - b)[Math.floor(list.length / 2)])
+}
+
+async function medianOf (work, rounds) {
+  const times = []
+  for (let round = 0; round < rounds; round++) {
+    const start = process.hrtime.bigint()
+    await work()
+    times.push(Number(process.hrtime.bigint() - start) / 1000)
+  }
+  return times.sort((a, b) => a - b)[Math.floor(rounds / 2)]
+}
+
+/** Requests a second, 32 at once, and the processor's microseconds for each. */
+async function rate (app, request, total, expected = 200) {
+  let left = total
+  const usage = process.cpuUsage()
+  const start = performance.now()
+  await Promise.all(Array.from({ length: 32 }, async () => {
+    while (left-- > 0) {
+      const { statusCode } = await app.inject(request())
+      if (statusCode !== expected) failures.push(`${statusCode} instead of ${expected}`)
+    }
+  }))
+  const perSecond = total / (performance.now() - start) * 1000
+  const { user, system } = process.cpuUsage(usage)
+  return { perSecond, cpu: (user + system) / total }
+}
+
+function report (what, value, unit, good) {
+  console.log(`${good === undefined ? '    ' : good ? 'ok  ' : 'MISS'} ${what}: ${Math.round(value).toLocaleString('en')} ${unit}`)
+  if (good === false) process.exitCode = 1
+}
+
+{
+  const { app, key } = await serve(memoryStore())
+  // What nobody can be faster than, measured in the same minute: the machine may be busy.
+  const hash = await Scrypt.kdf('key', { logN: 6 })
+  const signature = issuer.sign('x')
+  const token = issuer.token()
+  report('scrypt-kdf alone at the default cost, median', await medianOf(() => Scrypt.verify(hash, 'key'), 2000), 'µs')
+  report('an RS256 verification alone, median', await medianOf(() => verify('sha256', 'x', issuer.publicKey, signature), 2000), 'µs')
+  const [open, dual, jwt] = await medians(app, [{ url: '/open', headers: bearer(token) }, { url: '/dual', headers: bearer(key) }, { url: '/jwt', headers: bearer(token) }], 3000)
+  report('an API key check adds, median', dual - open, 'µs (at most 500)', dual - open <= 500)
+  report('a JWT check adds, median', jwt - open, 'µs (at most 60)', jwt - open <= 60)
+  const keys = await rate(app, () => ({ url: '/dual', headers: bearer(key) }), 15_000)
+  report('API key requests sustained', keys.perSecond, '/s (at least 5,000)', keys.perSecond >= 5000)
+  report('and use of a processor', keys.cpu, 'µs each')
+  const none = await rate(app, () => ({ url: '/open' }), 15_000)
+  report('public requests sustained, for comparison', none.perSecond, '/s')
+  report('and use of a processor', none.cpu, 'µs each')
+
+  let runs = 0
+  const hook = createHook({ init (_id, type) { if (type === 'SCRYPTREQUEST') runs++ } }).enable()
+  // Well formed and with a checksum that is right: keys of another server with the same marker.
+  const { app: other } = await serve(memoryStore())
+  const strangers = []
+  for (let i = 0; i < 20; i++) strangers.push((await other.inject({ method: 'POST', url: `/shops/${i}/api-keys/`, headers: bearer(issuer.token()), payload: { name: 'x' } })).json().plaintext)
+  await other.close()
+  runs = 0
+  let n = 0
+  const flood = await rate(app, () => ({ url: '/dual', headers: bearer(n++ % 2 === 0 ? strangers[n % 20] : `bench_${n}`) }), 10_000, 401)
+  hook.disable()
+  report('a flood of 10,000 bad keys is answered at', flood.perSecond, '/s')
+  report('and runs scrypt', runs, 'times (0)', runs === 0)
+
+  issuer.fetches = 0
+  const strange = await rate(app, () => ({ url: '/jwt', headers: bearer(issuer.token(`kid-${n++}`)) }), 1000, 401)
+  report('a flood of 1,000 unknown kids is answered at', strange.perSecond, '/s')
+  report('and reads the key set', issuer.fetches, 'times (at most 1)', issuer.fetches <= 1)
+  await app.close()
+}
+
+console.log('\n logN   memory   median added   sustained   processor')
+for (const logN of [4, 6, 7, 8, 10, 12, 15]) {
+  const { app, key } = await serve(memoryStore(), logN)
+  const few = logN > 10 ? 40 : 1000
+  const [open, dual] = await medians(app, [{ url: '/open' }, { url: '/dual', headers: bearer(key) }], few)
+  const { perSecond, cpu } = await rate(app, () => ({ url: '/dual', headers: bearer(key) }), few * 2)
+  console.log(`${String(logN).padStart(5)} ${String(2 ** logN).padStart(6)} KiB ${((dual - open) / 1000).toFixed(2).padStart(11)} ms ${perSecond.toFixed(0).padStart(9)}/s ${(cpu / 1000).toFixed(2).padStart(9)} ms`)
+  await app.close()
+}
+
+if (process.env.TEST_DATABASE_URL) {
+  const admin = knex({ client: 'pg', connection: process.env.TEST_DATABASE_URL })
+  const name = `dual_auth_bench_${randomBytes(4).toString('hex')}`
+  await admin.raw(`create database ${name}`)
+  const url = new URL(process.env.TEST_DATABASE_URL)
+  url.pathname = name
+  const db = knex({ client: 'pg', connection: url.href })
+  await createApiKeysTable(db)
+  const { app, key } = await serve(knexStore(db))
+  const [open, dual] = await medians(app, [{ url: '/open' }, { url: '/dual', headers: bearer(key) }], 1000)
+  console.log()
+  report('with PostgreSQL beside it on the same machine a check adds, median', dual - open, 'µs')
+  report('and sustains', (await rate(app, () => ({ url: '/dual', headers: bearer(key) }), 3000)).perSecond, '/s')
+  await app.close()
+  await db.destroy()
+  await admin.raw(`drop database ${name} with (force)`)
+  await admin.destroy()
+}
+
+issuer.close()
+if (failures.length > 0) {
+  console.log(`${failures.length} unexpected answers, the first: ${failures[0]}`)
+  process.exitCode = 1
+}

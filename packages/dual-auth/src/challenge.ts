@@ -1,0 +1,42 @@
+/** What a 401 tells a client about where to get a token. */
+export interface ChallengeOptions {
+  /** Absolute URL of the protected resource's metadata, RFC 9728 §5.1. */
+  readonly resourceMetadata?: string
+  /** Scopes to ask for, separated by spaces, RFC 6750 §3. */
+  readonly scope?: string
+}
+
+/** Seconds. Short: most causes of a 503 here are over in a moment. */
+const RETRY_AFTER = '5'
+
+/**
+ * The headers that belong to a refusal: a challenge for 401 and for a missing scope, a pause for 503.
+ *
+ * Bearer comes first and everything is quoted, because MCP clients read no other challenge and cut unquoted
+ * values. `error` only where a credential was presented (RFC 6750 §3.1).
+ *
+ * @param scopes The scopes that would have been enough, for a 403.
+ */
+export function headersFromRefusal (code: string, challenge: ChallengeOptions, scopes: readonly string[] | null): Record<string, string> {
+  switch (code) {
+    case 'DUAL_AUTH_CREDENTIAL_MISSING':
+      return { 'www-authenticate': bearer(undefined, challenge.scope, challenge) }
+    case 'DUAL_AUTH_CREDENTIAL_INVALID':
+      return { 'www-authenticate': bearer('invalid_token', challenge.scope, challenge) }
+    case 'DUAL_AUTH_SCOPE_INSUFFICIENT':
+      return { 'www-authenticate': bearer('insufficient_scope', scopes?.join(' '), challenge) }
+    case 'DUAL_AUTH_BUSY':
+    case 'DUAL_AUTH_STORE_UNAVAILABLE':
+    case 'DUAL_AUTH_PROVIDER_UNAVAILABLE':
+      return { 'retry-after': RETRY_AFTER }
+    default:
+      return {}
+  }
+}
+
+function bearer (error: string | undefined, scope: string | undefined, { resourceMetadata }: ChallengeOptions): string {
+  const parameters = Object.entries({ error, resource_metadata: resourceMetadata, scope })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}="${value}"`)
+  return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`
+}

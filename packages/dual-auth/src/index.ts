@@ -1,0 +1,150 @@
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Identity } from './identity.ts'
+import { resolveApiKeys, resolveChallenge, resolveJwt, type DualAuthOptions } from './options.ts'
+import { admit, policyFromRoute, scopesFromRoute, type AuthPolicy, type Demand } from './policy.ts'
+import { credentialFromHeaders, sameCredential, type Credential } from './credentials.ts'
+import { headersFromRefusal } from './challenge.ts'
+import { createAsk } from './ask.ts'
+import { createQueue } from './queue.ts'
+import { createLastUsed } from './last-used.ts'
+import { createKeyCheck } from './key-check.ts'
+import { registerJwt } from './jwt.ts'
+import { managementRoutes } from './routes.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING, DUAL_AUTH_OPTION_INVALID } from './errors.ts'
+
+export type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
+export type { ApiKeyIdentity, Identity, MachineIdentity, UserIdentity } from './identity.ts'
+export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, NewApiKey, StoredApiKey } from './store.ts'
+export type { AuthPolicy, AuthRoute } from './policy.ts'
+export type { ChallengeOptions } from './challenge.ts'
+export type { MintedKey, Pepper } from './api-key.ts'
+export { scopesFromRoute } from './policy.ts'
+export { keyPattern } from './api-key.ts'
+export { memoryStore } from './memory.ts'
+export * from './errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call the route. @default what the `policy` option says, else 'jwt' */
+    auth?: AuthPolicy
+  }
+  interface FastifyRequest {
+    /** Who is calling; null on public routes only. */
+    identity: Identity | null
+  }
+}
+
+/**
+ * Set on the raw request of an in-process call: the FastifyRequest of the outer call that makes it. Shared
+ * with other plugins through the registry of symbols; a client cannot set it.
+ */
+const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+const LAST_USED_INTERVAL = 60_000
+
+interface Outcome {
+  readonly credential: Credential
+  readonly identity: Identity
+}
+
+/**
+ * Says who is calling, by API key, machine token or user token, and refuses everybody else. The check runs
+ * in `onRequest`, before a body is read, on every route that is not spelled out as public.
+ *
+ * @throws {@link DUAL_AUTH_OPTION_INVALID}, {@link DUAL_AUTH_POLICY_UNKNOWN} at boot
+ */
+const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
+  const { policy: decide, scopes: scopesOf = scopesFromRoute, management } = options
+  const apiKeys = resolveApiKeys(options.apiKeys)
+  const challenge = resolveChallenge(options.challenge)
+  const identityFromToken = await registerJwt(app, resolveJwt(options.jwt))
+  const ask = createAsk(apiKeys.storeTimeout, app.log)
+  const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
+  const lastUsed = createLastUsed(apiKeys.store, ask, app.log, LAST_USED_INTERVAL)
+  const keyCheck = createKeyCheck({ options: apiKeys, store: apiKeys.store, ask, queue, lastUsed, log: app.log })
+  const demands = new WeakMap<object, Pick<Demand, 'policy' | 'scopes'>>()
+  // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
+  const outcome = Symbol('dual-auth.outcome')
+  interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
+
+  app.decorateRequest('identity', null)
+  app.decorateRequest(outcome, null)
+  app.addHook('onRoute', route => {
+    route.config = { ...route.config, auth: policyFromRoute(route, decide) }
+  })
+  app.addHook('onRequest', guard)
+  app.addHook('onClose', async () => {
+    await keyCheck.settled()
+    await lastUsed.flush()
+  })
+
+  if (management !== undefined) {
+    const { canManage, path = `/shops/:${apiKeys.shopParam}/api-keys` } = management
+    if (typeof canManage !== 'function') throw new DUAL_AUTH_OPTION_INVALID('management.canManage must be a function')
+    if (!path.split('/').includes(`:${apiKeys.shopParam}`)) throw new DUAL_AUTH_OPTION_INVALID(`management.path must hold :${apiKeys.shopParam}`)
+    await app.register(managementRoutes, { prefix: path, options: apiKeys, canManage, ask, queue, lastUsed, challenge })
+  }
+
+  async function guard (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // No route, nothing to protect: a 401 here would send clients to sign in for what is not there.
+    if (request.is404) return
+    const demand = demandOf(request)
+    if (demand.policy === 'public') return
+    try {
+      const identity = await identify(request, demand.policy)
+      admit(identity, demand)
+      request.identity = identity
+    } catch (error) {
+      refuse(error, request, reply, demand)
+    }
+  }
+
+  /** What the route asks; worked out once, as routes do not change after the boot. */
+  function demandOf (request: FastifyRequest): Demand {
+    const { routeOptions } = request
+    let fixed = demands.get(routeOptions.config)
+    if (fixed === undefined) {
+      const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config: routeOptions.config }
+      fixed = { policy: policyFromRoute(route, decide), scopes: scopesOf(route) }
+      demands.set(routeOptions.config, fixed)
+    }
+    const param = (request.params as Record<string, string | undefined>)[apiKeys.shopParam]
+    return { ...fixed, shopId: param === undefined ? undefined : apiKeys.shopIdFromParam(param) }
+  }
+
+  async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {
+    const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
+    const identity = identityFromParent(request, credential) ?? await verify(request, credential, policy)
+    const verified: Verified = request
+    verified[outcome] = { credential, identity }
+    return identity
+  }
+
+  /** A call that a request makes in process, with the credential it came with, is that request going on. */
+  function identityFromParent (request: FastifyRequest, credential: Credential): Identity | undefined {
+    const parent = (request.raw as { [PARENT_REQUEST]?: Verified })[PARENT_REQUEST]
+    const known = parent?.[outcome]
+    return known != null && sameCredential(known.credential, credential) ? known.identity : undefined
+  }
+
+  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
+    switch (credential.kind) {
+      case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
+      case 'malformed': throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'the credential is malformed' })
+      case 'jwt': return identityFromToken(request)
+      case 'api-key':
+        // Before any work: where keys are not taken nobody shall learn which are good.
+        if (policy !== 'dual') throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'the route takes no API keys' })
+        return keyCheck.identityFromKey(credential.value)
+    }
+  }
+
+  function refuse (error: unknown, request: FastifyRequest, reply: FastifyReply, { scopes }: Demand): never {
+    if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    reply.headers(headersFromRefusal(code, challenge, scopes))
+    throw error
+  }
+}
+
+export default fp(plugin, { fastify: '5.x', name: 'dual-auth' })

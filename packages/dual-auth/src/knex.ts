@@ -1,0 +1,136 @@
+import type { Knex } from 'knex'
+import type { ApiKeyRecord, ApiKeyStore, StoredApiKey } from './store.ts'
+
+/** Never `*`: what a listing does not read it cannot leak. */
+const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'] as const
+const STORED = ['id', 'shop_id', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'expires_at', 'revoked_at'] as const
+
+interface Row {
+  id: string
+  shop_id: string
+  name: string
+  prefix: string
+  scopes: string[]
+  fingerprint: Uint8Array
+  pepper_id: string
+  hash: Uint8Array
+  created_at: Date
+  last_used_at: Date | null
+  expires_at: Date | null
+  revoked_at: Date | null
+}
+
+/**
+ * Keys in the table `api_keys` of a PostgreSQL database. If you read from replicas, give it a knex that reads
+ * the primary: a replica's lag is the time that a revoked key goes on working.
+ *
+ * @see {@link createApiKeysTable}
+ */
+export function knexStore (knex: Knex): ApiKeyStore {
+  return {
+    async find (fingerprints) {
+      const row = await knex<Row>('api_keys').select(...STORED).whereIn('fingerprint', fingerprints).first()
+      return row === undefined ? null : storedFromRow(row)
+    },
+    async insert ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }, limit) {
+      return knex.transaction(async trx => {
+        // Counting and inserting must be one step, or two requests at once both find room for the last key.
+        await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${shopId}`])
+        const active = await trx('api_keys').select('id').where('shop_id', shopId).whereNull('revoked_at')
+          .where(unexpired => unexpired.whereNull('expires_at').orWhere('expires_at', '>', createdAt)).limit(limit)
+        if (active.length >= limit) return false
+        await trx('api_keys').insert({
+          id,
+          shop_id: shopId,
+          name,
+          prefix,
+          scopes: [...scopes],
+          fingerprint,
+          pepper_id: pepperId,
+          hash,
+          created_at: createdAt,
+          created_by: createdBy,
+          expires_at: expiresAt
+        })
+        return true
+      })
+    },
+    async list (shopId) {
+      const rows = await knex<Row>('api_keys').select(...RECORD).where('shop_id', shopId).orderBy(['created_at', 'id'])
+      return rows.map(recordFromRow)
+    },
+    async revoke (shopId, id, by, at) {
+      const set = { revoked_at: knex.raw('coalesce(revoked_at, ?)', [at]), revoked_by: knex.raw('coalesce(revoked_by, ?)', [by]) }
+      return await knex('api_keys').where({ id, shop_id: shopId }).update(set) > 0
+    },
+    async rehash (id, previous, { fingerprint, pepperId, hash }) {
+      await knex('api_keys').where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash })
+    },
+    async touch (ids, at, unlessAfter) {
+      await knex('api_keys').whereIn('id', ids).whereNull('revoked_at')
+        .where(stale => stale.whereNull('last_used_at').orWhere('last_used_at', '<', unlessAfter))
+        .update({ last_used_at: at })
+    }
+  }
+}
+
+/**
+ * Creates the table `api_keys` and its indexes where they are missing. Call it at boot or in a migration;
+ * any number of replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
+ */
+export async function createApiKeysTable (knex: Knex): Promise<void> {
+  await knex.transaction(async trx => {
+    // Two `create table if not exists` at once fail on the catalogue's unique index.
+    await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
+    await trx.raw(`
+      create table if not exists api_keys (
+        id uuid primary key,
+        shop_id text not null,
+        name text not null,
+        prefix text not null unique,
+        scopes text[] not null default '{}',
+        fingerprint bytea not null unique check (octet_length(fingerprint) = 32),
+        pepper_id text not null,
+        hash bytea not null,
+        created_at timestamptz not null,
+        created_by text not null,
+        last_used_at timestamptz,
+        expires_at timestamptz,
+        revoked_at timestamptz,
+        revoked_by text
+      )`)
+    await trx.raw('create index if not exists api_keys_shop_id_created_at_index on api_keys (shop_id, created_at)')
+  })
+}
+
+// Dates and bytes pass through constructors because a host may have set other type parsers for its pool.
+function recordFromRow (row: Pick<Row, typeof RECORD[number]>): ApiKeyRecord {
+  return {
+    id: row.id,
+    shopId: row.shop_id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes,
+    createdAt: new Date(row.created_at),
+    lastUsedAt: dateOrNull(row.last_used_at),
+    expiresAt: dateOrNull(row.expires_at),
+    revokedAt: dateOrNull(row.revoked_at)
+  }
+}
+
+function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
+  return {
+    id: row.id,
+    shopId: row.shop_id,
+    scopes: row.scopes,
+    fingerprint: Buffer.from(row.fingerprint),
+    pepperId: row.pepper_id,
+    hash: Buffer.from(row.hash),
+    expiresAt: dateOrNull(row.expires_at),
+    revokedAt: dateOrNull(row.revoked_at)
+  }
+}
+
+function dateOrNull (value: Date | null): Date | null {
+  return value === null ? null : new Date(value)
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyError, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { Static } from '@sinclair/typebox'
+import type { Ask } from './ask.ts'
+import type { LastUsed } from './last-used.ts'
+import type { Queue } from './queue.ts'
+import { headersFromRefusal, type ChallengeOptions } from './challenge.ts'
+import type { ManagementOptions, ResolvedApiKeyOptions } from './options.ts'
+import type { ApiKeyRecord } from './store.ts'
+import { fingerprint, mintKey } from './api-key.ts'
+import { hashFromKey } from './hash.ts'
+import { schemasForShop, type Key, type NewKey } from './schemas.ts'
+import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN } from './errors.ts'
+
+/** The parts that the routes are made of. */
+export interface RouteParts {
+  readonly options: ResolvedApiKeyOptions
+  readonly canManage: ManagementOptions['canManage']
+  readonly ask: Ask
+  readonly queue: Queue
+  readonly lastUsed: LastUsed
+  readonly challenge: ChallengeOptions
+}
+
+/** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, canManage, ask, queue, lastUsed, challenge }) => {
+  const { marker, peppers, store, logN, maxPerShop, shopParam, shopIdFromParam } = options
+  const { createSchema, listSchema, revokeSchema } = schemasForShop(shopParam)
+  const config = { auth: 'jwt' } as const
+
+  // Many clients send a JSON content type with every request, a DELETE without a body too.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined)
+    else parseJson(request, body, done)
+  })
+
+  // Headers only; the answer itself is left to the host's error handler.
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    reply.headers(headersFromRefusal(error.code, challenge, null))
+    throw error
+  })
+  app.addHook('preParsing', async request => {
+    if (!await canManage(request, shopOf(request))) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+  })
+
+  app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
+    const { name, scopes = [], expires_at: expiry } = request.body
+    const createdAt = new Date()
+    const expiresAt = expiry === undefined ? null : new Date(expiry)
+    if (expiresAt !== null && !(expiresAt > createdAt)) throw new DUAL_AUTH_EXPIRY_PAST()
+    const { prefix, plaintext } = mintKey(marker)
+    const record = { id: randomUUID(), shopId: shopOf(request), name, prefix, scopes, createdAt, expiresAt }
+    const secrets = { fingerprint: fingerprint(plaintext, peppers[0]), pepperId: peppers[0].id, hash: await queue(() => hashFromKey(plaintext, logN)) }
+    const inserted = await ask(() => store.insert({ ...record, ...secrets, createdBy: callerOf(request) }, maxPerShop))
+    if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
+    return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord({ ...record, lastUsedAt: null, revokedAt: null }), plaintext })
+  })
+
+  app.get('/', { schema: listSchema, config }, async request => {
+    // Whoever has just used a key and looks here should see it.
+    await lastUsed.flush()
+    const keys = await ask(() => store.list(shopOf(request)))
+    return keys.map(bodyFromRecord)
+  })
+
+  app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
+    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id, callerOf(request), new Date()))
+    if (!found) throw new DUAL_AUTH_KEY_NOT_FOUND()
+    return reply.code(204).send()
+  })
+
+  function shopOf (request: FastifyRequest): string {
+    return shopIdFromParam((request.params as Record<string, string>)[shopParam] ?? '')
+  }
+}
+
+/** The contract's record; the two fields it does not name appear only on keys that were made with them. */
+function bodyFromRecord ({ id, name, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKeyRecord): Static<typeof Key> {
+  return {
+    id,
+    name,
+    prefix,
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+    revoked_at: revokedAt?.toISOString() ?? null,
+    ...(scopes.length > 0 && { scopes: [...scopes] }),
+    ...(expiresAt !== null && { expires_at: expiresAt.toISOString() })
+  }
+}
+
+function callerOf ({ identity }: FastifyRequest): string {
+  switch (identity?.kind) {
+    case 'user': return identity.subject
+    case 'machine': return identity.clientId
+    // The policy of these routes leaves no other; if it ever did, this is the refusal.
+    default: throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+  }
+}

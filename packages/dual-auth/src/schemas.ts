@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox'
+
+// No control characters: PostgreSQL takes no NUL, and nobody wants the others in a listing.
+const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+const Time = Type.String({ format: 'date-time' })
+const TimeOrNull = Type.Union([Time, Type.Null()])
+
+/** Body of a creation. */
+export const NewKey = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'A label of your own' }),
+  scopes: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' }), { minItems: 1, maxItems: 64, uniqueItems: true, description: 'read, write or operation ids; left out, every operation' })),
+  expires_at: Type.Optional(Time)
+}, { additionalProperties: false })
+
+/** A key as the routes show it. */
+export const Key = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The middle part of the key' }),
+  created_at: Time,
+  last_used_at: TimeOrNull,
+  revoked_at: TimeOrNull,
+  scopes: Type.Optional(Type.Array(Type.String(), { description: 'Present if the key is limited to some operations' })),
+  expires_at: Type.Optional(Time)
+})
+
+const CreatedKey = Type.Object({ ...Key.properties, plaintext: Type.String({ description: 'The key itself, shown this once' }) })
+// Open, because the host's error handler may answer with more, or with something else.
+const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
+const refusals = { 401: ErrorBody, 403: ErrorBody, 503: ErrorBody }
+
+/** The schemas of the three management routes. @param shopParam The route parameter that names the shop. */
+export function schemasForShop (shopParam: string) {
+  const shop = { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
+  const tags = ['api-keys']
+  return {
+    createSchema: {
+      operationId: 'create_api_key',
+      description: 'Makes an API key for the shop. This answer is the only one that holds it.',
+      tags,
+      params: Type.Object(shop),
+      body: NewKey,
+      response: { 201: CreatedKey, 400: ErrorBody, 409: ErrorBody, ...refusals }
+    },
+    listSchema: {
+      operationId: 'list_api_keys',
+      description: 'The API keys of the shop, revoked ones too, oldest first.',
+      tags,
+      params: Type.Object(shop),
+      response: { 200: Type.Array(Key), ...refusals }
+    },
+    revokeSchema: {
+      operationId: 'revoke_api_key',
+      description: 'Revokes an API key, at once and everywhere. To do so again is no error.',
+      tags,
+      params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
+      response: { 204: Type.Null(), 404: ErrorBody, ...refusals }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import t from 'tap'
+import { crc32 } from 'node:zlib'
+import { fingerprint, keyChecker, keyPattern, mintKey } from '../src/api-key.ts'
+import { costFromHash, hashFromKey, hashMatches } from '../src/hash.ts'
+
+const isKey = keyChecker('shop_test')
+
+t.test('a key is marker, 12 characters of prefix, 43 of secret and 6 of checksum', async t => {
+  for (let i = 0; i < 200; i++) {
+    const { prefix, plaintext } = mintKey('shop_test')
+    t.match(plaintext, /^shop_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/)
+    t.ok(plaintext.startsWith(`shop_test_${prefix}_`))
+    t.ok(isKey(plaintext))
+  }
+})
+
+t.test('no two keys are the same, and every character occurs', async t => {
+  const keys = Array.from({ length: 1000 }, () => mintKey('m').plaintext)
+  t.equal(new Set(keys).size, 1000)
+  t.equal(new Set(keys.map(key => key.slice(15, 58)).join('')).size, 62)
+})
+
+t.test('the checksum is the CRC-32 of all before it, in base62', async t => {
+  const { plaintext } = mintKey('m')
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  const value = [...plaintext.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
+  t.equal(value, crc32(plaintext.slice(0, -6)))
+})
+
+t.test('a change of any one character is noticed without a lookup', async t => {
+  const { plaintext } = mintKey('shop_test')
+  for (let i = 0; i < plaintext.length; i++) {
+    const other = plaintext[i] === 'x' ? 'y' : 'x'
+    t.notOk(isKey(plaintext.slice(0, i) + other + plaintext.slice(i + 1)), `position ${i}`)
+  }
+})
+
+t.test("a key of another marker is not this server's", async t => {
+  t.notOk(isKey(mintKey('shop_live').plaintext))
+})
+
+t.test('the pattern finds a key in a text', async t => {
+  const { plaintext } = mintKey('shop_test')
+  t.equal(`token=${plaintext}; next`.match(new RegExp(`\\b${keyPattern('shop_test')}\\b`))?.[0], plaintext)
+})
+
+t.test('a fingerprint is 32 bytes and depends on key and pepper', async t => {
+  const a = { id: 'a', secret: 'a'.repeat(32) }
+  const b = { id: 'b', secret: 'b'.repeat(32) }
+  t.equal(fingerprint('k', a).length, 32)
+  t.ok(fingerprint('k', a).equals(fingerprint('k', a)))
+  t.notOk(fingerprint('k', a).equals(fingerprint('k', b)))
+  t.notOk(fingerprint('k', a).equals(fingerprint('l', a)))
+})
+
+t.test('a hash matches its key alone, and two hashes of one key differ', async t => {
+  const hash = await hashFromKey('k', 4)
+  t.ok(await hashMatches(hash, 'k'))
+  t.notOk(await hashMatches(hash, 'l'))
+  t.notOk(hash.equals(await hashFromKey('k', 4)))
+  t.equal(costFromHash(hash), 4)
+})
+
+t.test('a hash that asks for more than this package writes is refused unrun', async t => {
+  const hash = await hashFromKey('k', 4)
+  const tampered = (change: (copy: Buffer) => unknown) => {
+    const copy = Buffer.from(hash)
+    change(copy)
+    return costFromHash(copy)
+  }
+  t.equal(tampered(copy => copy.writeUInt8(15, 7)), 15)
+  t.equal(tampered(copy => copy.writeUInt8(16, 7)), null)
+  t.equal(tampered(copy => copy.writeUInt8(30, 7)), null)
+  t.equal(tampered(copy => copy.writeUInt8(0, 7)), null)
+  t.equal(tampered(copy => copy.writeUInt32BE(1, 8)), null)
+  t.equal(tampered(copy => copy.writeUInt32BE(1024, 12)), null)
+  t.equal(costFromHash(hash.subarray(0, 95)), null)
+  t.equal(costFromHash(Buffer.concat([hash, Buffer.alloc(1)])), null)
+})

@@ -1,0 +1,91 @@
+import { createHook } from 'node:async_hooks'
+import Fastify, { type FastifyInstance, type FastifySchema, type FastifyServerOptions } from 'fastify'
+import dualAuth, { memoryStore, type ApiKeyOptions, type ApiKeyStore, type DualAuthOptions, type JwtOptions } from '../src/index.ts'
+import { startIssuer, type Issuer } from './issuer.ts'
+
+export const PEPPER = { id: 'p1', secret: 'a pepper of at least thirty-two bytes' }
+export const SHOP = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
+export const OTHER_SHOP = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
+
+interface Teardown { teardown (done: () => unknown): void }
+
+export interface Settings {
+  readonly issuer?: Issuer
+  readonly store?: ApiKeyStore
+  readonly apiKeys?: Partial<ApiKeyOptions>
+  readonly jwt?: Partial<JwtOptions>
+  readonly auth?: Partial<DualAuthOptions>
+  readonly server?: FastifyServerOptions
+  /** Registers routes of the test's own. */
+  readonly routes?: (app: FastifyInstance) => void
+}
+
+export interface Harness {
+  readonly app: FastifyInstance
+  readonly issuer: Issuer
+  /** Makes a key over the management route. */
+  mint (shop?: string, body?: Record<string, unknown>): Promise<{ id: string, prefix: string, plaintext: string }>
+}
+
+/** A server with one route of each policy and the management routes; closed at teardown. */
+export async function build (t: Teardown, settings: Settings = {}): Promise<Harness> {
+  const issuer = settings.issuer ?? await startIssuer()
+  if (settings.issuer === undefined) t.teardown(() => issuer.stop().catch(() => {}))
+  const app = Fastify({ exposeHeadRoutes: true, ...settings.server })
+  t.teardown(() => app.close())
+
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), logN: 4, ...settings.apiKeys },
+    jwt: { issuer: issuer.url, userClients: ['web-app', 'mcp-app'], machineScopes: ['shop/api'], audience: ['https://shop.test/mcp'], ...settings.jwt },
+    policy: route => route.url.startsWith('/shops/:shop_id/products') || route.url === '/mcp' ? 'dual' : undefined,
+    scopes: route => route.url === '/mcp' ? null : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
+    management: { canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP) },
+    ...settings.auth
+  })
+  app.get('/shops/:shop_id/products', async request => request.identity)
+  app.post('/shops/:shop_id/products', async request => request.identity)
+  app.put('/shops/:shop_id/products', { schema: named('replace_products') }, async request => request.identity)
+  app.delete('/shops/:shop_id/products', async request => request.identity)
+  app.post('/mcp', async request => request.identity)
+  app.get('/orders', async request => request.identity)
+  app.get('/health', { config: { auth: 'public' } }, async request => ({ identity: request.identity }))
+  settings.routes?.(app)
+  await app.ready()
+
+  return {
+    app,
+    issuer,
+    async mint (shop = SHOP, body = { name: 'test' }) {
+      const response = await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: bearer(issuer.user()), payload: body })
+      return response.json()
+    }
+  }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+export const products = (shop = SHOP) => `/shops/${shop}/products`
+
+/** The one body that every bad credential gets. */
+export const REFUSED = { statusCode: 401, code: 'DUAL_AUTH_CREDENTIAL_INVALID', error: 'Unauthorized', message: 'The credentials are not valid' }
+export const MISSING = { statusCode: 401, code: 'DUAL_AUTH_CREDENTIAL_MISSING', error: 'Unauthorized', message: 'Credentials are required' }
+
+/** Runs the work at another time of the clock, in milliseconds since the epoch. */
+export async function at<T> (time: number, work: () => Promise<T>): Promise<T> {
+  const now = Date.now
+  Date.now = () => time
+  try {
+    return await work()
+  } finally {
+    Date.now = now
+  }
+}
+
+/** Counts the runs of scrypt in this process, as Node itself sees them. */
+export function countScrypt (): { readonly runs: number, stop (): void } {
+  let runs = 0
+  const hook = createHook({ init (_id, type) { if (type === 'SCRYPTREQUEST') runs++ } }).enable()
+  return { get runs () { return runs }, stop: () => { hook.disable() } }
+}
+
+export const named = (operationId: string): FastifySchema => Object.assign<FastifySchema, object>({}, { operationId })
+const operationOf = (schema: unknown) => typeof schema === 'object' && schema !== null && 'operationId' in schema ? [String(schema.operationId)] : []

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { PGlite } from '@electric-sql/pglite'
+import knex, { type Knex } from 'knex'
+
+const Postgres = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as typeof Knex.Client
+
+interface Query { sql: string, bindings?: unknown[], response?: unknown }
+
+/** knex over PGlite: the PostgreSQL dialect, with the engine in this process for its one connection. */
+function pgliteClient (engine: PGlite): typeof Knex.Client {
+  return class extends Postgres {
+    _driver () { return {} }
+    override async acquireRawConnection () { return engine }
+    override async destroyRawConnection () {}
+    async _query (connection: PGlite, query: Query) {
+      const { rows, affectedRows } = await connection.query(query.sql, query.bindings)
+      // knex tells counts from rows by the command, which PGlite does not give.
+      query.response = { rows, rowCount: affectedRows, command: query.sql.trimStart().split(/\s/, 1)[0]?.toUpperCase() }
+      return query
+    }
+  }
+}
+
+/** A database of its own, empty, and how to be rid of it. */
+export interface Database {
+  readonly knex: Knex
+  /** Address for other processes; undefined for the embedded engine. */
+  readonly url?: string
+  close (): Promise<void>
+}
+
+export async function embeddedDatabase (): Promise<Database> {
+  const engine = await PGlite.create()
+  const db = knex({ client: pgliteClient(engine), connection: {}, pool: { min: 1, max: 1 } })
+  return {
+    knex: db,
+    async close () {
+      await db.destroy()
+      await engine.close()
+    }
+  }
+}
+
+export const SERVER_URL = process.env.TEST_DATABASE_URL
+
+export async function serverDatabase (): Promise<Required<Database>> {
+  const admin = knex({ client: 'pg', connection: SERVER_URL ?? '' })
+  const name = `dual_auth_${randomBytes(6).toString('hex')}`
+  await admin.raw(`create database ${name}`)
+  const url = new URL(SERVER_URL ?? '')
+  url.pathname = name
+  const db = knex({ client: 'pg', connection: url.href })
+  return {
+    knex: db,
+    url: url.href,
+    async close () {
+      await db.destroy()
+      await admin.raw(`drop database ${name} with (force)`)
+      await admin.destroy()
+    }
+  }
+}

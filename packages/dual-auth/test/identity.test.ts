@@ -1,0 +1,91 @@
+import t from 'tap'
+import { identityFromClaims, type ClaimRules } from '../src/identity.ts'
+
+const NOW = 1_700_000_000
+const rules: ClaimRules = { userClients: ['web'], groupsClaim: 'cognito:groups', clockTolerance: 5 }
+const user = { sub: 'u1', client_id: 'web', token_use: 'access', username: 'ada', iat: NOW, exp: NOW + 60 }
+const machine = { sub: 'robot', client_id: 'robot', token_use: 'access', scope: 'shop/api', iat: NOW, exp: NOW + 60 }
+
+t.test('a person: subject, name, groups, scopes, all frozen', async t => {
+  const identity = identityFromClaims({ ...user, scope: 'openid email', 'cognito:groups': ['staff'] }, rules, NOW)
+  t.strictSame(identity, { kind: 'user', subject: 'u1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
+  t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes))
+})
+
+t.test('a person without name, groups or scopes', async t => {
+  const { username, ...claims } = user
+  t.strictSame(identityFromClaims(claims, rules, NOW), { kind: 'user', subject: 'u1', username: null, groups: [], scopes: [] })
+})
+
+t.test('a machine: its client and scopes', async t => {
+  const identity = identityFromClaims(machine, rules, NOW)
+  t.strictSame(identity, { kind: 'machine', clientId: 'robot', scopes: ['shop/api'] })
+  t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes))
+})
+
+t.test("a person's token with a machine's scope stays a person's", async t => {
+  t.equal(identityFromClaims({ ...user, scope: 'shop/api' }, rules, NOW).kind, 'user')
+})
+
+for (const scope of ['shop/api', 'a/b/api', 'https://shop.test/api', 'other x/api']) {
+  t.test(`the scope '${scope}' makes a machine`, async t => {
+    t.equal(identityFromClaims({ ...machine, scope }, rules, NOW).kind, 'machine')
+  })
+}
+
+for (const scope of [undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'x/API', ' x/api', 'x/api ', 'y  x/api', 'y\tx/api', 'y\nx/api', ['x/api'], { 0: 'x/api' }, 7, 'x/api"', 'ü/api']) {
+  t.test(`the scope ${JSON.stringify(scope)} does not make a machine`, async t => {
+    t.throws(() => identityFromClaims({ ...machine, scope }, rules, NOW), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401 })
+  })
+}
+
+t.test('with a list of scopes only these make a machine', async t => {
+  const listed = { ...rules, machineScopes: ['shop/api'] }
+  t.equal(identityFromClaims(machine, listed, NOW).kind, 'machine')
+  t.throws(() => identityFromClaims({ ...machine, scope: 'evil/api' }, listed, NOW))
+})
+
+t.test('with a list of clients only these are machines', async t => {
+  t.equal(identityFromClaims(machine, { ...rules, machineClients: ['robot'] }, NOW).kind, 'machine')
+  t.throws(() => identityFromClaims(machine, { ...rules, machineClients: ['web'] }, NOW))
+})
+
+const refused: Array<[string, Record<string, unknown>]> = [
+  ['an ID token', { token_use: 'id' }],
+  ['no token_use', { token_use: undefined }],
+  ['a list as token_use', { token_use: ['access'] }],
+  ['a client of another app', { client_id: 'other' }],
+  ['no client', { client_id: undefined }],
+  ['a list of clients', { client_id: ['web'] }],
+  ['no subject', { sub: undefined }],
+  ['an empty subject', { sub: '' }],
+  ['a number as subject', { sub: 7 }],
+  ['no name and the client as subject, though the client is an app', { username: undefined, sub: 'web' }],
+  ['a number as name', { username: 7 }],
+  ['a float as exp', { exp: NOW + 0.5 }],
+  ['exp beyond all numbers', { exp: 1e308 }],
+  ['a string as iat', { iat: String(NOW) }],
+  ['iat 6 s ahead', { iat: NOW + 6 }],
+  ['groups that are a string', { 'cognito:groups': 'admin' }],
+  ['groups that are not strings', { 'cognito:groups': [{}] }]
+]
+for (const [title, claims] of refused) {
+  t.test(`${title} is refused`, async t => {
+    t.throws(() => identityFromClaims({ ...user, ...claims }, rules, NOW), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401 })
+  })
+}
+
+t.test('iat may be ahead by the tolerance', async t => {
+  t.equal(identityFromClaims({ ...user, iat: NOW + 5 }, rules, NOW).kind, 'user')
+})
+
+const audiences: Array<[unknown, boolean]> = [
+  [undefined, true], ['mine', true], [['other', 'mine'], true], ['other', false], [['other'], false], [[], false], [7, false], [null, false]
+]
+for (const [aud, good] of audiences) {
+  t.test(`aud ${JSON.stringify(aud)} is ${good ? 'good' : 'refused'}`, async t => {
+    const check = () => identityFromClaims({ ...user, aud }, { ...rules, audience: ['mine'] }, NOW)
+    if (good) t.equal(check().kind, 'user')
+    else t.throws(check, { code: 'DUAL_AUTH_CREDENTIAL_INVALID' })
+  })
+}

@@ -1,0 +1,106 @@
+import { createPrivateKey, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createServer, type RequestListener } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+
+export const NOW = Math.floor(Date.now() / 1000)
+
+/** A signing key of the issuer, with its public half as a JWK. */
+export interface SigningKey {
+  readonly privateKey: KeyObject
+  readonly publicPem: string
+  readonly jwk: Record<string, unknown>
+}
+
+export function signingKey (kid: string, modulusLength = 2048): SigningKey {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength })
+  return {
+    privateKey,
+    publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }
+  }
+}
+
+export const segment = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+/** A JWT; header and claims may be anything, text is taken as the JSON itself. */
+export function sign (key: KeyObject | string, header: unknown, claims: unknown): string {
+  const input = `${segment(header)}.${segment(claims)}`
+  const privateKey = typeof key === 'string' ? createPrivateKey(key) : key
+  return `${input}.${createSign('sha256').update(input).sign(privateKey).toString('base64url')}`
+}
+
+/** An identity provider on loopback: discovery and a key set, which it counts the readings of. */
+export interface Issuer {
+  readonly url: string
+  readonly key: SigningKey
+  /** How often the key set was read. */
+  fetches: number
+  /** The keys it publishes. */
+  keys: unknown[]
+  /** Answers the key set's requests in place of the keys, when set. */
+  fault: RequestListener | null
+  user (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
+  machine (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
+  stop (): Promise<void>
+  start (): Promise<void>
+}
+
+export async function startIssuer (): Promise<Issuer> {
+  const key = signingKey('key-1')
+  let port = 0
+  let server = createServer()
+
+  const issuer: Issuer = {
+    get url () { return `http://127.0.0.1:${port}/pool` },
+    key,
+    fetches: 0,
+    keys: [key.jwk],
+    fault: null,
+    user: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
+      iss: issuer.url,
+      sub: 'user-1',
+      client_id: 'web-app',
+      token_use: 'access',
+      scope: 'openid email',
+      username: 'ada',
+      'cognito:groups': ['staff'],
+      iat: NOW - 10,
+      exp: NOW + 3600,
+      ...claims
+    }),
+    machine: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
+      iss: issuer.url,
+      sub: 'robot',
+      client_id: 'robot',
+      token_use: 'access',
+      scope: 'shop/api',
+      iat: NOW - 10,
+      exp: NOW + 3600,
+      ...claims
+    }),
+    async stop () {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+    async start () {
+      server = createServer((request, response) => {
+        if (request.url === '/pool/.well-known/openid-configuration') {
+          response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }))
+        } else if (request.url === '/pool/jwks') {
+          issuer.fetches++
+          if (issuer.fault !== null) issuer.fault(request, response)
+          else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: issuer.keys }))
+        } else {
+          response.writeHead(404).end()
+        }
+      })
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      port = (server.address() as AddressInfo).port
+    }
+  }
+  await issuer.start()
+  return issuer
+}

@@ -1,0 +1,136 @@
+import t from 'tap'
+import type { RequestListener } from 'node:http'
+import { generateKeyPairSync } from 'node:crypto'
+import { keysFromJwks } from '../src/jwks.ts'
+import { bearer, build, REFUSED } from './build.ts'
+import { signingKey, sign, startIssuer, NOW } from './issuer.ts'
+
+const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE', error: 'Service Unavailable', message: 'Tokens cannot be verified at the moment' }
+
+t.test('1,000 unknown kids cause one reading, one after another or at once', async t => {
+  const { app, issuer } = await build(t)
+  for (let i = 0; i < 500; i++) {
+    const response = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `stranger-${i}` })) })
+    t.equal(response.statusCode, 401)
+  }
+  await Promise.all(Array.from({ length: 500 }, (_, i) => app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `other-${i}` })) })))
+  t.equal(issuer.fetches, 2, 'one at the boot, one for all strangers')
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'the good key is not driven out')
+})
+
+t.test('a key that was rotated in works at its first use', async t => {
+  const { app, issuer } = await build(t)
+  const next = signingKey('key-2')
+  issuer.keys = [issuer.key.jwk, next.jwk]
+  const token = sign(next.privateKey, { alg: 'RS256', kid: 'key-2' }, { iss: issuer.url, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 60 })
+  t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
+})
+
+t.test('a key that was rotated out stops working when the keys are read again, also for tokens seen before', async t => {
+  const { app, issuer } = await build(t, { jwt: { jwksRefresh: 50 } })
+  const token = issuer.user()
+  t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
+  issuer.keys = [signingKey('key-2').jwk]
+  const before = issuer.fetches
+  while (issuer.fetches < before + 2) await new Promise(resolve => setTimeout(resolve, 10))
+  const response = await app.inject({ url: '/orders', headers: bearer(token) })
+  t.equal(response.statusCode, 401)
+  t.strictSame(response.json(), REFUSED)
+})
+
+const faults: Record<string, RequestListener> = {
+  'an error': (_request, response) => { response.writeHead(500).end('{}') },
+  HTML: (_request, response) => { response.end('<html></html>') },
+  'an empty set': (_request, response) => { response.end('{"keys":[]}') },
+  null: (_request, response) => { response.end('null') },
+  'keys that are no list': (_request, response) => { response.end('{"keys":{"length":1}}') },
+  'a redirect': (_request, response) => { response.writeHead(302, { location: '/pool/.well-known/openid-configuration' }).end() },
+  silence: () => {},
+  'a hang in the middle': (_request, response) => { response.write('{"keys":[') },
+  '10 MB': (_request, response) => { response.end(`{"keys":["${'x'.repeat(10_000_000)}"]}`) },
+  'a broken connection': request => { request.socket.destroy() }
+}
+
+for (const [name, fault] of Object.entries(faults)) {
+  t.test(`key set answers with ${name}: known kids go on working, unknown ones are 503`, async t => {
+    const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
+    issuer.fault = fault
+    const unknown = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })
+    t.equal(unknown.statusCode, 503)
+    t.strictSame(unknown.json(), UNAVAILABLE)
+    t.equal(unknown.headers['retry-after'], '5')
+    t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
+  })
+}
+
+t.test('a hanging key set holds up only those who need it', async t => {
+  const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
+  issuer.fault = () => {}
+  const order: string[] = []
+  const unknown = app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) }).then(({ statusCode }) => order.push(`unknown ${statusCode}`))
+  await new Promise(resolve => setTimeout(resolve, 50))
+  const known = app.inject({ url: '/orders', headers: bearer(issuer.user()) }).then(({ statusCode }) => order.push(`known ${statusCode}`))
+  await Promise.all([unknown, known])
+  t.strictSame(order, ['known 200', 'unknown 503'])
+})
+
+t.test('the provider is down at the boot: the server starts, tokens are 503, and it recovers by itself', async t => {
+  const issuer = await startIssuer()
+  await issuer.stop()
+  const { app, mint } = await build(t, { issuer, jwt: { jwksCooldown: 50 } })
+  const down = await app.inject({ url: '/orders', headers: bearer(issuer.user()) })
+  t.equal(down.statusCode, 503)
+  t.strictSame(down.json(), UNAVAILABLE)
+  await issuer.start()
+  t.teardown(() => issuer.stop())
+  while (issuer.fetches === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  t.match(await mint(), { plaintext: String })
+})
+
+t.test('the provider goes down later: tokens of known keys go on working', async t => {
+  const issuer = await startIssuer()
+  const { app } = await build(t, { issuer, jwt: { jwksRefresh: 30, jwksCooldown: 30, jwksTimeout: 1500 } })
+  await issuer.stop()
+  await new Promise(resolve => setTimeout(resolve, 150))
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode, 503)
+})
+
+t.test('an outage that is longer than the keys are kept is 503, not 401', async t => {
+  const issuer = await startIssuer()
+  const { app } = await build(t, { issuer, jwt: { jwksKeep: 50, jwksTimeout: 1500 } })
+  await issuer.stop()
+  await new Promise(resolve => setTimeout(resolve, 60))
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 503)
+})
+
+t.test('a key set that is given by its address needs no discovery', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const { app } = await build(t, { issuer, jwt: { jwksUri: `${issuer.url}/jwks` } })
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
+})
+
+t.test('only usable keys are taken from a set', async t => {
+  const good = signingKey('good').jwk
+  const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
+  const kids = (keys: unknown, algorithms = ['RS256']) => [...keysFromJwks({ keys }, algorithms).keys()]
+  t.strictSame(kids([good]), ['good'])
+  t.strictSame(kids([{ ...good, use: undefined, alg: undefined }]), ['good'])
+  t.strictSame(kids([{ ...good, use: 'enc' }]), [])
+  t.strictSame(kids([{ ...good, alg: 'RS512' }]), [])
+  t.strictSame(kids([{ ...good, kid: undefined }, { ...good, kid: 7 }]), [])
+  t.strictSame(kids([{ ...good, n: '!' }, { ...good, kty: 'RSA', n: undefined }]), [])
+  t.strictSame(kids([{ kty: 'oct', kid: 'secret', k: 'c2VjcmV0' }]), [])
+  t.strictSame(kids([signingKey('small', 1024).jwk]), [])
+  t.strictSame(kids([{ ...curve, kid: 'curve' }], ['ES256']), ['curve'])
+  t.strictSame(kids([null, 7, 'x', []]), [])
+  for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).size, 0)
+})
+
+t.test('of two keys with one kid the first counts', async t => {
+  const first = signingKey('same')
+  const second = signingKey('same')
+  const pem = keysFromJwks({ keys: [first.jwk, second.jwk] }, ['RS256']).get('same')
+  t.equal(pem, first.publicPem)
+})

@@ -1,0 +1,208 @@
+import t from 'tap'
+import { memoryStore } from '../src/index.ts'
+import { bearer, build, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness } from './build.ts'
+
+const PATH = `/shops/${SHOP}/api-keys/`
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
+  app.inject({ method, url, headers: bearer(issuer.user()), ...(payload && { payload }) })
+
+t.test('a created key is 201 with its plaintext, once, not to be stored', async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  const response = await call('POST', PATH, { name: 'Label printer' })
+  t.equal(response.statusCode, 201)
+  t.equal(response.headers['cache-control'], 'no-store')
+  const { id, prefix, plaintext, created_at: createdAt, ...rest } = response.json()
+  t.strictSame(rest, { name: 'Label printer', last_used_at: null, revoked_at: null })
+  t.match(id, /^[0-9a-f-]{36}$/)
+  t.match(createdAt, TIME)
+  t.match(plaintext, new RegExp(`^shop_test_${prefix}_[0-9A-Za-z]{49}$`))
+
+  const list = await call('GET', PATH)
+  t.equal(list.statusCode, 200)
+  t.strictSame(list.json(), [{ id, name: 'Label printer', prefix, created_at: createdAt, last_used_at: null, revoked_at: null }])
+  t.notMatch(list.body, plaintext.split('_')[3])
+})
+
+t.test('both spellings of the path', async t => {
+  const call = as(await build(t))
+  t.equal((await call('POST', PATH.slice(0, -1), { name: 'a' })).statusCode, 201)
+  t.equal((await call('GET', PATH.slice(0, -1))).json().length, 1)
+  t.equal((await call('GET', PATH)).json().length, 1)
+})
+
+t.test('and with a router that takes both anyway', async t => {
+  const call = as(await build(t, { server: { routerOptions: { ignoreTrailingSlash: true } } }))
+  t.equal((await call('POST', PATH, { name: 'a' })).statusCode, 201)
+  t.equal((await call('GET', PATH.slice(0, -1))).json().length, 1)
+})
+
+t.test('last_used_at is null until the key is used, then the time of it', async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  const { plaintext } = await harness.mint()
+  const before = Date.now()
+  await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(`${plaintext.slice(0, -1)}x`) })
+  t.equal((await call('GET', PATH)).json()[0].last_used_at, null)
+  await harness.app.inject({ url: products(), headers: bearer(plaintext) })
+  const used = (await call('GET', PATH)).json()[0].last_used_at
+  t.match(used, TIME)
+  t.ok(Date.parse(used) >= before && Date.parse(used) <= Date.now())
+})
+
+t.test('revoking is 204, again 204, and the key is 401 from then on', async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  const { id, plaintext } = await harness.mint()
+  t.equal((await harness.app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  const response = await call('DELETE', `${PATH}${id}`)
+  t.equal(response.statusCode, 204)
+  t.equal(response.body, '')
+  const revokedAt = (await call('GET', PATH)).json()[0].revoked_at
+  t.match(revokedAt, TIME)
+  const refused = await harness.app.inject({ url: products(), headers: bearer(plaintext) })
+  t.equal(refused.statusCode, 401)
+  t.strictSame(refused.json(), REFUSED)
+  t.equal((await call('DELETE', `${PATH}${id}`)).statusCode, 204)
+  t.equal((await call('GET', PATH)).json()[0].revoked_at, revokedAt)
+})
+
+t.test('ten who revoke at once all get 204', async t => {
+  const harness = await build(t)
+  const { id } = await harness.mint()
+  const responses = await Promise.all(Array.from({ length: 10 }, () => as(harness)('DELETE', `${PATH}${id}`)))
+  t.ok(responses.every(({ statusCode }) => statusCode === 204))
+})
+
+t.test("another shop's key and no key at all are 404, and nothing happens to them", async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  const { id, plaintext } = await harness.mint(OTHER_SHOP)
+  for (const key of [id, '00000000-0000-4000-8000-000000000000']) {
+    const response = await call('DELETE', `${PATH}${key}`)
+    t.equal(response.statusCode, 404)
+    t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_KEY_NOT_FOUND', error: 'Not Found', message: 'The shop has no such API key' })
+  }
+  t.equal((await call('DELETE', `${PATH}not-a-uuid`)).statusCode, 400)
+  t.equal((await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext) })).statusCode, 200)
+})
+
+t.test('without a credential all three are 401', async t => {
+  const { app } = await build(t)
+  for (const [method, url] of [['POST', PATH], ['GET', PATH], ['DELETE', `${PATH}00000000-0000-4000-8000-000000000000`]] as const) {
+    const response = await app.inject({ method, url })
+    t.equal(response.statusCode, 401)
+    t.strictSame(response.json(), MISSING)
+  }
+})
+
+t.test('whoever the host does not let manage the shop gets 403', async t => {
+  const harness = await build(t)
+  const { app, issuer, mint } = harness
+  const { id } = await mint()
+  for (const [method, url] of [['POST', PATH], ['GET', PATH], ['DELETE', `${PATH}${id}`]] as const) {
+    const response = await app.inject({ method, url, headers: bearer(issuer.machine()), ...(method === 'POST' && { payload: { name: 'x' } }) })
+    t.equal(response.statusCode, 403)
+    t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN', error: 'Forbidden', message: 'You may not manage the API keys of this shop' })
+  }
+  t.equal((await as(harness)('GET', '/shops/unknown/api-keys/')).statusCode, 403)
+  t.match((await as(harness)('GET', PATH)).json(), [{ revoked_at: null }])
+})
+
+t.test('the host is asked with the caller and the shop, and may answer in its own way', async t => {
+  const asked: unknown[] = []
+  const harness = await build(t, {
+    auth: {
+      management: {
+        async canManage (request, shopId) {
+          asked.push([request.identity?.kind, shopId])
+          throw Object.assign(new Error('no such shop'), { statusCode: 404 })
+        }
+      }
+    }
+  })
+  t.equal((await as(harness)('GET', PATH)).statusCode, 404)
+  t.strictSame(asked, [['user', SHOP]])
+})
+
+t.test('a machine may manage keys if the host says so, and is noted as who made them', async t => {
+  const created: string[] = []
+  const store = memoryStore()
+  const { app, issuer } = await build(t, {
+    store: { ...store, insert: async (key, limit) => { created.push(key.createdBy); return store.insert(key, limit) } },
+    auth: { management: { canManage: () => true } }
+  })
+  for (const token of [issuer.machine(), issuer.user()]) {
+    t.equal((await app.inject({ method: 'POST', url: PATH, headers: bearer(token), payload: { name: 'x' } })).statusCode, 201)
+  }
+  t.strictSame(created, ['robot', 'user-1'])
+})
+
+t.test('scopes and expiry appear on keys that were made with them', async t => {
+  const call = as(await build(t))
+  const expiry = new Date(Date.now() + 60_000).toISOString()
+  const response = await call('POST', PATH, { name: 'reader', scopes: ['read', 'list_products'], expires_at: expiry })
+  t.equal(response.statusCode, 201)
+  t.match(response.json(), { scopes: ['read', 'list_products'], expires_at: expiry })
+  t.match((await call('GET', PATH)).json(), [{ scopes: ['read', 'list_products'], expires_at: expiry }])
+})
+
+t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {
+  const call = as(await build(t))
+  for (const name of ['a', 'x'.repeat(100), '<script>alert(1)</script>', "O'Neill; drop table api_keys", '\u{1F511}']) {
+    const response = await call('POST', PATH, { name })
+    t.equal(response.statusCode, 201)
+    t.equal(response.json().name, name)
+  }
+  t.equal((await call('POST', PATH, { name: 'a' })).statusCode, 201, 'names need not differ')
+  for (const body of [{}, { name: '' }, { name: 'x'.repeat(101) }, { name: 'a\0b' }, { name: 'a\nb' }, { name: { a: 1 } }, { name: 'x', scopes: ['a b'] }, { name: 'x', scopes: ['read', 'read'] }, { name: 'x', expires_at: 'tomorrow' }]) {
+    const response = await call('POST', PATH, body)
+    t.equal(response.statusCode, 400, JSON.stringify(body))
+  }
+})
+
+t.test('an expiry that is over is 400', async t => {
+  const response = await as(await build(t))('POST', PATH, { name: 'x', expires_at: '2020-01-01T00:00:00Z' })
+  t.equal(response.statusCode, 400)
+  t.strictSame(response.json(), { statusCode: 400, code: 'DUAL_AUTH_EXPIRY_PAST', error: 'Bad Request', message: 'expires_at must be in the future' })
+})
+
+t.test('fields that are not for the caller to set are not set', async t => {
+  const call = as(await build(t))
+  const response = await call('POST', PATH, { name: 'x', id: '1', shop_id: OTHER_SHOP, plaintext: 'mine', prefix: 'mine', revoked_at: '2020-01-01T00:00:00Z', created_by: 'root' })
+  t.equal(response.statusCode, 201)
+  t.match(response.json(), { name: 'x', revoked_at: null })
+  t.not(response.json().plaintext, 'mine')
+  t.strictSame((await call('GET', `/shops/${OTHER_SHOP}/api-keys/`)).json(), [])
+})
+
+t.test('a body that is missing or broken is 400; a DELETE may say JSON and send none', async t => {
+  const harness = await build(t)
+  const { app, issuer, mint } = harness
+  const headers = { ...bearer(issuer.user()), 'content-type': 'application/json' }
+  for (const payload of ['', '{', '[]', 'null', '{"__proto__":{"name":"x"}}']) {
+    t.equal((await app.inject({ method: 'POST', url: PATH, headers, payload })).statusCode, 400, payload)
+  }
+  const { id } = await mint()
+  t.equal((await app.inject({ method: 'DELETE', url: `${PATH}${id}`, headers })).statusCode, 204)
+})
+
+t.test('a shop has at most so many active keys', async t => {
+  const harness = await build(t, { apiKeys: { maxPerShop: 2 } })
+  const call = as(harness)
+  const first = await harness.mint()
+  await harness.mint()
+  const response = await call('POST', PATH, { name: 'third' })
+  t.equal(response.statusCode, 409)
+  t.strictSame(response.json(), { statusCode: 409, code: 'DUAL_AUTH_KEY_LIMIT', error: 'Conflict', message: 'The shop already has 2 active API keys' })
+  await call('DELETE', `${PATH}${first.id}`)
+  t.equal((await call('POST', PATH, { name: 'third' })).statusCode, 201)
+})
+
+t.test('the routes can be somewhere else, and are nowhere unless asked for', async t => {
+  const moved = await build(t, { apiKeys: { shopParam: 'tenant' }, auth: { management: { canManage: () => true, path: '/tenants/:tenant/keys' } } })
+  t.equal((await as(moved)('GET', '/tenants/7/keys')).statusCode, 200)
+  t.equal((await as(moved)('GET', PATH)).statusCode, 404)
+})

@@ -1,0 +1,122 @@
+import t from 'tap'
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import knex from 'knex'
+import { memoryStore, type ApiKeyStore } from '../src/index.ts'
+import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { serverDatabase, SERVER_URL } from './databases.ts'
+import { bearer, build, products, REFUSED, SHOP } from './build.ts'
+
+const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_STORE_UNAVAILABLE', error: 'Service Unavailable', message: 'API keys cannot be verified at the moment' }
+
+/** A store that fails or hangs when told to. */
+function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 'throw' | 'hang' } } {
+  const inner = memoryStore()
+  const state: { fault: 'none' | 'reject' | 'throw' | 'hang' } = { fault: 'none' }
+  const through = <A extends unknown[], T>(method: (...args: A) => Promise<T>) => (...args: A): Promise<T> => {
+    if (state.fault === 'reject') return Promise.reject(new Error('connection refused to postgres://user:secret@db'))
+    if (state.fault === 'throw') throw new TypeError('broken')
+    if (state.fault === 'hang') return new Promise(() => {})
+    return method(...args)
+  }
+  const store = { find: through(inner.find), insert: through(inner.insert), list: through(inner.list), revoke: through(inner.revoke), rehash: through(inner.rehash), touch: through(inner.touch) }
+  return { store, state }
+}
+
+for (const fault of ['reject', 'throw', 'hang'] as const) {
+  t.test(`the store does ${fault}: 503 with Retry-After for keys and their management, and it recovers by itself`, async t => {
+    const { store, state } = faulty()
+    const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 500 } })
+    const { id, plaintext } = await mint()
+    const path = `/shops/${SHOP}/api-keys/`
+    const user = bearer(issuer.user())
+    state.fault = fault
+    const requests = [
+      { url: products(), headers: bearer(plaintext) },
+      { url: products(), headers: { 'x-api-key': plaintext } },
+      { url: path, headers: user },
+      { method: 'POST' as const, url: path, headers: user, payload: { name: 'x' } },
+      { method: 'DELETE' as const, url: `${path}${id}`, headers: user }
+    ]
+    for (const request of requests) {
+      const response = await app.inject(request)
+      t.equal(response.statusCode, 503)
+      t.strictSame(response.json(), UNAVAILABLE)
+      t.equal(response.headers['retry-after'], '5')
+    }
+    t.equal((await app.inject({ url: products(), headers: user })).statusCode, 200, 'tokens need no store')
+    const malformed = await app.inject({ url: products(), headers: bearer('shop_test_bad') })
+    t.strictSame(malformed.json(), REFUSED, 'nor does a malformed key')
+    state.fault = 'none'
+    t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  })
+}
+
+t.test('a use that could not be noted is noted by the next', async t => {
+  const inner = memoryStore()
+  let broken = true
+  const store: ApiKeyStore = { ...inner, touch: async (...args) => broken ? Promise.reject(new Error('down')) : inner.touch(...args) }
+  const { app, issuer, mint } = await build(t, { store })
+  const { plaintext } = await mint()
+  const lastUsed = async () => (await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) })).json()[0].last_used_at
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  t.equal(await lastUsed(), null)
+  broken = false
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  t.type(await lastUsed(), 'string')
+})
+
+/** A TCP relay in front of a port, which can be shut and opened again: a database that goes away. */
+async function relayTo (host: string, port: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer(socket => {
+    const upstream = connect(port, host)
+    for (const end of [socket, upstream]) {
+      sockets.add(end)
+      end.on('error', () => {}).on('close', () => { sockets.delete(end); socket.destroy(); upstream.destroy() })
+    }
+    socket.pipe(upstream).pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const relayPort = (server.address() as AddressInfo).port
+  return {
+    port: relayPort,
+    async shut () {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+    async open () {
+      server.listen(relayPort, '127.0.0.1')
+      await once(server, 'listening')
+    }
+  }
+}
+
+t.test('PostgreSQL goes away and comes back: 503, then 200', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs a real PostgreSQL' }, async t => {
+  const database = await serverDatabase()
+  const url = new URL(database.url)
+  const relay = await relayTo(url.hostname, Number(url.port || 5432))
+  url.hostname = '127.0.0.1'
+  url.port = String(relay.port)
+  const db = knex({ client: 'pg', connection: url.href, acquireConnectionTimeout: 1000 })
+  t.teardown(async () => {
+    await db.destroy()
+    await relay.shut().catch(() => {})
+    await database.close()
+  })
+  await createApiKeysTable(db)
+  const { app, mint } = await build(t, { store: knexStore(db) })
+  const { plaintext } = await mint()
+  const call = () => app.inject({ url: products(), headers: bearer(plaintext) })
+  t.equal((await call()).statusCode, 200)
+  await relay.shut()
+  for (let i = 0; i < 3; i++) {
+    const response = await call()
+    t.equal(response.statusCode, 503)
+    t.strictSame(response.json(), UNAVAILABLE)
+  }
+  await relay.open()
+  t.equal((await call()).statusCode, 200)
+})

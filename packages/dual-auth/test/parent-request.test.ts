@@ -1,0 +1,98 @@
+import t from 'tap'
+import inject from 'light-my-request'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bearer, build, countScrypt, products, SHOP, OTHER_SHOP } from './build.ts'
+
+/** An in-process call of a route by another, as mcp endpoints make them. */
+async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefined, options: inject.InjectOptions) {
+  return inject((request, response) => {
+    if (parent !== undefined) Object.assign(request, { [Symbol.for('fastify.parentRequest')]: parent })
+    app.routing(request, response)
+  }, options)
+}
+
+/** A gateway whose request makes three inner calls with the headers it is told to. */
+const gateway = (headersOf: (request: FastifyRequest) => Record<string, string>, linked = true, url = products()) => (app: FastifyInstance) => {
+  app.post('/gateway', { config: { auth: 'dual' } }, async request => {
+    const statuses = []
+    for (let i = 0; i < 3; i++) {
+      const response = await innerCall(app, linked ? request : undefined, { url, headers: headersOf(request) })
+      statuses.push(response.statusCode)
+    }
+    return statuses
+  })
+}
+
+const sameHeaders = ({ headers }: FastifyRequest) => ({
+  ...(headers.authorization !== undefined && { authorization: headers.authorization }),
+  ...(headers['x-api-key'] !== undefined && { 'x-api-key': String(headers['x-api-key']) })
+})
+
+t.test('one external request derives once, however many routes it calls', async t => {
+  const { app, mint } = await build(t, { routes: gateway(sameHeaders) })
+  const { plaintext } = await mint()
+  for (const headers of [bearer(plaintext), { 'x-api-key': plaintext }]) {
+    const scrypt = countScrypt()
+    const response = await app.inject({ method: 'POST', url: '/gateway', headers })
+    scrypt.stop()
+    t.strictSame(response.json(), [200, 200, 200])
+    t.equal(scrypt.runs, 1)
+  }
+})
+
+t.test('the next external request derives again', async t => {
+  const { app, mint } = await build(t, { routes: gateway(sameHeaders) })
+  const { plaintext } = await mint()
+  const scrypt = countScrypt()
+  for (let i = 0; i < 3; i++) await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })
+  scrypt.stop()
+  t.equal(scrypt.runs, 3)
+})
+
+t.test('a call without the symbol is a request of its own', async t => {
+  const { app, mint } = await build(t, { routes: gateway(sameHeaders, false) })
+  const { plaintext } = await mint()
+  const scrypt = countScrypt()
+  t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [200, 200, 200])
+  scrypt.stop()
+  t.equal(scrypt.runs, 4)
+})
+
+t.test('another credential on the inner call is verified, a missing one is missing', async t => {
+  const other = await build(t)
+  const stranger = (await other.mint()).plaintext
+  for (const headers of [{}, bearer(stranger), { 'x-api-key': 'bad' }]) {
+    const { app, mint } = await build(t, { routes: gateway(() => ({ ...headers })) })
+    const { plaintext } = await mint()
+    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [401, 401, 401])
+  }
+})
+
+t.test('the inner route still asks for its own policy, shop and scopes', async t => {
+  const cases = [['/orders', 401], [products(OTHER_SHOP), 403], [products(SHOP), 403]] as const
+  for (const [url, status] of cases) {
+    const { app, mint } = await build(t, { routes: gateway(sameHeaders, true, url) })
+    const { plaintext } = await mint(SHOP, { name: 'x', scopes: ['write'] })
+    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [status, status, status])
+  }
+})
+
+t.test('a token is verified once too, and its identity is the same', async t => {
+  const seen: unknown[] = []
+  const { app, issuer } = await build(t, {
+    routes: app => {
+      app.get('/inner', async request => { seen.push(request.identity); return '' })
+      gateway(sameHeaders, true, '/inner')(app)
+    }
+  })
+  t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(issuer.user()) })).json(), [200, 200, 200])
+  t.equal(new Set(seen).size, 1)
+})
+
+t.test('a client cannot claim a parent', async t => {
+  const { app } = await build(t)
+  const response = await app.inject({ url: products(), headers: { 'fastify.parentrequest': '{}', 'x-parent-request': '1' } })
+  t.equal(response.statusCode, 401)
+  const forged = await innerCall(app, { headers: {} } as FastifyRequest, { url: products(), headers: { 'x-api-key': 'bad' } })
+  t.equal(forged.statusCode, 401)
+})

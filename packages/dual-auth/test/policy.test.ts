@@ -1,0 +1,191 @@
+import t from 'tap'
+import Fastify, { type HTTPMethods } from 'fastify'
+import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
+import { policyFromRoute } from '../src/policy.ts'
+import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
+
+t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async t => {
+  const routes: Array<{ method: HTTPMethods, url: string, policy: AuthPolicy | undefined }> = []
+  const issuerApp = await build(t, {
+    auth: {
+      // Called once for each route that does not say its policy itself.
+      policy: route => route.url.includes('/products') || route.url === '/mcp' ? 'dual' : undefined
+    },
+    routes: app => {
+      app.addHook('onRoute', ({ method, url, config }) => {
+        for (const one of [method].flat()) routes.push({ method: one as HTTPMethods, url, policy: config?.auth })
+      })
+      app.get('/later', async () => 'later')
+      app.get('/shops/:shop_id/products/:id', async () => 'one')
+      app.get('/open', { config: { auth: 'public' } }, async () => 'open')
+      app.get('/closed', { config: { auth: 'jwt' } }, async () => 'closed')
+      app.route({ method: ['PUT', 'PATCH'], url: '/shops/:shop_id/products/:id', handler: async () => 'changed' })
+    }
+  })
+  const { app, issuer, mint } = issuerApp
+  const { plaintext } = await mint()
+  const credentials = { none: {}, key: { 'x-api-key': plaintext }, machine: bearer(issuer.machine()), user: bearer(issuer.user()) }
+  const expected: Record<AuthPolicy, Record<keyof typeof credentials, number>> = {
+    jwt: { none: 401, key: 401, machine: 200, user: 200 },
+    dual: { none: 401, key: 200, machine: 200, user: 200 },
+    public: { none: 200, key: 200, machine: 200, user: 200 }
+  }
+
+  t.same(routes.map(({ method, url, policy }) => `${method} ${url} ${policy}`), [
+    'GET /later jwt', 'HEAD /later jwt',
+    'GET /shops/:shop_id/products/:id dual', 'HEAD /shops/:shop_id/products/:id dual',
+    'GET /open public', 'HEAD /open public',
+    'GET /closed jwt', 'HEAD /closed jwt',
+    'PUT /shops/:shop_id/products/:id dual', 'PATCH /shops/:shop_id/products/:id dual'
+  ])
+  for (const { method, url, policy = 'jwt' } of routes) {
+    for (const [name, headers] of Object.entries(credentials)) {
+      const path = url.replace(':shop_id', SHOP).replace(':id', '1')
+      const { statusCode } = await app.inject({ method: method as 'GET', url: path, headers })
+      t.equal(statusCode, expected[policy][name as keyof typeof credentials], `${method} ${url} with ${name}`)
+    }
+  }
+})
+
+t.test('who is calling, by each method', async t => {
+  const { app, issuer, mint } = await build(t)
+  const key = await mint()
+  const as = async (headers: Record<string, string>) => (await app.inject({ url: products(), headers })).json()
+  const identity = { kind: 'api-key', keyId: key.id, shopId: SHOP, scopes: [] }
+  t.strictSame(await as({ 'x-api-key': key.plaintext }), identity)
+  t.strictSame(await as(bearer(key.plaintext)), identity)
+  t.strictSame(await as({ ...bearer(issuer.user()), 'x-api-key': key.plaintext }), identity)
+  t.strictSame(await as(bearer(issuer.machine())), { kind: 'machine', clientId: 'robot', scopes: ['shop/api'] })
+  t.strictSame(await as(bearer(issuer.user())), { kind: 'user', subject: 'user-1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
+})
+
+t.test('the identity is frozen', async t => {
+  const { app, mint } = await build(t, { routes: app => { app.get('/shops/:shop_id/products/frozen', async ({ identity }) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]) } })
+  const { plaintext } = await mint()
+  t.strictSame((await app.inject({ url: `${products()}/frozen`, headers: bearer(plaintext) })).json(), [true, true])
+})
+
+t.test('on a public route credentials are not looked at, bad ones neither', async t => {
+  const { app } = await build(t)
+  for (const headers of [{ 'x-api-key': 'bad' }, bearer('bad'), { authorization: 'Basic abc' }]) {
+    const response = await app.inject({ url: '/health', headers })
+    t.equal(response.statusCode, 200)
+    t.strictSame(response.json(), { identity: null })
+  }
+})
+
+t.test('the check comes before the body is read', async t => {
+  const { app } = await build(t)
+  const response = await app.inject({ method: 'POST', url: products(), headers: { 'content-type': 'application/json' }, payload: '{ not json' })
+  t.equal(response.statusCode, 401)
+  t.strictSame(response.json(), MISSING)
+})
+
+t.test('what is not there is 404 without credentials', async t => {
+  const { app } = await build(t)
+  t.equal((await app.inject('/nowhere')).statusCode, 404)
+})
+
+t.test('routes of a plugin that was registered before are guarded too', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(async child => { child.get('/early', async () => 'open') })
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 }
+  })
+  const response = await app.inject('/early')
+  t.equal(response.statusCode, 401)
+  t.strictSame(response.json(), MISSING)
+})
+
+t.test('both spellings of a prefixed route have one policy', async t => {
+  const { app, mint } = await build(t, {
+    routes: app => { app.register(async child => { child.get('/', async () => 'list') }, { prefix: '/shops/:shop_id/products-of' }) }
+  })
+  const { plaintext } = await mint()
+  for (const url of [`/shops/${SHOP}/products-of`, `/shops/${SHOP}/products-of/`]) {
+    t.equal((await app.inject({ url, headers: bearer(plaintext) })).statusCode, 200, url)
+    t.equal((await app.inject({ url })).statusCode, 401, url)
+  }
+})
+
+t.test('a key on another shop is 403, whether or not that shop exists', async t => {
+  const { app, mint } = await build(t)
+  const { plaintext } = await mint()
+  for (const shop of [OTHER_SHOP, '00000000-0000-4000-8000-000000000000', 'x', SHOP.toUpperCase()]) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
+      const response = await app.inject({ method, url: products(shop), headers: { 'x-api-key': plaintext } })
+      t.equal(response.statusCode, 403)
+      t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SHOP_FORBIDDEN', error: 'Forbidden', message: 'The API key does not belong to this shop' })
+      t.equal(response.headers['www-authenticate'], undefined)
+    }
+  }
+})
+
+t.test('a key with scopes opens what one of them names, and any key opens the gateway', async t => {
+  const { app, mint } = await build(t)
+  const cases: Array<[scopes: string[], open: string[]]> = [
+    [['read'], ['GET', 'HEAD']],
+    [['write'], ['POST', 'PUT', 'DELETE']],
+    [['replace_products'], ['PUT']],
+    [['read', 'replace_products'], ['GET', 'HEAD', 'PUT']],
+    [['list_orders'], []]
+  ]
+  for (const [scopes, open] of cases) {
+    const { plaintext } = await mint(SHOP, { name: 'limited', scopes })
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const) {
+      const response = await app.inject({ method, url: products(), headers: { 'x-api-key': plaintext } })
+      t.equal(response.statusCode, open.includes(method) ? 200 : 403, `${method} with ${scopes}`)
+    }
+    t.equal((await app.inject({ method: 'POST', url: '/mcp', headers: { 'x-api-key': plaintext } })).statusCode, 200)
+  }
+})
+
+t.test('a missing scope is named in the challenge', async t => {
+  const { app, mint } = await build(t, { auth: { challenge: { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid' } } })
+  const { plaintext } = await mint(SHOP, { name: 'limited', scopes: ['read'] })
+  const response = await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })
+  t.equal(response.statusCode, 403)
+  t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'The API key does not carry a scope for this operation' })
+  t.equal(response.headers['www-authenticate'], 'Bearer error="insufficient_scope", resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="write replace_products"')
+})
+
+t.test('a 401 says where to get a token; only a bad credential is called an error', async t => {
+  const { app } = await build(t, { auth: { challenge: { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' } } })
+  const resource = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="openid email"'
+  const none = await app.inject({ method: 'POST', url: '/mcp' })
+  t.strictSame(none.json(), MISSING)
+  t.equal(none.headers['www-authenticate'], `Bearer ${resource}`)
+  const bad = await app.inject({ method: 'POST', url: '/mcp', headers: bearer('bad') })
+  t.strictSame(bad.json(), REFUSED)
+  t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`)
+})
+
+t.test('a route says its policy itself, else the function, else jwt', async t => {
+  const route = { method: 'GET', url: '/x' }
+  t.equal(policyFromRoute(route), 'jwt')
+  t.equal(policyFromRoute(route, () => undefined), 'jwt')
+  t.equal(policyFromRoute(route, () => 'dual'), 'dual')
+  t.equal(policyFromRoute({ ...route, config: { auth: 'jwt' } as never }, () => 'public'), 'jwt')
+})
+
+t.test('an unknown policy fails the boot', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 },
+    policy: route => route.url === '/by-function' ? 'open' as never : undefined
+  })
+  t.throws(() => app.get('/x', { config: { auth: 'publik' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN', message: "dual-auth: route GET /x has the unknown policy 'publik'; it must be 'jwt', 'dual' or 'public'" })
+  t.throws(() => app.get('/by-function', async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
+  t.throws(() => app.get('/null', { config: { auth: '' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
+})
+
+t.test('the scopes of a route are by method, and its operation id', async t => {
+  t.strictSame(scopesFromRoute({ method: 'GET', url: '/x' }), ['read'])
+  t.strictSame(scopesFromRoute({ method: ['GET', 'HEAD'], url: '/x', schema: named('list_x') }), ['read', 'list_x'])
+  t.strictSame(scopesFromRoute({ method: ['GET', 'POST'], url: '/x' }), ['write'])
+  t.strictSame(scopesFromRoute({ method: 'QUERY', url: '/x' }), ['write'])
+})

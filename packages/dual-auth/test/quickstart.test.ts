@@ -1,0 +1,47 @@
+import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { bearer } from './build.ts'
+import { startIssuer } from './issuer.ts'
+
+const root = new URL('../../../', import.meta.url)
+
+t.test('the quickstart runs: make a key, use it, see it refused, revoke it', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  Object.assign(process.env, { ISSUER: issuer.url, CLIENT_ID: 'web-app', PORT: '0', PEPPER: 'a pepper of at least thirty-two bytes' })
+  const { app } = await import('../../../examples/quickstart/dual-auth.ts')
+  t.teardown(() => app.close())
+  const origin = app.listeningOrigin
+  const user = bearer(issuer.user({ 'cognito:groups': ['shop-1'] }))
+
+  const status = async (path: string, headers: Record<string, string> = {}) => (await fetch(origin + path, { headers })).status
+  t.equal(await status('/health'), 200)
+  t.equal(await status('/orders'), 401)
+  t.equal(await status('/orders', user), 200)
+
+  const created = await fetch(`${origin}/shops/shop-1/api-keys/`, { method: 'POST', headers: { ...user, 'content-type': 'application/json' }, body: '{"name":"Label printer"}' })
+  t.equal(created.status, 201)
+  const { id, plaintext } = await created.json() as { id: string, plaintext: string }
+  const key = { 'x-api-key': plaintext }
+  const products = await fetch(`${origin}/shops/shop-1/products`, { headers: key })
+  t.strictSame(await products.json(), { products: [], caller: { kind: 'api-key', keyId: id, shopId: 'shop-1', scopes: [] } })
+  t.equal(await status('/shops/shop-2/products', key), 403)
+  t.equal(await status('/orders', key), 401)
+  t.equal((await fetch(`${origin}/shops/shop-2/api-keys/`, { headers: user })).status, 403)
+  t.equal((await fetch(`${origin}/shops/shop-1/api-keys/${id}`, { method: 'DELETE', headers: user })).status, 204)
+  t.equal(await status('/shops/shop-1/products', key), 401)
+})
+
+t.test('the program in the README is the quickstart', async t => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const program = readFileSync(new URL('examples/quickstart/dual-auth.ts', root), 'utf8')
+  t.ok(readme.includes(`\`\`\`ts\n${program}\`\`\``))
+})
+
+t.test('the README lists every error, with its status, and every option', async t => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const errors = await import('../src/errors.ts')
+  for (const [name, Constructor] of Object.entries(errors)) t.match(readme, `\`${name}\` | ${new Constructor().statusCode} |`)
+  const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
+  for (const [, name] of options.split('/** API key options, checked')[0]?.matchAll(/^ {2}readonly (\w+)\??:/gm) ?? []) t.match(readme, `${name}\``)
+})

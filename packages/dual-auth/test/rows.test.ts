@@ -1,0 +1,155 @@
+import t from 'tap'
+import { crc32 } from 'node:zlib'
+import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.ts'
+import { fingerprint } from '../src/api-key.ts'
+import { costFromHash } from '../src/hash.ts'
+import { embeddedDatabase } from './databases.ts'
+import { at, bearer, build, countScrypt, PEPPER, products, REFUSED, SHOP } from './build.ts'
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+function withChecksum (body: string): string {
+  let rest = crc32(body)
+  let digits = ''
+  for (let i = 0; i < 6; i++) {
+    digits = DIGITS.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return body + digits
+}
+
+const database = await embeddedDatabase()
+await createApiKeysTable(database.knex)
+t.teardown(() => database.close())
+
+t.test('the dumped table is of no use: no value in it is a key, nor can be made into one', async t => {
+  const { app, mint } = await build(t, { store: knexStore(database.knex) })
+  const { plaintext, prefix } = await mint()
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  const row = await database.knex('api_keys').where({ prefix }).first()
+  t.notMatch(JSON.stringify(row), plaintext.split('_')[3])
+
+  const values: string[] = [row.id, row.prefix, row.pepper_id]
+  for (const column of ['fingerprint', 'hash']) {
+    const bytes = Buffer.from(row[column])
+    for (const encoding of ['hex', 'base64', 'base64url', 'latin1'] as const) values.push(bytes.toString(encoding))
+    // As many characters as a secret has, of the alphabet it has, under a checksum that is right.
+    const secret = [...bytes, ...bytes].map(byte => DIGITS.charAt(byte % 62)).join('').slice(0, 43)
+    values.push(withChecksum(`shop_test_${prefix}_${secret}`))
+    values.push(withChecksum(`shop_test_${prefix}_${bytes.toString('hex').slice(0, 43)}`))
+  }
+  for (const value of values) {
+    for (const headers of [{ 'x-api-key': value.replace(/[^\x20-\x7e]/g, '?') }, bearer(value.replace(/[^\x20-\x7e]/g, '?'))]) {
+      const response = await app.inject({ url: products(), headers })
+      t.equal(response.statusCode, 401)
+      t.strictSame(response.json(), REFUSED)
+    }
+  }
+})
+
+t.test('a table that somebody wrote into: the key is 401, not 500, and the row is named in the log', async t => {
+  const logged: string[] = []
+  const { app, mint } = await build(t, {
+    store: knexStore(database.knex),
+    server: { logger: { level: 'error', stream: { write: (line: string) => logged.push(line) } } }
+  })
+  const other = await mint()
+  const [{ hash: otherHash, fingerprint: otherFingerprint }] = await database.knex('api_keys').where({ id: other.id })
+  const changes: Record<string, (hash: Buffer) => Record<string, unknown>> = {
+    'a hash of 95 bytes': hash => ({ hash: hash.subarray(0, 95) }),
+    'a hash of 97 bytes': hash => ({ hash: Buffer.concat([hash, Buffer.alloc(1)]) }),
+    'an empty hash': () => ({ hash: Buffer.alloc(0) }),
+    'a hash that asks for 1 TiB': hash => { hash.writeUInt8(30, 7); return { hash } },
+    'a hash with r = 1': hash => { hash.writeUInt32BE(1, 8); return { hash } },
+    'a hash with p = 1024': hash => { hash.writeUInt32BE(1024, 12); return { hash } },
+    'a hash that is damaged': hash => { hash.writeUInt8(0xff, 40); return { hash } },
+    'the hash of another row': () => ({ hash: otherHash })
+  }
+  for (const [title, change] of Object.entries(changes)) {
+    const { id, plaintext } = await mint()
+    const [{ hash }] = await database.knex('api_keys').where({ id })
+    await database.knex('api_keys').where({ id }).update(change(Buffer.from(hash)))
+    const response = await app.inject({ url: products(), headers: bearer(plaintext) })
+    t.equal(response.statusCode, 401, title)
+    t.strictSame(response.json(), REFUSED, title)
+    t.match(logged.join(''), id, title)
+  }
+
+  // The fingerprint of another row: its key finds a row whose hash was made from a different key.
+  const victim = await mint()
+  await database.knex('api_keys').where({ id: other.id }).update({ fingerprint: Buffer.alloc(32, 1) })
+  await database.knex('api_keys').where({ id: victim.id }).update({ fingerprint: otherFingerprint })
+  for (const { plaintext } of [other, victim]) t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+})
+
+t.test('a row revoked in the database is 401 on the very next call', async t => {
+  const { app, mint } = await build(t, { store: knexStore(database.knex) })
+  const { id, plaintext } = await mint()
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  await database.knex('api_keys').where({ id }).update({ revoked_at: new Date() })
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+})
+
+t.test('a call that was past the check when its key was revoked finishes; the next is refused', async t => {
+  const inner = memoryStore()
+  let revokeNow = async () => {}
+  const store: ApiKeyStore = {
+    ...inner,
+    async find (fingerprints) {
+      const row = await inner.find(fingerprints)
+      await revokeNow()
+      return row
+    }
+  }
+  const { app, mint } = await build(t, { store })
+  const { id, plaintext } = await mint()
+  revokeNow = async () => { await inner.revoke(SHOP, id, 'ada', new Date()) }
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+})
+
+t.test('a key is good until its expiry and not at it', async t => {
+  const inner = memoryStore()
+  const { app, mint } = await build(t, { store: inner })
+  const expiry = Date.now() + 3_600_000
+  const { plaintext } = await mint(SHOP, { name: 'hour', expires_at: new Date(expiry).toISOString() })
+  const statusAt = (time: number) => at(time, async () => (await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  t.equal(await statusAt(expiry - 1), 200)
+  t.equal(await statusAt(expiry), 401)
+  t.equal(await statusAt(expiry + 1000), 401)
+})
+
+/** The row of a key as it is when the server has closed, so with all rehashing done. */
+async function rowAfter (t: Parameters<typeof build>[0], store: ApiKeyStore, plaintext: string, apiKeys: object, peppers = [PEPPER]): Promise<{ row: StoredApiKey | null, runs: number, statuses: number[] }> {
+  const { app } = await build(t, { store, apiKeys: { peppers, ...apiKeys } })
+  const scrypt = countScrypt()
+  const statuses = []
+  for (let i = 0; i < 2; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  await app.close()
+  scrypt.stop()
+  return { row: await store.find(peppers.map(pepper => fingerprint(plaintext, pepper))), runs: scrypt.runs, statuses }
+}
+
+t.test('a hash of another cost is replaced when its key is used, quietly', async t => {
+  const store = memoryStore()
+  const first = await build(t, { store, apiKeys: { logN: 3 } })
+  const { plaintext } = await first.mint()
+  const { row, statuses } = await rowAfter(t, store, plaintext, { logN: 5 })
+  t.strictSame(statuses, [200, 200])
+  t.equal(row && costFromHash(row.hash), 5)
+  const again = await rowAfter(t, store, plaintext, { logN: 5 })
+  t.equal(again.runs, 2, 'and not again')
+})
+
+t.test('peppers rotate: an older one is good, and the key is moved to the newest', async t => {
+  const store = memoryStore()
+  const first = await build(t, { store })
+  const { plaintext } = await first.mint()
+  const newest = { id: 'p2', secret: 'another pepper of thirty-two bytes or more' }
+  const { row, statuses } = await rowAfter(t, store, plaintext, {}, [newest, PEPPER])
+  t.strictSame(statuses, [200, 200])
+  t.equal(row?.pepperId, 'p2')
+  t.strictSame((await rowAfter(t, store, plaintext, {}, [newest])).statuses, [200, 200])
+  t.strictSame((await rowAfter(t, store, plaintext, {}, [PEPPER])).statuses, [401, 401])
+})

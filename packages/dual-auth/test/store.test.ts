@@ -1,0 +1,135 @@
+import t from 'tap'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { memoryStore, type ApiKeyStore, type NewApiKey } from '../src/index.ts'
+import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+
+const embedded = await embeddedDatabase()
+t.teardown(() => embedded.close())
+await createApiKeysTable(embedded.knex)
+const server = SERVER_URL === undefined ? null : await serverDatabase()
+t.teardown(() => server?.close())
+// Five replicas that start at once, and once more later.
+if (server !== null) await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(server.knex)))
+if (server !== null) await createApiKeysTable(server.knex)
+
+const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
+  id: randomUUID(),
+  shopId: 'shop-1',
+  name: "O'Neill <b>\u{1F511}</b>",
+  prefix: randomBytes(6).toString('hex'),
+  scopes: ['read', 'a,b', '{"x"}'],
+  fingerprint: randomBytes(32),
+  pepperId: 'p1',
+  hash: randomBytes(96),
+  createdAt: new Date(),
+  createdBy: 'user-1',
+  expiresAt: null,
+  ...change
+})
+
+/** What every store must do, whatever it keeps keys in. */
+function contract (name: string, store: ApiKeyStore) {
+  t.test(`${name}: finds a key by any of the fingerprints, with what verification needs`, async t => {
+    const key = newKey({ expiresAt: new Date('2040-01-01T00:00:00.123Z') })
+    t.equal(await store.insert(key, 100), true)
+    const found = await store.find([randomBytes(32), key.fingerprint])
+    t.match(found, { id: key.id, shopId: 'shop-1', scopes: key.scopes, pepperId: 'p1', expiresAt: key.expiresAt, revokedAt: null })
+    t.ok(found?.hash.equals(key.hash))
+    t.ok(found?.fingerprint.equals(key.fingerprint))
+    t.equal(await store.find([randomBytes(32)]), null)
+    t.equal(await store.find([key.hash.subarray(0, 32)]), null)
+  })
+
+  t.test(`${name}: lists the keys of one shop, oldest first, without anything secret`, async t => {
+    const shopId = randomUUID()
+    const old = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.001Z') })
+    const young = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.002Z'), scopes: [] })
+    await store.insert(young, 100)
+    await store.insert(old, 100)
+    await store.insert(newKey({ shopId: 'another' }), 100)
+    const record = ({ id, name, prefix, scopes, createdAt, expiresAt }: NewApiKey) => ({ id, shopId, name, prefix, scopes, createdAt, lastUsedAt: null, expiresAt, revokedAt: null })
+    t.strictSame(await store.list(shopId), [record(old), record(young)])
+    t.strictSame(await store.list('nobody'), [])
+  })
+
+  t.test(`${name}: revokes once, for the right shop only`, async t => {
+    const shopId = randomUUID()
+    const key = newKey({ shopId })
+    await store.insert(key, 100)
+    t.equal(await store.revoke('another', key.id, 'eve', new Date()), false)
+    t.equal(await store.revoke(shopId, randomUUID(), 'eve', new Date()), false)
+    t.equal((await store.find([key.fingerprint]))?.revokedAt, null)
+    const at = new Date('2031-01-01T00:00:00.000Z')
+    t.equal(await store.revoke(shopId, key.id, 'ada', at), true)
+    t.equal(await store.revoke(shopId, key.id, 'eve', new Date('2032-01-01')), true)
+    t.strictSame((await store.find([key.fingerprint]))?.revokedAt, at)
+    t.strictSame((await store.list(shopId))[0]?.revokedAt, at)
+  })
+
+  t.test(`${name}: a shop has at most so many keys that are neither revoked nor expired`, async t => {
+    const shopId = randomUUID()
+    const first = newKey({ shopId })
+    t.equal(await store.insert(first, 2), true)
+    t.equal(await store.insert(newKey({ shopId, createdAt: new Date(Date.now() - 2000), expiresAt: new Date(Date.now() - 1000) }), 2), true)
+    t.equal(await store.insert(newKey({ shopId }), 2), true)
+    t.equal(await store.insert(newKey({ shopId }), 2), false)
+    await store.revoke(shopId, first.id, 'ada', new Date())
+    t.equal(await store.insert(newKey({ shopId }), 2), true)
+  })
+
+  t.test(`${name}: ten creations at once do not pass the limit`, async t => {
+    const shopId = randomUUID()
+    const results = await Promise.all(Array.from({ length: 10 }, () => store.insert(newKey({ shopId }), 3)))
+    t.equal(results.filter(Boolean).length, 3)
+    t.equal((await store.list(shopId)).length, 3)
+  })
+
+  t.test(`${name}: replaces the derived values unless somebody was faster`, async t => {
+    const key = newKey()
+    await store.insert(key, 1000)
+    const next = { fingerprint: randomBytes(32), pepperId: 'p2', hash: randomBytes(96) }
+    await store.rehash(key.id, randomBytes(96), next)
+    t.equal(await store.find([next.fingerprint]), null)
+    await store.rehash(key.id, key.hash, next)
+    t.equal(await store.find([key.fingerprint]), null)
+    const found = await store.find([next.fingerprint])
+    t.match(found, { id: key.id, pepperId: 'p2' })
+    t.ok(found?.hash.equals(next.hash))
+  })
+
+  t.test(`${name}: notes the use of keys, not of revoked ones, and not too often`, async t => {
+    const shopId = randomUUID()
+    const [a, b, revoked] = [newKey({ shopId }), newKey({ shopId }), newKey({ shopId })] as const
+    for (const key of [a, b, revoked]) await store.insert(key, 100)
+    await store.revoke(shopId, revoked.id, 'ada', new Date())
+    const used = async () => Object.fromEntries((await store.list(shopId)).map(({ id, lastUsedAt }) => [id, lastUsedAt]))
+    const minute = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, n))
+    await store.touch([a.id, revoked.id], minute(1), minute(0))
+    t.strictSame(await used(), { [a.id]: minute(1), [b.id]: null, [revoked.id]: null })
+    await store.touch([a.id, b.id], minute(2), minute(1))
+    t.strictSame(await used(), { [a.id]: minute(1), [b.id]: minute(2), [revoked.id]: null })
+    await store.touch([a.id, b.id], minute(3), minute(2))
+    t.strictSame(await used(), { [a.id]: minute(3), [b.id]: minute(2), [revoked.id]: null })
+  })
+}
+
+contract('memory', memoryStore())
+contract('PGlite', knexStore(embedded.knex))
+if (server === null) t.test('PostgreSQL', { skip: 'TEST_DATABASE_URL is not set: the store was tested on PGlite only' }, async () => {})
+else contract('PostgreSQL', knexStore(server.knex))
+
+t.test('the table can be created again, also inside a migration', async t => {
+  await createApiKeysTable(embedded.knex)
+  await embedded.knex.transaction(async trx => { await createApiKeysTable(trx) })
+  t.equal(await embedded.knex.schema.hasTable('api_keys'), true)
+})
+
+t.test('the database refuses a fingerprint of another length and a second key with the same one', async t => {
+  const store = knexStore(embedded.knex)
+  const key = newKey()
+  await store.insert(key, 1000)
+  await t.rejects(store.insert(newKey({ fingerprint: randomBytes(31) }), 1000), { code: '23514' })
+  await t.rejects(store.insert(newKey({ fingerprint: key.fingerprint }), 1000), { code: '23505' })
+  await t.rejects(store.insert(newKey({ prefix: key.prefix }), 1000), { code: '23505' })
+})

@@ -1,0 +1,51 @@
+// Compiled, not run: what the types promise.
+import type { FastifyRequest } from 'fastify'
+import Fastify from 'fastify'
+import type { Knex } from 'knex'
+import dualAuth, { memoryStore, type ApiKeyStore, type AuthPolicy, type DualAuthOptions, type Identity } from '../src/index.ts'
+import { createApiKeysTable, knexStore } from '../src/knex.ts'
+
+type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+const same = <T extends true>(value?: T) => value
+
+same<Equals<FastifyRequest['identity'], Identity | null>>()
+same<Equals<Identity['kind'], 'api-key' | 'machine' | 'user'>>()
+same<Equals<AuthPolicy, 'jwt' | 'dual' | 'public'>>()
+same<Equals<ReturnType<typeof memoryStore>, ApiKeyStore>>()
+same<Equals<ReturnType<typeof knexStore>, ApiKeyStore>>()
+same<Equals<Parameters<typeof createApiKeysTable>, [knex: Knex]>>()
+
+export function describe (identity: Identity): string {
+  switch (identity.kind) {
+    case 'api-key': return `${identity.keyId} of ${identity.shopId}`
+    case 'machine': return identity.clientId
+    case 'user': return identity.username ?? identity.subject
+    default: return identity satisfies never
+  }
+}
+
+export function change (identity: Identity): void {
+  // @ts-expect-error an identity is read-only
+  identity.kind = 'user'
+  // @ts-expect-error so are its scopes
+  identity.scopes.push('write')
+  // @ts-expect-error only an API key has a shop
+  identity.shopId.trim()
+}
+
+const options: DualAuthOptions = {
+  apiKeys: { marker: 'm', peppers: [{ id: 'p', secret: Buffer.alloc(32) }], store: memoryStore() },
+  jwt: { issuer: 'https://issuer.test', userClients: ['app'] }
+}
+const app = Fastify()
+app.register(dualAuth, options)
+app.register(dualAuth, { ...options, policy: route => route.url === '/mcp' ? 'dual' : undefined, scopes: route => route.method === 'GET' ? ['read'] : null })
+app.get('/', { config: { auth: 'public' } }, async request => request.identity?.kind)
+// @ts-expect-error no such policy
+app.get('/x', { config: { auth: 'publik' } }, async () => '')
+// @ts-expect-error symmetric algorithms are not for tokens of somebody else
+app.register(dualAuth, { ...options, jwt: { ...options.jwt, algorithms: ['HS256'] } })
+// @ts-expect-error who may manage keys must be said
+app.register(dualAuth, { ...options, management: {} })
+// @ts-expect-error peppers have ids
+app.register(dualAuth, { ...options, apiKeys: { ...options.apiKeys, peppers: ['secret'] } })

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import Fastify from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
+import mcpFromRoutes from '../src/index.ts'
+
+/** The servers that are measured. All serve the same routes; all but the first serve them as the same tools. */
+export const CONTENDERS = ['plain route', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
+export type Contender = typeof CONTENDERS[number]
+
+const SERVER_INFO = { name: 'bench', version: '1.0.0' }
+
+/** Routes that look like a catalog's; `tool_0` takes one path parameter and answers a small object. */
+function addRoutes (app: FastifyInstance, count: number): void {
+  for (let n = 0; n < count; n++) {
+    app.get<{ Params: { id: string } }>(`/things_${n}/:id`, {
+      schema: {
+        operationId: `tool_${n}`,
+        description: `Get one of the things of kind ${n}.`,
+        tags: ['mcp'],
+        params: { type: 'object', properties: { id: { type: 'string', maxLength: 40 } }, required: ['id'] },
+        querystring: { type: 'object', properties: { fields: { type: 'array', items: { type: 'string' } }, locale: { type: 'string', default: 'en' } } },
+        response: { 200: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' } }, required: ['id', 'name'] } }
+      }
+    }, async ({ params }) => ({ id: params.id, name: `thing ${n}` }))
+  }
+  // For clients that vanish in the middle of a call.
+  app.get('/slow', { schema: { operationId: 'slow', description: 'Takes a while.', tags: ['mcp'] } }, async () => {
+    await delay(200)
+    return {}
+  })
+}
+
+/** What a tool list is made of, taken from the plugin so that all contenders send the same one. */
+async function definitions (count: number): Promise<Array<Record<string, unknown>>> {
+  const app = Fastify()
+  await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  addRoutes(app, count)
+  await app.ready()
+  const tools = app.mcpTools.map(({ route, ...definition }) => ({ ...definition }))
+  await app.close()
+  return tools
+}
+
+async function callThroughInject (app: FastifyInstance, name: string, args: Record<string, unknown>, authorization: string | undefined): Promise<Record<string, unknown>> {
+  const url = `/things_${name.slice('tool_'.length)}/${encodeURIComponent(String(args.id))}`
+  const response = await app.inject({ method: 'GET', url, headers: authorization === undefined ? {} : { authorization } })
+  return { content: [{ type: 'text', text: response.body }], structuredContent: response.json<unknown>() }
+}
+
+const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promise<void>> = {
+  async 'plain route' (app, count) {
+    addRoutes(app, count)
+    // The bytes of the list, for a static route that sends the same.
+    const list = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: await definitions(count) } }))
+    app.post('/mcp', async (_request, reply) => reply.type('application/json').send(list))
+  },
+  async 'mcp-from-routes' (app, count) {
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    addRoutes(app, count)
+  },
+  async 'SDK 2.x + inject' (app, count) {
+    addRoutes(app, count)
+    const tools = await definitions(count)
+    const handler = createMcpHandler(({ requestInfo }) => {
+      const server = new ServerV2(SERVER_INFO, { capabilities: { tools: {} } })
+      server.setRequestHandler('tools/list', () => ({ tools: tools as never }))
+      server.setRequestHandler('tools/call', async ({ params }) => await callThroughInject(app, params.name, params.arguments ?? {}, requestInfo?.headers.get('authorization') ?? undefined) as never)
+      return server
+    })
+    app.post('/mcp', async (request, reply) => {
+      const headers = new Headers(Object.entries(request.headers).filter(([name]) => name !== 'content-length') as Array<[string, string]>)
+      return reply.send(await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers }), { parsedBody: request.body }))
+    })
+  },
+  async 'SDK 1.x + inject' (app, count) {
+    addRoutes(app, count)
+    const tools = await definitions(count)
+    app.post('/mcp', async (request, reply) => {
+      const server = new ServerV1(SERVER_INFO, { capabilities: { tools: {} } })
+      server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools as never }))
+      server.setRequestHandler(CallToolRequestSchema, async ({ params }) => await callThroughInject(app, params.name, params.arguments ?? {}, request.headers.authorization))
+      const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
+      await server.connect(transport as never)
+      reply.hijack()
+      await transport.handleRequest(request.raw, reply.raw, request.body)
+      await server.close()
+    })
+  }
+}
+
+/** Starts one contender with so many tools on a free port. */
+export async function start (contender: Contender, count: number): Promise<{ app: FastifyInstance, address: string }> {
+  const app = Fastify()
+  await BUILDERS[contender](app, count)
+  await app.ready()
+  return { app, address: await app.listen({ host: '127.0.0.1', port: 0 }) }
+}
+
+/** What the plugin adds to the boot of an application with so many routes, in seconds of CPU; the least of three tries of each. */
+export async function bootCost (count: number): Promise<number> {
+  const boot = async (withPlugin: boolean): Promise<number> => {
+    const app = Fastify()
+    if (withPlugin) await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    addRoutes(app, count)
+    const before = process.cpuUsage()
+    await app.ready()
+    const { user, system } = process.cpuUsage(before)
+    await app.close()
+    return (user + system) / 1e6
+  }
+  const tries: Array<[number, number]> = []
+  await boot(true)
+  for (let n = 0; n < 3; n++) tries.push([await boot(true), await boot(false)])
+  return Math.min(...tries.map(([withPlugin]) => withPlugin)) - Math.min(...tries.map(([, without]) => without))
+}

@@ -1,0 +1,132 @@
+import { isObject, mapSubschemas } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** What 2020-12 knows and a tool schema may use. Everything else is for Fastify, OpenAPI or Ajv alone. */
+const KNOWN = new Set([
+  '$defs', '$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'contains', 'contentEncoding', 'contentMediaType',
+  'contentSchema', 'default', 'dependentRequired', 'dependentSchemas', 'deprecated', 'description', 'else', 'enum',
+  'examples', 'exclusiveMaximum', 'exclusiveMinimum', 'format', 'if', 'items', 'maxContains', 'maxItems', 'maxLength',
+  'maxProperties', 'maximum', 'minContains', 'minItems', 'minLength', 'minProperties', 'minimum', 'multipleOf', 'not',
+  'oneOf', 'pattern', 'patternProperties', 'prefixItems', 'properties', 'propertyNames', 'readOnly', 'required', 'then',
+  'title', 'type', 'unevaluatedItems', 'unevaluatedProperties', 'uniqueItems', 'writeOnly'
+])
+const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
+const DYNAMIC = ['$dynamicRef', '$recursiveRef']
+
+/** Thrown inside this file only; its message becomes the answer. */
+class Unpublishable extends Error {}
+
+/**
+ * Rewrites a draft-07 schema, with the OpenAPI and Ajv keywords Fastify applications use, as JSON Schema 2020-12.
+ * References must be inlined or point into `$defs` already.
+ * @returns the schema, or a sentence that says what in it cannot be published
+ * @see [JSON Schema 2020-12 migration notes](https://json-schema.org/draft/2020-12/release-notes)
+ */
+export function to2020 (schema: JsonSchema): JsonSchema | string {
+  try {
+    return convert(schema)
+  } catch (error) {
+    if (error instanceof Unpublishable) return error.message
+    throw error
+  }
+}
+
+function convert (schema: unknown): Record<string, unknown> {
+  if (schema === true) return {}
+  if (!isObject(schema)) return { not: {} }
+  const dynamic = DYNAMIC.find((keyword) => keyword in schema)
+  if (dynamic !== undefined) throw new Unpublishable(`${dynamic} is not supported`)
+  const out = mapSubschemas(schema, (sub) => typeof sub === 'boolean' ? sub : convert(sub))
+  tuples(out)
+  dependencies(out)
+  bounds(out)
+  examples(out)
+  booleans(out)
+  checkTypes(out)
+  checkPatterns(out)
+  if (!Array.isArray(out.required)) delete out.required
+  const nullable = out.nullable === true
+  for (const keyword of Object.keys(out)) if (!KNOWN.has(keyword) || out[keyword] === undefined) delete out[keyword]
+  return nullable ? withNull(out) : out
+}
+
+/** `items: [a, b], additionalItems: c` is `prefixItems: [a, b], items: c`. */
+function tuples (schema: Record<string, unknown>): void {
+  if (!Array.isArray(schema.items)) return
+  schema.prefixItems = schema.items
+  delete schema.items
+  if (schema.additionalItems !== undefined) schema.items = schema.additionalItems
+}
+
+/** `dependencies` became `dependentRequired` and `dependentSchemas`. */
+function dependencies (schema: Record<string, unknown>): void {
+  if (!isObject(schema.dependencies)) return
+  const entries = Object.entries(schema.dependencies)
+  const names = entries.filter(([, value]) => Array.isArray(value))
+  const schemas = entries.filter(([, value]) => !Array.isArray(value))
+  if (names.length > 0) schema.dependentRequired = { ...Object.fromEntries(names), ...objectOrNothing(schema.dependentRequired) }
+  if (schemas.length > 0) schema.dependentSchemas = { ...Object.fromEntries(schemas), ...objectOrNothing(schema.dependentSchemas) }
+}
+
+/** Draft 4 and OpenAPI 3.0 wrote `minimum: 0, exclusiveMinimum: true`. */
+function bounds (schema: Record<string, unknown>): void {
+  for (const [exclusive, inclusive] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
+    if (typeof schema[exclusive] !== 'boolean') continue
+    if (schema[exclusive] && typeof schema[inclusive] === 'number') {
+      schema[exclusive] = schema[inclusive]
+      delete schema[inclusive]
+    } else {
+      delete schema[exclusive]
+    }
+  }
+}
+
+function examples (schema: Record<string, unknown>): void {
+  if (schema.examples !== undefined && !Array.isArray(schema.examples)) delete schema.examples
+  if (schema.example !== undefined && schema.examples === undefined) schema.examples = [schema.example]
+}
+
+/** Older clients read every property as an object, so `true` is written `{}` there. */
+function booleans (schema: Record<string, unknown>): void {
+  for (const keyword of ['properties', 'patternProperties', 'dependentSchemas']) {
+    const map = schema[keyword]
+    if (isObject(map)) schema[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, typeof sub === 'boolean' ? convert(sub) : sub]))
+  }
+}
+
+function checkTypes (schema: Record<string, unknown>): void {
+  if (schema.type === undefined) return
+  for (const type of [schema.type].flat()) {
+    if (typeof type !== 'string' || !TYPES.has(type)) throw new Unpublishable(`type ${JSON.stringify(type)} is not a JSON Schema type`)
+  }
+}
+
+/** A pattern is read with the u flag; a client fails on one that is not valid then, and may take no tool at all. */
+function checkPatterns (schema: Record<string, unknown>): void {
+  const patterns = isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []
+  if (typeof schema.pattern === 'string') patterns.push(schema.pattern)
+  for (const pattern of patterns) {
+    try {
+      RegExp(pattern, 'u')
+    } catch {
+      throw new Unpublishable(`pattern ${JSON.stringify(pattern)} is not a regular expression with the u flag`)
+    }
+  }
+}
+
+/** OpenAPI's `nullable: true`, as a union with null. */
+function withNull (schema: Record<string, unknown>): Record<string, unknown> {
+  if (schema.type !== undefined && schema.$ref === undefined) {
+    const types = [schema.type].flat()
+    return { ...schema, type: types.includes('null') ? types : [...types, 'null'] }
+  }
+  if (Object.keys(schema).every((keyword) => ['title', 'description', 'default', 'examples', 'deprecated'].includes(keyword))) return schema
+  const { title, description, default: fallback, ...rest } = schema
+  const annotations = { title, description, default: fallback }
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined))
+  return { ...kept, anyOf: [rest, { type: 'null' }] }
+}
+
+function objectOrNothing (value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {}
+}

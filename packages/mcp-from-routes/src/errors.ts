@@ -1,0 +1,52 @@
+import createError from '@fastify/error'
+
+/*
+ * Every one of these is thrown while the application boots, never by a request.
+ * The first %s of a route error is the route, as in `GET /products/:id`.
+ */
+
+/** An option has a value the plugin cannot work with. */
+export const MCP_FROM_ROUTES_BAD_OPTION = createError(
+  'MCP_FROM_ROUTES_BAD_OPTION', 'Option %s %s', 500)
+
+/** Routes exist, but all of them were registered before the plugin, which can only see later ones. */
+export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(
+  'MCP_FROM_ROUTES_REGISTERED_LATE',
+  'No tagged route was seen, and these routes were registered before mcp-from-routes: %s. Register mcp-from-routes before the routes', 500)
+
+/** A tagged route has no `schema.operationId`. */
+export const MCP_FROM_ROUTES_NO_OPERATION_ID = createError(
+  'MCP_FROM_ROUTES_NO_OPERATION_ID',
+  '%s is tagged %s but has no operationId. Add schema.operationId: it is the tool name', 500)
+
+/** The `operationId` of a tagged route cannot be a tool name in every client. */
+export const MCP_FROM_ROUTES_BAD_NAME = createError(
+  'MCP_FROM_ROUTES_BAD_NAME',
+  '%s has the operationId %s. A tool name has 1 to 64 letters, digits, _ or -', 500)
+
+/** Two tagged routes have the same `operationId`. */
+export const MCP_FROM_ROUTES_DUPLICATE_NAME = createError(
+  'MCP_FROM_ROUTES_DUPLICATE_NAME',
+  '%s and %s both have the operationId %s. Give each tagged route its own', 500)
+
+/** A tagged route has neither `schema.description` nor `schema.summary`. */
+export const MCP_FROM_ROUTES_NO_DESCRIPTION = createError(
+  'MCP_FROM_ROUTES_NO_DESCRIPTION',
+  '%s has no description. Add schema.description: it is what the model reads to choose the tool', 500)
+
+/** The path, the query string and the body of a route have an input of the same name. */
+export const MCP_FROM_ROUTES_NAME_CLASH = createError(
+  'MCP_FROM_ROUTES_NAME_CLASH',
+  '%s has two inputs named %s (%s). Rename one, or remove the tag', 500)
+
+/** The path or the method of a tagged route cannot be called as a tool. */
+export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(
+  'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', '%s cannot be a tool: %s', 500)
+
+/** The request body of a tagged route is not JSON. */
+export const MCP_FROM_ROUTES_UNSUPPORTED_BODY = createError(
+  'MCP_FROM_ROUTES_UNSUPPORTED_BODY', '%s cannot be a tool: %s. Remove the tag, or offer a JSON body', 500)
+
+/** A schema of a tagged route cannot be published as JSON Schema 2020-12. */
+export const MCP_FROM_ROUTES_BAD_SCHEMA = createError(
+  'MCP_FROM_ROUTES_BAD_SCHEMA', '%s has a schema that cannot be published: %s', 500)

@@ -1,0 +1,61 @@
+import { isObject } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** An object schema reduced to what can be merged with other inputs into one. */
+export interface FlatObject {
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  readonly required: readonly string[]
+  readonly dependentRequired: Readonly<Record<string, readonly string[]>>
+  readonly minProperties: number
+}
+
+/** Keywords that a merge keeps or that say nothing about the value. */
+const MERGEABLE = new Set(['additionalProperties', 'allOf', 'default', 'dependentRequired', 'deprecated', 'description', 'examples',
+  'minProperties', 'properties', 'readOnly', 'required', 'title', 'type', 'unevaluatedProperties', 'writeOnly'])
+
+/**
+ * Reads a 2020-12 schema as a plain list of named properties, joining the members of an `allOf`.
+ * @returns undefined when the schema says more than that: alternatives, conditions, free property names, other types
+ */
+export function flatObject (schema: JsonSchema): FlatObject | undefined {
+  const flat = flatten(schema)
+  const isAnObject = schema.type === 'object' || (flat !== undefined && Object.keys(flat.properties).length > 0)
+  return isAnObject ? flat : undefined
+}
+
+function flatten (schema: JsonSchema): FlatObject | undefined {
+  if (schema.type !== undefined && schema.type !== 'object') return undefined
+  if (!Object.keys(schema).every((keyword) => MERGEABLE.has(keyword))) return undefined
+  // Written out as open: its other names could not be given if the properties were merged into a closed schema.
+  if (isOpen(schema.additionalProperties) || isOpen(schema.unevaluatedProperties)) return undefined
+  const parts: FlatObject[] = [{
+    properties: isObject(schema.properties) ? schema.properties as Record<string, JsonSchema> : {},
+    required: Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [],
+    dependentRequired: isObject(schema.dependentRequired) ? schema.dependentRequired as Record<string, readonly string[]> : {},
+    minProperties: typeof schema.minProperties === 'number' ? schema.minProperties : 0
+  }]
+  for (const member of Array.isArray(schema.allOf) ? schema.allOf : []) {
+    const part = isObject(member) ? flatten(member) : undefined
+    if (part === undefined) return undefined
+    parts.push(part)
+  }
+  return parts.reduce(joined)
+}
+
+function joined (a: FlatObject, b: FlatObject): FlatObject {
+  const properties = { ...a.properties }
+  for (const [name, schema] of Object.entries(b.properties)) {
+    const other = properties[name]
+    properties[name] = other === undefined || JSON.stringify(other) === JSON.stringify(schema) ? schema : { allOf: [other, schema] }
+  }
+  return {
+    properties,
+    required: [...new Set([...a.required, ...b.required])],
+    dependentRequired: { ...a.dependentRequired, ...b.dependentRequired },
+    minProperties: Math.max(a.minProperties, b.minProperties)
+  }
+}
+
+function isOpen (value: unknown): boolean {
+  return value === true || isObject(value)
+}

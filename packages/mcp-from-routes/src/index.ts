@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import fp from 'fastify-plugin'
+import { toolCaller } from './call.ts'
+import { mountEndpoint } from './endpoint.ts'
+import { MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_REGISTERED_LATE } from './errors.ts'
+import { settingsFromOptions } from './options.ts'
+import type { McpFromRoutesOptions, Settings } from './options.ts'
+import { parentOf } from './parent.ts'
+import { refResolver } from './refs.ts'
+import type { RefResolver } from './refs.ts'
+import { served } from './served.ts'
+import { toolFromRoute } from './tool.ts'
+import type { ExposedRoute, McpRouteConfig, McpTool, Tool } from './tool.ts'
+
+export * from './errors.ts'
+export type { ToolCallEvent } from './call.ts'
+export { PARENT_REQUEST } from './parent.ts'
+export type { McpFromRoutesOptions, ServerInfo } from './options.ts'
+export type { McpRouteConfig, McpTool, ToolAnnotations, ToolDefinition } from './tool.ts'
+export type { JsonSchema } from './json-schema.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The tools, sorted by name and frozen. Empty until the application is ready. */
+    readonly mcpTools: readonly McpTool[]
+  }
+  interface FastifyContextConfig {
+    /** What the tool of this route should say beyond the route's schema. */
+    mcp?: McpRouteConfig
+  }
+  // The same as @fastify/swagger declares, so that both can be installed.
+  interface FastifySchema {
+    hide?: boolean
+    tags?: readonly string[]
+    description?: string
+    summary?: string
+    consumes?: readonly string[]
+    operationId?: string
+  }
+}
+
+async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
+  const settings = settingsFromOptions(options)
+  const earlier = namesOfRoutes(app)
+  const routes: Array<() => ExposedRoute> = []
+  let tools: ReadonlyMap<string, Tool> = new Map()
+  let list: readonly McpTool[] = Object.freeze([])
+
+  app.decorate('mcpTools', { getter: () => list })
+  app.addHook('onRoute', function (route) {
+    // The URL is read now, because Fastify goes on to use the same object for the twin with a slash at the end;
+    // the schemas at ready, because they may be added or completed after the route.
+    const { url } = route
+    if (isExposed(route, settings)) routes.push(() => exposedRoute({ ...route, url }, this.getSchemas()))
+  })
+  carryRequestId(app)
+  mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
+  app.addHook('onReady', async () => {
+    if (routes.length === 0 && earlier.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(earlier.join(', '))
+    if (earlier.length > 0) app.log.info({ routes: earlier }, 'registered before mcp-from-routes, so not tools even if tagged')
+    tools = toolsFromRoutes(routes.map((read) => read()), settings)
+    list = Object.freeze([...tools.values()].map((tool) => tool.public))
+  })
+}
+
+/** The tools by name, in the order of their names. */
+function toolsFromRoutes (routes: readonly ExposedRoute[], settings: Settings): ReadonlyMap<string, Tool> {
+  const resolverOf = sharedResolvers()
+  const tools = new Map<string, Tool>()
+  for (const route of routes) {
+    const tool = toolFromRoute(route, settings, resolverOf(route.shared))
+    const { name } = tool.public
+    const other = tools.get(name)
+    if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(nameOf(other.public.route), nameOf(tool.public.route), name)
+    tools.set(name, tool)
+  }
+  return new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1))
+}
+
+function isExposed (route: RouteOptions, { exposedTag }: Settings): boolean {
+  return route.method !== 'HEAD' && route.method !== 'OPTIONS' && (route.schema?.tags?.includes(exposedTag) ?? false)
+}
+
+function exposedRoute (route: RouteOptions, shared: Record<string, unknown>): ExposedRoute {
+  return {
+    method: route.method,
+    url: route.url,
+    schema: route.schema as FastifySchema,
+    config: (route.config ?? {}) as ExposedRoute['config'],
+    constraints: route.constraints ?? {},
+    websocket: Reflect.get(route, 'websocket') === true,
+    shared
+  }
+}
+
+/** An inner request has the id of its outer one, so that the host's logs show one call as one. */
+function carryRequestId (app: FastifyInstance): void {
+  // Has a getter, but no type.
+  const generate = Reflect.get(app, 'genReqId') as (raw: object) => string
+  app.setGenReqId((raw) => parentOf(raw)?.id ?? generate(raw))
+}
+
+/** The routes there are so far, as `GET /path`. The router tells only its printed form. */
+function namesOfRoutes (app: FastifyInstance): readonly string[] {
+  const lines = app.printRoutes({ commonPrefix: false }).split('\n')
+  return lines.map((line) => /── (\S+) \(([A-Z, ]+)\)/.exec(line)).filter((match) => match !== null).map(([, url, methods]) => `${methods} ${url}`)
+}
+
+function nameOf ({ method, url }: McpTool['route']): string {
+  return `${method} ${url}`
+}
+
+/** One resolver for all routes that see the same shared schemas: reading those takes longer than one route does. */
+function sharedResolvers (): (shared: Readonly<Record<string, unknown>>) => RefResolver {
+  const known: Array<{ shared: Readonly<Record<string, unknown>>, resolver: RefResolver }> = []
+  return (shared) => {
+    const ids = Object.keys(shared)
+    const same = known.find((entry) => ids.length === Object.keys(entry.shared).length && ids.every((id) => entry.shared[id] === shared[id]))
+    if (same !== undefined) return same.resolver
+    const resolver = refResolver(shared)
+    known.push({ shared, resolver })
+    return resolver
+  }
+}
+
+export default fp(mcpFromRoutes, { fastify: '5.x', name: 'mcp-from-routes' })
+export { mcpFromRoutes }

@@ -1,0 +1,211 @@
+import { EventEmitter } from 'node:events'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { FastifyRequest } from 'fastify'
+import { PARENT_REQUEST } from './parent.ts'
+import type { InnerRequest } from './request.ts'
+import type { InnerResponse } from './result.ts'
+
+/** After so many bytes a socket asks for a pause. */
+const HIGH_WATER = 16_384
+
+/** What hooks ask a socket about its peer, taken from the client's. Nothing is ever sent through it. */
+export class LightSocket extends EventEmitter {
+  readonly writableLength = 0
+  readonly writable = true
+  readonly remoteAddress: string | undefined
+  readonly #client: TLSSocket
+  destroyed = false
+
+  constructor (client: Socket) {
+    super()
+    this.#client = client as TLSSocket
+    // Kept, because it is unknown once the client has gone, which a hook that runs late must not see.
+    this.remoteAddress = client.remoteAddress
+  }
+
+  get remotePort (): number | undefined { return this.#client.remotePort }
+  get remoteFamily (): string | undefined { return this.#client.remoteFamily }
+  get localAddress (): string | undefined { return this.#client.localAddress }
+  get localPort (): number | undefined { return this.#client.localPort }
+  get encrypted (): boolean { return this.#client.encrypted }
+  get authorized (): boolean { return this.#client.authorized }
+  get getPeerCertificate (): unknown { return this.#client.getPeerCertificate?.bind(this.#client) }
+
+  destroy (): this {
+    this.destroyed = true
+    return this
+  }
+
+  setTimeout (): this { return this }
+  setKeepAlive (): this { return this }
+  setNoDelay (): this { return this }
+  cork (): void {}
+  uncork (): void {}
+  ref (): this { return this }
+  unref (): this { return this }
+}
+
+/** A request that no socket brought. */
+export class LightRequest extends IncomingMessage {
+  readonly [PARENT_REQUEST]: FastifyRequest
+  #body: string | undefined
+
+  constructor ({ method, url, headers, body }: InnerRequest, outer: FastifyRequest, socket: LightSocket) {
+    super(socket as unknown as Socket)
+    this[PARENT_REQUEST] = outer
+    this.method = method
+    this.url = url
+    this.httpVersionMajor = 1
+    this.httpVersionMinor = 1
+    this.httpVersion = '1.1'
+    this.complete = true
+    if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body))
+    this.headers = headers
+    for (const name in headers) this.rawHeaders.push(name, headers[name] as string)
+    this.#body = body
+  }
+
+  override _read (): void {
+    if (this.#body !== undefined) this.push(Buffer.from(this.#body))
+    this.#body = undefined
+    this.push(null)
+  }
+
+  override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
+    this.aborted = true
+    this.emit('aborted')
+    done(error)
+  }
+}
+
+/** A response that is kept instead of sent. */
+export class LightResponse extends ServerResponse {
+  readonly #done: (response: InnerResponse | undefined) => void
+  readonly #maxBytes: number
+  readonly #onChunk: ((chunk: Buffer, response: InnerResponse) => void) | undefined
+  #chunks: Array<string | Buffer> = []
+  #size = 0
+  #drained = 0
+  #sent: Record<string, OutgoingHttpHeader> = {}
+  #settled = false
+
+  /**
+   * @param done - called once, with the response, or with nothing when it was destroyed before its end
+   * @param maxBytes - above so many bytes the response is cut off and answered as it is
+   * @param onChunk - sees each piece of the body as it is written
+   */
+  constructor (req: LightRequest, socket: LightSocket, done: (response: InnerResponse | undefined) => void, maxBytes: number, onChunk?: (chunk: Buffer, response: InnerResponse) => void) {
+    super(req)
+    Reflect.set(this, 'socket', socket)
+    this.#done = done
+    this.#maxBytes = maxBytes
+    this.#onChunk = onChunk
+  }
+
+  override writeHead (statusCode: number, reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[], headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this {
+    this.statusCode = statusCode
+    const given = typeof reason === 'object' ? reason : headers
+    if (typeof reason === 'string') this.statusMessage = reason
+    if (Array.isArray(given)) {
+      for (let i = 0; i + 1 < given.length; i += 2) this.setHeader(String(given[i]), given[i + 1] as string)
+    } else if (given !== undefined) {
+      for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
+    }
+    for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
+    // What Node keeps the written head in: from here on `headersSent` is true and setHeader throws.
+    Reflect.set(this, '_header', `HTTP/1.1 ${statusCode}\r\n\r\n`)
+    return this
+  }
+
+  override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    const done = typeof encoding === 'function' ? encoding : callback
+    if (!this.headersSent) this.writeHead(this.statusCode)
+    if (!this.writableEnded && !this.destroyed) this.#keep(chunk, encoding)
+    if (typeof done === 'function') process.nextTick(done)
+    if (this.destroyed) return false
+    if (this.#size - this.#drained < HIGH_WATER) return true
+    // As a socket would: a source that never pauses would never let anything else run.
+    this.#drained = this.#size
+    setImmediate(() => { if (!this.destroyed) this.emit('drain') })
+    return false
+  }
+
+  override end (chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    if (this.writableEnded || this.destroyed) return this
+    const done = [chunk, encoding, callback].find((argument) => typeof argument === 'function')
+    if (!this.headersSent) this.writeHead(this.statusCode)
+    if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#keep(chunk, encoding)
+    this.finished = true
+    this.#settle(this.#response())
+    process.nextTick(finish, this, done)
+    return this
+  }
+
+  override destroy (error?: Error): this {
+    if (this.destroyed) return this
+    this.destroyed = true
+    process.nextTick(() => {
+      if (error && this.listenerCount('error') > 0) this.emit('error', error)
+      this.emit('close')
+    })
+    this.#settle(undefined)
+    return this
+  }
+
+  override flushHeaders (): void {
+    if (!this.headersSent) this.writeHead(this.statusCode)
+  }
+
+  override addTrailers (): void {}
+  override writeContinue (): void {}
+  override writeProcessing (): void {}
+  override writeEarlyHints (_hints: unknown, callback?: () => void): void {
+    if (callback !== undefined) process.nextTick(callback)
+  }
+
+  #keep (chunk: unknown, encoding: unknown): void {
+    const piece = typeof chunk === 'string' && encoding !== 'hex' && encoding !== 'base64' && encoding !== 'latin1' && encoding !== 'binary'
+      ? chunk
+      : toBuffer(chunk, encoding)
+    this.#size += Buffer.byteLength(piece)
+    this.#chunks.push(piece)
+    this.#onChunk?.(typeof piece === 'string' ? Buffer.from(piece) : piece, this.#response())
+    // What comes in one piece is there anyway; of a stream nobody knows how much is still to come.
+    if (this.#size > this.#maxBytes && this.#chunks.length > 1) this.#settle({ ...this.#response(), cut: true })
+  }
+
+  #response (): InnerResponse {
+    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? joined(this.#chunks) : '' }
+  }
+
+  #settle (response: InnerResponse | undefined): void {
+    if (this.#settled) return
+    this.#settled = true
+    this.#done(response)
+  }
+}
+
+function finish (response: LightResponse, done: unknown): void {
+  response.emit('finish')
+  if (typeof done === 'function') done()
+  response.destroyed = true
+  response.emit('close')
+}
+
+function toBuffer (chunk: unknown, encoding: unknown): Buffer {
+  if (typeof chunk === 'string') return Buffer.from(chunk, encoding as BufferEncoding)
+  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array)
+}
+
+function hasBody (statusCode: number): boolean {
+  return statusCode >= 200 && statusCode !== 204 && statusCode !== 304
+}
+
+function joined (chunks: ReadonlyArray<string | Buffer>): string | Buffer {
+  const [only] = chunks
+  if (chunks.length === 1 && only !== undefined) return only
+  return chunks.length === 0 ? '' : Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string)))
+}

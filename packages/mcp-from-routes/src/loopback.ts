@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import inject from 'light-my-request'
+import { LightRequest, LightResponse, LightSocket } from './light.ts'
+import { PARENT_REQUEST } from './parent.ts'
+import type { InnerRequest } from './request.ts'
+import type { InnerResponse } from './result.ts'
+import type { Stop } from './stop.ts'
+
+/** Sees each piece of a route's answer as the route writes it, with what is there so far. */
+export type OnChunk = (chunk: Buffer, response: InnerResponse) => void
+
+/** How one inner request is to be sent. */
+export interface Exchange {
+  readonly outer: FastifyRequest
+  /** Ends the request: its `request.signal` fires, as if its client had gone. */
+  readonly stop: Stop
+  /** A streamed answer is cut off above so many bytes. */
+  readonly maxBytes: number
+  readonly onChunk?: OnChunk | undefined
+}
+
+/**
+ * Sends a request to a route of the same application, through all of its hooks, without a socket.
+ * @returns undefined when the exchange ended without an answer
+ */
+export type Loopback = (app: FastifyInstance, request: InnerRequest, exchange: Exchange) => Promise<InnerResponse | undefined>
+
+/** Hands the router a request and a response that do the least a route needs. */
+export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, onChunk }) => new Promise((resolve) => {
+  const socket = new LightSocket(outer.raw.socket)
+  const req = new LightRequest(request, outer, socket)
+  const res = new LightResponse(req, socket, (response) => {
+    resolve(response)
+    if (response?.cut) stop.stop('too large')
+  }, maxBytes, onChunk)
+  stop.onStop(() => {
+    req.destroy()
+    res.destroy()
+  })
+  app.routing(req, res)
+})
+
+const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
+
+/** The same over light-my-request, which is what `app.inject` is: slower, and truer to a socket in its corners. */
+export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop }) => {
+  const abort = new AbortController()
+  stop.onStop(() => abort.abort())
+  const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
+    Object.defineProperty(req, PARENT_REQUEST, { value: outer })
+    const socket = new LightSocket(outer.raw.socket)
+    for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
+    app.routing(req, res)
+  }
+  const payload = body === undefined ? {} : { payload: body }
+  try {
+    const response = await inject(dispatch, { method, url, headers: { ...headers }, ...payload, signal: abort.signal, validate: false })
+    return { statusCode: response.statusCode, headers: response.headers as InnerResponse['headers'], body: response.rawPayload }
+  } catch (error) {
+    // It rejects when the request is aborted, and when the route destroys the response.
+    if (stop.reason !== undefined || Reflect.get(Object(error), 'code') === 'LIGHT_ECONNRESET') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,149 @@
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { ToolCallEvent } from './call.ts'
+import { MCP_FROM_ROUTES_BAD_OPTION } from './errors.ts'
+import type { McpTool } from './tool.ts'
+
+/** Who the server says it is. */
+export interface ServerInfo {
+  readonly name: string
+  readonly version: string
+  /** A name for people. Default is `name`. */
+  readonly title?: string
+}
+
+/** Options of the plugin. Wrong ones make the boot fail with `MCP_FROM_ROUTES_BAD_OPTION`. */
+export interface McpFromRoutesOptions {
+  /** Name and version that clients are told. Required. */
+  readonly serverInfo: ServerInfo
+  /** Text for the model about the tools as a whole. Default is none. */
+  readonly instructions?: string
+  /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */
+  readonly path?: string
+  /** The tag in `schema.tags` that makes a route a tool. Default is `mcp`. */
+  readonly exposedTag?: string
+  /** The tag that marks a tool whose result can be large. Default is `large`. */
+  readonly largeTag?: string
+  /** Hooks for requests to the endpoint alone: the host's authentication. Default is none. */
+  readonly onRequest?: onRequestHookHandler | readonly onRequestHookHandler[]
+  /**
+   * Names of the headers that reach the route of a tool as the client sent them. Cookies, conditional headers and
+   * those that describe one hop cannot be named. Default is authorization, x-api-key, traceparent and tracestate.
+   */
+  readonly forwardHeaders?: readonly string[]
+  /**
+   * Names of the headers of a route's answer that come back beside a result.
+   * Default is content-range, link, location and retry-after.
+   */
+  readonly resultHeaders?: readonly string[]
+  /**
+   * The origins, like `https://app.example.com`, whose pages may call the endpoint. Requests without an Origin,
+   * which browsers always send, are not concerned. Default is any port of localhost, 127.0.0.1 and [::1].
+   */
+  readonly allowedOrigins?: readonly string[]
+  /** The largest result of one call, in bytes of the route's answer. Default is 1,000,000. */
+  readonly maxResultBytes?: number
+  /** How long the route of a tool may take to answer, in milliseconds. Default is 60,000. */
+  readonly toolTimeout?: number
+  /**
+   * Whether the client of `request` may use a tool. One it may not use is not listed, and a call of it is answered
+   * as that of a tool that does not exist. The route's own checks run in any case. Default is that all may use all.
+   */
+  readonly canUse?: (tool: McpTool, request: FastifyRequest) => boolean | Promise<boolean>
+  /** Told of every call when it has ended, for metrics and audit. What it throws is logged. Default is none. */
+  readonly onToolCall?: (event: ToolCallEvent) => void
+  /** How long a client of revision 2026-07-28 may keep the list, in milliseconds. Default is 300,000. */
+  readonly cacheTtl?: number
+  /** Tools on one page of the list. Default is all. */
+  readonly pageSize?: number
+}
+
+/** The options with defaults in place and names in lower case. */
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'canUse' | 'onToolCall'>> {
+  readonly instructions: string | undefined
+  readonly canUse: McpFromRoutesOptions['canUse']
+  readonly onToolCall: McpFromRoutesOptions['onToolCall']
+  /** Whether a list may be handed from one client to another. */
+  readonly cacheScope: 'public' | 'private'
+  readonly onRequest: readonly onRequestHookHandler[]
+  readonly isAllowedOrigin: (origin: string) => boolean
+}
+
+/** The longest that setTimeout waits. */
+const MAX_TIMEOUT = 2_147_483_647
+const NEVER_FORWARDED = /^(accept-encoding|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
+const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
+
+/**
+ * Checks the options and fills in the defaults.
+ * @throws {@link MCP_FROM_ROUTES_BAD_OPTION}
+ */
+export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
+  const {
+    serverInfo, instructions, path = '/mcp', exposedTag = 'mcp', largeTag = 'large', onRequest = [],
+    forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
+    resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
+    allowedOrigins, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
+    pageSize = Number.MAX_SAFE_INTEGER
+  } = options
+  check(isText(serverInfo?.name) && isText(serverInfo.version), 'serverInfo', 'must have a name and a version')
+  check(instructions === undefined || isText(instructions), 'instructions', 'must be a text')
+  check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
+  check(isText(exposedTag), 'exposedTag', 'must be a text')
+  check(isText(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a text other than exposedTag')
+  for (const [name, value] of Object.entries({ maxResultBytes, toolTimeout, pageSize })) {
+    check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
+  }
+  check(toolTimeout <= MAX_TIMEOUT, 'toolTimeout', `must be at most ${MAX_TIMEOUT}`)
+  check(Number.isSafeInteger(cacheTtl) && cacheTtl >= 0, 'cacheTtl', 'must be a whole number of milliseconds')
+  for (const [name, value] of Object.entries({ canUse, onToolCall })) {
+    check(value === undefined || typeof value === 'function', name, 'must be a function')
+  }
+  const hooks = [onRequest].flat()
+  check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
+  return {
+    serverInfo,
+    instructions,
+    path: path.length > 1 ? path.replace(/\/$/, '') : path,
+    exposedTag,
+    largeTag,
+    onRequest: hooks,
+    forwardHeaders: headerNames('forwardHeaders', forwardHeaders, (name) => !NEVER_FORWARDED.test(name)),
+    resultHeaders: headerNames('resultHeaders', resultHeaders, (name) => name !== 'set-cookie'),
+    isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOf(allowedOrigins),
+    maxResultBytes,
+    toolTimeout,
+    canUse,
+    onToolCall,
+    cacheTtl,
+    // Who may not reach the endpoint, or not see some tools, must not get the list from a shared cache either.
+    cacheScope: canUse === undefined && hooks.length === 0 ? 'public' : 'private',
+    pageSize
+  }
+}
+
+function check (holds: boolean, option: string, rule: string): asserts holds {
+  if (!holds) throw new MCP_FROM_ROUTES_BAD_OPTION(option, rule)
+}
+
+function isText (value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean): readonly string[] {
+  check(Array.isArray(names) && names.every(isText), option, 'must be an array of header names')
+  return names.map((name) => name.toLowerCase()).map((name) => {
+    check(TOKEN.test(name) && isAllowed(name), option, `must not contain ${name}`)
+    return name
+  })
+}
+
+function oneOf (origins: readonly string[]): (origin: string) => boolean {
+  check(Array.isArray(origins) && origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
+    'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
+  const allowed = new Set(origins)
+  return (origin) => allowed.has(origin)
+}
+
+function isLoopback (origin: string): boolean {
+  return URL.canParse(origin) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(origin).hostname)
+}

@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * The property of an inner request's raw request that holds the outer FastifyRequest. Hooks of the host read it to
+ * see that both are one external call. Only this process can set it: a client has no way to send a symbol.
+ */
+export const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+
+/**
+ * The outer request of an inner one.
+ * @returns undefined for a request from outside
+ */
+export function parentOf (raw: object): FastifyRequest | undefined {
+  return Reflect.get(raw, PARENT_REQUEST) as FastifyRequest | undefined
+}

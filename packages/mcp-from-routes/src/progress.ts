@@ -1,0 +1,63 @@
+import { StringDecoder } from 'node:string_decoder'
+import { isObject } from './json-schema.ts'
+import type { OnChunk } from './loopback.ts'
+import type { InnerResponse } from './result.ts'
+
+/** What one piece of a streamed answer tells of the call's progress. */
+export interface Progress {
+  /** Rises with every piece. */
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+const MAX_MESSAGE = 1000
+const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
+
+/** Whether a media type is one whose pieces are progress: server-sent events, or one JSON text per line. */
+export function isStreamed (mediaType: unknown): boolean {
+  return STREAMED.test(String(mediaType ?? ''))
+}
+
+/**
+ * Reads server-sent events and NDJSON as a route writes them.
+ * A piece that is an object with a number `progress`, and maybe `total` and `message`, says so itself; of any other
+ * the text is the message and the count the progress.
+ */
+export function progressReader (report: (progress: Progress) => void): OnChunk {
+  const decoder = new StringDecoder()
+  let text = ''
+  let last = 0
+  return (chunk, { headers, statusCode }: InnerResponse) => {
+    if (statusCode >= 300 || !isStreamed(headers['content-type'])) return
+    const lines = (text + decoder.write(chunk)).split(/\r?\n/)
+    text = lines.pop() ?? ''
+    for (const line of lines) {
+      const data = /text\/event-stream/i.test(String(headers['content-type'])) ? /^data: ?(.*)$/.exec(line)?.[1] : line
+      if (data === undefined || data.trim() === '') continue
+      const progress = progressOf(data, last)
+      last = progress.progress
+      report(progress)
+    }
+  }
+}
+
+function progressOf (data: string, last: number): Progress {
+  const value = parsed(data)
+  const message = isObject(value) && typeof value.message === 'string' ? value.message : data
+  // The protocol wants it to rise every time, whatever the route counts.
+  const progress = isObject(value) && typeof value.progress === 'number' && value.progress > last ? value.progress : last + 1
+  return {
+    progress,
+    ...isObject(value) && typeof value.total === 'number' && { total: value.total },
+    message: message.slice(0, MAX_MESSAGE)
+  }
+}
+
+function parsed (data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}

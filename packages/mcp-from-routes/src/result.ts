@@ -1,0 +1,162 @@
+import { STATUS_CODES } from 'node:http'
+import { isObject } from './json-schema.ts'
+import { narrowingArguments } from './tool.ts'
+import type { Era, Tool } from './tool.ts'
+
+/** What the route answered. */
+export interface InnerResponse {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>
+  readonly body: Buffer | string
+  /** Whether the body was cut off because it is too large. */
+  readonly cut?: boolean
+}
+
+/** A piece of a result, as the protocol defines it. */
+export type Content =
+  | { readonly type: 'text', readonly text: string }
+  | { readonly type: 'image' | 'audio', readonly data: string, readonly mimeType: string }
+  | { readonly type: 'resource', readonly resource: { readonly uri: string, readonly mimeType: string, readonly blob: string } }
+
+/** The result of a call, the same for every protocol revision. */
+export interface ToolResult {
+  readonly content: readonly Content[]
+  /** The JSON of the route's answer, as it was written and parsed. Absent in errors and in answers that are not JSON. */
+  readonly structured?: { readonly text: string, readonly value: unknown }
+  readonly isError?: true
+  readonly _meta?: Readonly<Record<string, unknown>>
+  /** What the route answered; undefined when it was not asked or did not answer. */
+  readonly statusCode?: number
+  /** The route's 401 or 403 with its `WWW-Authenticate`, for clients that log in on the HTTP status alone. */
+  readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
+}
+
+/** What a result needs to know of its call. */
+export interface CallContext {
+  /** The id of the outer request, given to the caller when the route fails. */
+  readonly requestId: string
+  /** The URL of the inner request, naming what a binary answer holds. */
+  readonly url: () => string
+  /** Names in lower case. */
+  readonly resultHeaders: readonly string[]
+  /** Bytes. */
+  readonly maxResultBytes: number
+}
+
+const MAX_ERROR_LENGTH = 4000
+/** What of an error body is already in its sentence. */
+const SAID = new Set(['code', 'detail', 'error', 'message', 'status', 'statusCode', 'title', 'type'])
+
+/** Turns the route's answer into the result of the call. */
+export function resultFromResponse (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {
+  const { statusCode } = response
+  const headers = headersOf(response, context)
+  if (statusCode >= 500) {
+    return { ...errorResult(`The route failed with status ${statusCode} ${STATUS_CODES[statusCode] ?? ''}. The request id is ${context.requestId}.`, headers), statusCode }
+  }
+  if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
+  if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context.maxResultBytes)), statusCode }
+  const json = statusCode < 300 ? jsonOf(response) : undefined
+  if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: json, statusCode }, headers)
+  const content = contentOf(response, context)
+  if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
+  // A result without the promised JSON is one that clients throw away, so it is said in words.
+  const undeclared = `The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${mediaType(response) || 'no body'}, which its response schema does not declare.`
+  return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
+}
+
+/** A result that says what went wrong, for the model to act on. */
+export function errorResult (text: string, headers?: Record<string, string>): ToolResult {
+  return withHeaders({ content: [{ type: 'text', text: text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text }], isError: true }, headers)
+}
+
+/** The result as a client of the given era reads it. */
+export function resultFor (era: Era, tool: Tool, { structured, statusCode, challenge, ...result }: ToolResult): Record<string, unknown> {
+  if (structured === undefined) return { ...result }
+  return { ...result, structuredContent: isWrapped(era, tool, structured.value) ? { result: structured.value } : structured.value }
+}
+
+/** Whether structured content is sent as `{ result: … }`: earlier revisions allow only objects. */
+export function isWrapped (era: Era, { output }: Tool, value: unknown): boolean {
+  return era === 'legacy' && (output?.wrapped === true || !isObject(value))
+}
+
+function withHeaders (result: ToolResult, headers: Record<string, string> | undefined): ToolResult {
+  if (headers === undefined) return result
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return { ...result, content: [...result.content, { type: 'text', text: lines.join('\n') }], _meta: { 'mcp-from-routes/headers': headers } }
+}
+
+function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext): Record<string, string> | undefined {
+  let kept: Record<string, string> | undefined
+  for (const name of resultHeaders) {
+    const value = headers[name]
+    if (value !== undefined) kept = { ...kept, [name]: String(value) }
+  }
+  return kept
+}
+
+function mediaType ({ headers }: InnerResponse): string {
+  if (headers['content-type'] === 'application/json; charset=utf-8') return 'application/json'
+  return String(headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 'challenge'> {
+  const authenticate = headers['www-authenticate']
+  if (authenticate === undefined || (statusCode !== 401 && statusCode !== 403)) return {}
+  return { challenge: { statusCode, authenticate: String(authenticate) } }
+}
+
+function textOf ({ body }: InnerResponse): string {
+  return typeof body === 'string' ? body : body.toString('utf8')
+}
+
+function jsonOf (response: InnerResponse): { text: string, value: unknown } | undefined {
+  if (response.body.length === 0 || !/[/+]json$/.test(mediaType(response))) return undefined
+  const text = textOf(response)
+  try {
+    return { text, value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
+function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
+  const { statusCode, body } = response
+  const mimeType = mediaType(response)
+  const base64 = (): string => Buffer.from(body as string).toString('base64')
+  if (body.length === 0) return [{ type: 'text', text: `${statusCode} ${STATUS_CODES[statusCode] ?? ''}: done, and there is nothing to return.` }]
+  if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') return [{ type: 'image', data: base64(), mimeType }]
+  if (mimeType.startsWith('audio/')) return [{ type: 'audio', data: base64(), mimeType }]
+  if (mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)) return [{ type: 'text', text: textOf(response) }]
+  return [{ type: 'resource', resource: { uri: url(), mimeType, blob: base64() } }]
+}
+
+function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): string {
+  const names = narrowingArguments(tool.input)
+  return `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${limit} that one call may return. ` +
+    (names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`)
+}
+
+/** `422 Unprocessable Entity: name must be string`, and whatever else the route's error body says. */
+function clientError (tool: Tool, response: InnerResponse): string {
+  const status = `${response.statusCode} ${STATUS_CODES[response.statusCode] ?? ''}`.trim()
+  const body = jsonOf(response)?.value
+  if (isObject(body)) {
+    const message = [body.message, body.detail, body.title, body.error].find((text) => typeof text === 'string' && text !== '')
+    const code = typeof body.code === 'string' ? ` (${body.code})` : ''
+    const more = Object.fromEntries(Object.entries(body).filter(([key]) => !SAID.has(key)))
+    const rest = Object.keys(more).length === 0 ? '' : `\n${JSON.stringify(more)}`
+    return inArgumentNames(tool, `${status}${message === undefined ? '' : `: ${String(message)}`}${code}${rest}`)
+  }
+  const text = /^text\/plain$|json$/.test(mediaType(response)) ? textOf(response) : ''
+  return inArgumentNames(tool, text === '' ? status : `${status}: ${text}`)
+}
+
+/** Fastify's validation speaks of `body/name` and `querystring/limit`; the model knows them as `name` and `limit`. */
+function inArgumentNames ({ input }: Tool, text: string): string {
+  return text.replace(/(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))/g, (match, part: string, path: string | undefined) => {
+    if (part === 'body' && input.body !== 'fields') return match
+    return path === undefined ? 'arguments' : path.replaceAll('~1', '/').replaceAll('~0', '~')
+  })
+}

@@ -1,0 +1,64 @@
+import { MCP_FROM_ROUTES_BAD_SCHEMA } from './errors.ts'
+import { to2020 } from './dialect.ts'
+import { isObject } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+import type { Definitions, RefResolver } from './refs.ts'
+
+/** Reads the schemas of one route: references inlined, written as 2020-12. */
+export interface SchemaReader {
+  /**
+   * @param part - where the schema stands in the route, for the error message
+   * @param io - which side of the schema counts, when it is a Standard Schema whose two sides differ
+   * @throws {@link MCP_FROM_ROUTES_BAD_SCHEMA}
+   */
+  read: (schema: unknown, part: string, io: 'input' | 'output') => JsonSchema
+  /**
+   * The schema with the definitions it refers to, read so far, put beside it.
+   * @param finish - what was done to the schema since it was read, to be done to the definitions too
+   */
+  close: (schema: JsonSchema, finish?: (definition: JsonSchema) => JsonSchema) => JsonSchema
+}
+
+/**
+ * @param route - the route as named in errors, like `GET /products/:id`
+ * @param resolver - resolves the references the route can use
+ */
+export function schemaReader (route: string, resolver: RefResolver): SchemaReader {
+  const definitions: Definitions = new Map()
+  function fail (part: string, problem: string): never {
+    throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `${part}: ${problem}`)
+  }
+  function converted (schema: JsonSchema, part: string): JsonSchema {
+    const answer = to2020(schema)
+    return typeof answer === 'string' ? fail(part, answer) : answer
+  }
+  return {
+    read (schema, part, io) {
+      const plain = plainSchema(schema, io)
+      if (typeof plain === 'string') return fail(part, plain)
+      const inlined = resolver.inline(plain, definitions)
+      return typeof inlined === 'string' ? fail(part, inlined) : converted(inlined, part)
+    },
+    close (schema, finish = (definition) => definition) {
+      if (definitions.size === 0) return schema
+      const entries = [...definitions].map(([name, definition]) => [name, finish(converted(definition, `$defs/${name}`))])
+      return { ...schema, $defs: Object.fromEntries(entries) }
+    }
+  }
+}
+
+/**
+ * The schema as JSON Schema: as it is, or what a Standard Schema (Zod, Valibot, ArkType) says it is.
+ * @see [Standard JSON Schema](https://standardschema.dev/json-schema)
+ */
+function plainSchema (schema: unknown, io: 'input' | 'output'): JsonSchema | string {
+  if (typeof schema === 'boolean') return schema ? {} : { not: {} }
+  const standard = typeof schema === 'object' || typeof schema === 'function' ? Reflect.get(schema ?? {}, '~standard') : undefined
+  if (standard !== undefined) {
+    const converter = isObject(standard) && isObject(standard.jsonSchema) ? standard.jsonSchema[io] : undefined
+    if (typeof converter !== 'function') return 'it is not JSON Schema and cannot convert itself to it'
+    const json: unknown = converter({ target: 'draft-2020-12' })
+    return isObject(json) ? json : 'it does not convert to a JSON Schema object'
+  }
+  return isObject(schema) ? schema : 'it is not a JSON Schema object'
+}

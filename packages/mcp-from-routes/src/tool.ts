@@ -1,0 +1,223 @@
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import {
+  MCP_FROM_ROUTES_BAD_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
+  MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
+} from './errors.ts'
+import { inputFromRoute } from './input.ts'
+import type { ToolInput } from './input.ts'
+import { isObject } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { outputFromRoute } from './output.ts'
+import type { ToolOutput } from './output.ts'
+import { partsFromPath } from './path.ts'
+import type { PathPart } from './path.ts'
+import { isStreamed } from './progress.ts'
+import { refResolver } from './refs.ts'
+import type { RefResolver } from './refs.ts'
+import { schemaReader } from './schema.ts'
+
+/** What a route's `config.mcp` may say about its tool. Everything is optional. */
+export interface McpRouteConfig {
+  /** A name for people. Default is `schema.summary` when there is a description as well. */
+  readonly title?: string
+  /** What the model reads, when it should be another text than `schema.description`. */
+  readonly description?: string
+  /** Hints that differ from what the HTTP method says. */
+  readonly annotations?: Partial<ToolAnnotations>
+  /** Complete argument objects that the tool takes, shown to the model. */
+  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
+  /**
+   * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
+   * request and response: for a handler that needs more of a socket than those offer.
+   */
+  readonly loopback?: 'inject'
+  /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */
+  readonly hijack?: boolean
+}
+
+/** All four hints, always explicit: the protocol's defaults call every tool destructive. */
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+/** The protocol as of 2026-07-28, or as of the revisions before it. */
+export type Era = 'legacy' | 'modern'
+
+/** A tool as `tools/list` shows it. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema?: JsonSchema
+  readonly annotations: ToolAnnotations
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** A tool, and the route it calls. */
+export interface McpTool extends ToolDefinition {
+  readonly route: {
+    readonly method: string
+    /** The route's path with its prefix, as it was registered: `/products/:id`. */
+    readonly url: string
+    readonly tags: readonly string[]
+    /** The route's `config`. */
+    readonly config: Readonly<FastifyContextConfig>
+  }
+}
+
+/** A tool with what it takes to call it. */
+export interface Tool {
+  readonly public: McpTool
+  readonly path: readonly PathPart[]
+  readonly input: ToolInput
+  readonly output: ToolOutput | undefined
+  /** The version constraint of the route, sent along as a header. */
+  readonly version: string | undefined
+  /** Whether calls go through light-my-request. */
+  readonly inject: boolean
+  /** Whether the route declares an answer that comes in pieces, which are progress. */
+  readonly streams: boolean
+}
+
+/** What the plugin keeps of a route that is registered. */
+export interface ExposedRoute {
+  readonly method: string | readonly string[]
+  readonly url: string
+  readonly schema: FastifySchema
+  readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
+  readonly constraints: Readonly<Record<string, unknown>>
+  readonly websocket: boolean
+  /** The schemas the route can refer to. */
+  readonly shared: Readonly<Record<string, unknown>>
+}
+
+/** The parts of the options that decide what a tool looks like. */
+export interface ToolOptions {
+  readonly exposedTag: string
+  readonly largeTag: string
+  /** Names of the headers that reach the route, in lower case. */
+  readonly forwardHeaders: readonly string[]
+  /** Bytes. */
+  readonly maxResultBytes: number
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+/** Headers every inner request has anyway. */
+const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host', 'user-agent'])
+
+/**
+ * Turns a tagged route into a tool.
+ * @throws one of the errors in errors.ts, naming the route, when it cannot be a tool
+ */
+export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolver: RefResolver = refResolver(route.shared)): Tool {
+  const method = methodOf(route)
+  const label = `${method} ${route.url}`
+  const { schema, config } = route
+  const name = schema.operationId
+  if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, options.exposedTag)
+  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_BAD_NAME(label, JSON.stringify(name))
+  const text = config.mcp?.description || schema.description || schema.summary
+  if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
+  checkRoute(label, route)
+  const path = partsFromPath(route.url)
+  if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
+  checkHeaders(label, schema.headers, schemaReader(label, resolver), options)
+  const input = inputFromRoute(label, path, schema, schemaReader(label, resolver))
+  const output = outputFromRoute(schema.response, schemaReader(label, resolver))
+  const large = schema.tags?.includes(options.largeTag) ?? false
+  const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
+  const definition = frozenCopy<ToolDefinition>({
+    name,
+    ...title && { title },
+    description: large ? `${text} ${largeSentence(input)}` : text,
+    inputSchema: config.mcp?.examples ? { ...input.schema, examples: config.mcp.examples } : input.schema,
+    ...output && { outputSchema: output.schema },
+    annotations: { ...annotationsOf(method), ...config.mcp?.annotations },
+    ...large && { _meta: largeMeta(options.maxResultBytes) }
+  })
+  const version = route.constraints.version
+  return {
+    public: Object.freeze({ ...definition, route: Object.freeze({ method, url: route.url, tags: schema.tags ?? [], config }) }),
+    path,
+    input,
+    output,
+    version: typeof version === 'string' ? version : undefined,
+    inject: config.mcp?.loopback === 'inject',
+    streams: declaresStream(schema.response)
+  }
+}
+
+/** Definitions share no object with the host's schemas, so freezing them freezes nothing of the host's. */
+function frozenCopy<T> (json: T): T {
+  return JSON.parse(JSON.stringify(json), (_key, value: unknown) => Object.freeze(value)) as T
+}
+
+/** The tool as `tools/list` shows it to a client of an earlier protocol revision. */
+export function definitionFor (era: Era, { public: { route, ...definition }, output }: Tool): ToolDefinition {
+  return era === 'legacy' && output?.wrapped ? { ...definition, outputSchema: output.objectSchema } : definition
+}
+
+function declaresStream (response: unknown): boolean {
+  if (!isObject(response)) return false
+  return Object.values(response).some((answer) => isObject(answer) && isObject(answer.content) && Object.keys(answer.content).some(isStreamed))
+}
+
+function methodOf ({ method, url }: ExposedRoute): string {
+  const methods = [method].flat().filter((name) => name !== 'HEAD' && name !== 'OPTIONS')
+  const [only] = methods
+  if (only === undefined || methods.length > 1) {
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${methods.join(',')} ${url}`, 'it has several methods. Register each as a route with its own operationId')
+  }
+  return only
+}
+
+function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
+  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no answer to return')
+  if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
+  const constraint = Object.keys(constraints).find((name) => name !== 'version' && name !== 'host')
+  if (constraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${constraint} is not known`)
+}
+
+/** A header the route requires and the plugin never sends would make every call fail. */
+function checkHeaders (label: string, headers: unknown, reader: ReturnType<typeof schemaReader>, options: ToolOptions): void {
+  if (headers === undefined) return
+  const { required } = reader.read(headers, 'headers', 'input')
+  for (const name of Array.isArray(required) ? required.map((item) => String(item).toLowerCase()) : []) {
+    if (!ALWAYS_SENT.has(name) && !options.forwardHeaders.includes(name)) {
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it requires the header ${name}, which is not in forwardHeaders`)
+    }
+  }
+}
+
+function annotationsOf (method: string): ToolAnnotations {
+  const readOnlyHint = method === 'GET' || method === 'QUERY'
+  return {
+    readOnlyHint,
+    destructiveHint: method === 'DELETE',
+    idempotentHint: readOnlyHint || method === 'PUT' || method === 'DELETE',
+    openWorldHint: false
+  }
+}
+
+/** Claude Code takes at most 500,000 characters of one result, and a tenth of that unless told. */
+function largeMeta (maxResultBytes: number): Record<string, unknown> {
+  return { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, maxResultBytes) }
+}
+
+function largeSentence (input: ToolInput): string {
+  const names = narrowingArguments(input)
+  return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${listed(names)}.`
+}
+
+/** The arguments that make a result smaller: those of the query string, except those that only order it. */
+export function narrowingArguments ({ places }: ToolInput): readonly string[] {
+  return [...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name)
+}
+
+function listed (names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}

@@ -1,0 +1,32 @@
+import t from 'tap'
+import { to2020 } from '../src/dialect.ts'
+
+const cases: Array<{ title: string, from: Record<string, unknown>, to: unknown }> = [
+  { title: 'constraints, descriptions, defaults, enums and nesting stay', from: { type: 'object', title: 'T', properties: { a: { type: 'string', enum: ['x'], default: 'x', description: 'd', format: 'email', minLength: 1, pattern: '^x' }, b: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 } }, required: ['a'] }, to: { type: 'object', title: 'T', properties: { a: { type: 'string', enum: ['x'], default: 'x', description: 'd', format: 'email', minLength: 1, pattern: '^x' }, b: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 } }, required: ['a'] } },
+  { title: 'nullable becomes a union', from: { type: 'string', nullable: true }, to: { type: ['string', 'null'] } },
+  { title: 'nullable with several types', from: { type: ['string', 'integer'], nullable: true }, to: { type: ['string', 'integer', 'null'] } },
+  { title: 'nullable without a type becomes an alternative', from: { anyOf: [{ type: 'string' }], nullable: true, description: 'd' }, to: { description: 'd', anyOf: [{ anyOf: [{ type: 'string' }] }, { type: 'null' }] } },
+  { title: 'nullable beside a reference becomes an alternative', from: { $ref: '#/$defs/A', nullable: true }, to: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] } },
+  { title: 'nullable of anything says nothing', from: { nullable: true, description: 'd' }, to: { description: 'd' } },
+  { title: 'a tuple', from: { type: 'array', items: [{ type: 'string' }, true], additionalItems: false }, to: { type: 'array', prefixItems: [{ type: 'string' }, true], items: false } },
+  { title: 'dependencies', from: { dependencies: { a: ['b'], c: { required: ['d'] } } }, to: { dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } } },
+  { title: 'exclusive bounds of draft 4', from: { minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }, to: { exclusiveMinimum: 0, maximum: 9 } },
+  { title: 'the example of OpenAPI', from: { type: 'string', example: 'x' }, to: { type: 'string', examples: ['x'] } },
+  { title: 'the examples map of OpenAPI is dropped', from: { type: 'string', examples: { one: { value: 'x' } } }, to: { type: 'string' } },
+  { title: 'keywords of Fastify, OpenAPI and Ajv are dropped', from: { $id: 'A', $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', 'x-internal': 1, 'x-mcp-header': 'X-A', discriminator: {}, xml: {}, externalDocs: {}, errorMessage: '', instanceof: 'Date', $comment: 'c' }, to: { type: 'object' } },
+  { title: 'properties named like keywords stay', from: { properties: { 'x-internal': { type: 'string' }, nullable: { type: 'string' }, $id: { type: 'string' }, example: { type: 'string' } } }, to: { properties: { 'x-internal': { type: 'string' }, nullable: { type: 'string' }, $id: { type: 'string' }, example: { type: 'string' } } } },
+  { title: 'data is not touched', from: { const: { nullable: true, $id: 'x' }, enum: [{ example: 1 }] }, to: { const: { nullable: true, $id: 'x' }, enum: [{ example: 1 }] } },
+  { title: 'a property that may be anything is an object, for older clients', from: { properties: { a: true, b: false }, additionalProperties: false }, to: { properties: { a: {}, b: { not: {} } }, additionalProperties: false } },
+  { title: 'the required flag of a parameter is dropped', from: { type: 'object', properties: { a: { type: 'string', required: true } } }, to: { type: 'object', properties: { a: { type: 'string' } } } },
+  { title: 'a type that is none is refused', from: { properties: { when: { type: 'Date' } } }, to: 'type "Date" is not a JSON Schema type' },
+  { title: 'a pattern that is invalid with the u flag is refused', from: { pattern: '^{a}' }, to: 'pattern "^{a}" is not a regular expression with the u flag' },
+  { title: 'dynamic references are refused', from: { anyOf: [{ $dynamicRef: '#a' }] }, to: '$dynamicRef is not supported' }
+]
+
+for (const { title, from, to } of cases) {
+  t.test(title, async (t) => {
+    const before = JSON.stringify(from)
+    t.strictSame(to2020(from), to)
+    t.equal(JSON.stringify(from), before, 'the schema of the host is untouched')
+  })
+}

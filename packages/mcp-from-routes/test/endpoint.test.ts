@@ -1,0 +1,152 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { call, listen, post } from './build.ts'
+
+const HELLO = { schema: { operationId: 'hello', description: 'Says hello.', tags: ['mcp'] } }
+const hello = (app: FastifyInstance): void => { app.get('/hello', HELLO, async () => ({ hello: 'world' })) }
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+const error = (code: number, message: string): unknown => ({ jsonrpc: '2.0', error: { code, message }, id: null })
+
+t.test('the endpoint answers at its path with and without a slash', async (t) => {
+  const { url } = await listen(t, hello)
+  for (const path of ['/mcp', '/mcp/']) {
+    const { status, body } = await post(new URL(path, url), LIST)
+    t.equal(status, 200)
+    t.match(body, { id: 1, result: { tools: [{ name: 'hello' }] } })
+  }
+  t.equal((await post(new URL('/mcp/x', url), LIST)).status, 404)
+})
+
+t.test('another path, and a router that ignores slashes at the end', async (t) => {
+  const { url } = await listen(t, hello, { path: '/agents/' }, { routerOptions: { ignoreTrailingSlash: true } })
+  for (const path of ['/agents', '/agents/']) t.equal((await post(new URL(path, url), LIST)).status, 200)
+})
+
+t.test('GET and DELETE get 405 with Allow', async (t) => {
+  const { url } = await listen(t, hello)
+  for (const method of ['GET', 'DELETE']) {
+    for (const path of ['/mcp', '/mcp/']) {
+      const response = await fetch(new URL(path, url), { method })
+      t.equal(response.status, 405)
+      t.equal(response.headers.get('allow'), 'POST')
+      t.strictSame(await response.json(), error(-32000, 'Method not allowed.'))
+    }
+  }
+})
+
+t.test('a page of another origin gets 403, before authentication', async (t) => {
+  let authenticated = 0
+  const { url } = await listen(t, hello, { onRequest: async () => { authenticated += 1 } })
+  for (const origin of ['https://evil.example.com', `http://evil.example.com:${url.port}`, 'null', 'http://localhost.evil.example.com', 'http://127.0.0.1.example.com']) {
+    const { status, body } = await post(url, LIST, { origin })
+    t.equal(status, 403, origin)
+    t.strictSame(body, error(-32000, 'Origin not allowed'))
+  }
+  t.equal(authenticated, 0)
+  for (const origin of ['http://localhost', 'http://localhost:5173', 'https://127.0.0.1:8443', 'http://[::1]:80']) {
+    t.equal((await post(url, LIST, { origin })).status, 200, origin)
+  }
+})
+
+t.test('allowedOrigins are the only ones, exactly', async (t) => {
+  const { url } = await listen(t, hello, { allowedOrigins: ['https://app.example.com'] })
+  t.equal((await post(url, LIST, { origin: 'https://app.example.com' })).status, 200)
+  for (const origin of ['http://app.example.com', 'https://app.example.com:8443', 'http://localhost']) t.equal((await post(url, LIST, { origin })).status, 403, origin)
+  t.equal((await post(url, LIST)).status, 200, 'a client that is no browser sends no Origin')
+})
+
+t.test('onRequest guards the endpoint, and its challenge reaches the client', async (t) => {
+  const { url } = await listen(t, hello, {
+    onRequest: async ({ headers }, reply) => {
+      if (headers.authorization !== 'Bearer good') return reply.code(401).header('www-authenticate', 'Bearer resource_metadata="x"').send({ statusCode: 401, error: 'Unauthorized', message: 'no' })
+    }
+  })
+  const { status, headers, body } = await post(url, LIST)
+  t.equal(status, 401)
+  t.equal(headers.get('www-authenticate'), 'Bearer resource_metadata="x"')
+  t.strictSame(body, { statusCode: 401, error: 'Unauthorized', message: 'no' })
+  t.equal((await post(url, LIST, { authorization: 'Bearer good' })).status, 200)
+})
+
+t.test('hooks and headers of the host apply to answers, even when they are added after the plugin', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.addHook('onRequest', async (_request, reply) => { reply.header('access-control-allow-origin', 'http://localhost') })
+    app.addHook('onSend', async (_request, reply) => { reply.header('x-frame-options', 'DENY') })
+    hello(app)
+  })
+  for (const message of [LIST, { jsonrpc: '2.0', id: 1, method: 'ping' }, '{']) {
+    const { headers } = await post(url, message)
+    t.equal(headers.get('access-control-allow-origin'), 'http://localhost')
+    t.equal(headers.get('x-frame-options'), 'DENY')
+  }
+})
+
+t.test('a host error handler sees the errors of its own hooks', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.setErrorHandler((error: Error, _request, reply) => reply.code(418).send({ mine: error.message }))
+    app.addHook('preHandler', async ({ url }) => { if (url === '/mcp') throw new TypeError('hook') })
+    hello(app)
+  })
+  t.match(await post(url, LIST), { status: 418, body: { mine: 'hook' } })
+})
+
+t.test('what is not a message is refused in the words of the protocol', async (t) => {
+  const { url } = await listen(t, hello)
+  t.match(await post(url, '{"jsonrpc":'), { status: 400, body: { error: { code: -32700 }, id: null } })
+  t.match(await post(url, ''), { status: 400, body: { error: { code: -32700 }, id: null } })
+  t.match(await post(url, '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'), { status: 400, body: { error: { code: -32700 } } })
+  t.match(await post(url, '"text"'), { status: 400, body: { error: { code: -32600 } } })
+  t.match(await post(url, LIST, { 'content-type': 'text/plain' }), { status: 415, body: { error: { code: -32000 } } })
+  t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'nothing/here' }), { body: { error: { code: -32601 }, id: 1 } })
+  t.match(await post(url, { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: {} }), { body: { error: { code: -32602 }, id: 'a' } })
+})
+
+t.test('initialize answers every 2025 revision in kind', async (t) => {
+  const { url } = await listen(t, hello, { instructions: 'Be kind.' })
+  for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+    const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion, capabilities: {}, clientInfo: { name: 'x', version: '1' } } })
+    t.strictSame((body as { result: unknown }).result, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'test', version: '1.2.3' }, instructions: 'Be kind.' })
+  }
+  t.equal((await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
+  t.match(await post(url, LIST, { 'mcp-protocol-version': '1999-01-01' }), { status: 400 })
+})
+
+t.test('a client that goes away ends the inner request', async (t) => {
+  let aborted: () => void
+  const seen = new Promise<void>((resolve) => { aborted = resolve })
+  let started: () => void
+  const running = new Promise<void>((resolve) => { started = resolve })
+  const { url } = await listen(t, (app) => {
+    app.get('/slow', { schema: { operationId: 'slow', description: 'Slow.', tags: ['mcp'] } }, async (request) => {
+      request.signal.addEventListener('abort', () => aborted())
+      started()
+      await seen
+      return {}
+    })
+  })
+  const abort = new AbortController()
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } }
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'slow' }
+  const answer = fetch(url, { method: 'POST', signal: abort.signal, headers, body: JSON.stringify(message) })
+  await running
+  abort.abort()
+  await t.rejects(answer)
+  await seen
+  t.pass('the signal of the inner request fired')
+})
+
+t.test('app.close() does not wait for a call that never ends', async (t) => {
+  let started: () => void
+  const running = new Promise<void>((resolve) => { started = resolve })
+  const { app, url } = await listen(t, (app) => {
+    app.get('/never', { schema: { operationId: 'never', description: 'Never ends.', tags: ['mcp'] } }, async () => {
+      started()
+      await new Promise(() => {})
+    })
+  })
+  const answer = call(url, 'never').catch(() => undefined)
+  await running
+  await app.close()
+  await answer
+  t.pass('closed')
+})

@@ -1,0 +1,113 @@
+import type { FastifyRequest } from 'fastify'
+import t from 'tap'
+import { PARENT_REQUEST } from '../src/index.ts'
+import { call, listen } from './build.ts'
+
+const who = { schema: { operationId: 'who', description: 'Who calls.', tags: ['mcp'] } }
+const answer = async (request: FastifyRequest): Promise<unknown> => ({
+  ip: request.ip, host: request.host, protocol: request.protocol, id: request.id, headers: request.headers
+})
+
+t.test('the inner request has the address, host, protocol and id of the outer one', async (t) => {
+  let port: number | undefined
+  const { url } = await listen(t, (app) => {
+    app.get('/who', who, async (request) => {
+      const parent = Reflect.get(request.raw, PARENT_REQUEST) as FastifyRequest
+      port = request.raw.socket.remotePort
+      t.equal(port, parent.raw.socket.remotePort)
+      return answer(request)
+    })
+  }, {}, { genReqId: () => 'outer-id', trustProxy: false })
+  const { structuredContent } = await call(url, 'who', {}, { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'agent/1', cookie: 'a=b', 'x-api-key': 'k', traceparent: '00-1-2-01' })
+  t.strictSame(structuredContent, {
+    ip: '127.0.0.1',
+    host: url.host,
+    protocol: 'http',
+    id: 'outer-id',
+    headers: {
+      accept: 'application/json, */*;q=0.8',
+      host: url.host,
+      'user-agent': 'agent/1',
+      'x-api-key': 'k',
+      'x-forwarded-for': '203.0.113.9',
+      traceparent: '00-1-2-01'
+    }
+  })
+  t.type(port, 'number')
+})
+
+t.test('behind a trusted proxy the inner request has the address and protocol the proxy tells', async (t) => {
+  const { url } = await listen(t, (app) => { app.get('/who', who, answer) }, {}, { trustProxy: '127.0.0.1' })
+  const { structuredContent } = await call(url, 'who', {}, { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example.com' })
+  t.match(structuredContent, { ip: '203.0.113.9', protocol: 'https', host: 'api.example.com' })
+})
+
+t.test('hooks see that the inner request belongs to the outer one, and a client cannot pretend it', async (t) => {
+  const seen: Array<[string, string | undefined]> = []
+  const { url } = await listen(t, (app) => {
+    app.addHook('onRequest', async (request) => {
+      const parent = Reflect.get(request.raw, PARENT_REQUEST) as FastifyRequest | undefined
+      seen.push([request.url, parent?.url])
+    })
+    app.get('/who', who, answer)
+  })
+  await call(url, 'who')
+  await fetch(new URL('/who', url), { headers: { 'fastify.parentRequest': 'x' } })
+  t.strictSame(seen, [['/mcp', undefined], ['/who', '/mcp'], ['/who', undefined]])
+})
+
+t.test('a generator of request ids that the host sets still names requests from outside', async (t) => {
+  let n = 0
+  const { url } = await listen(t, (app) => { app.get('/who', who, answer) }, {}, { genReqId: () => `host-${++n}` })
+  t.match(await (await fetch(new URL('/who', url))).json(), { id: 'host-1' })
+  t.match((await call(url, 'who')).structuredContent, { id: 'host-2' })
+})
+
+t.test('a route of the host that stands at the same address is not called', async (t) => {
+  let ran = 0
+  const { url } = await listen(t, (app) => {
+    const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
+    app.get<{ Params: { id: string } }>('/users/:id', { schema }, async ({ params }) => params)
+    app.get('/users/me', async () => { ran += 1 })
+    app.get('/users/:number(^\\d+$)', async () => { ran += 1 })
+    app.get('/users/', async () => { ran += 1 })
+    app.get('/', async () => { ran += 1 })
+    app.get('/users/:id/keys', async () => { ran += 1 })
+  })
+  for (const id of ['me', '42', 'me?x', '..', '.', '', 'a/keys', '%2e%2e', '..%2f', '%6de', 'me/', '\\..\\x', 'x'.repeat(101)]) {
+    const result = await call(url, 'get_user', { id })
+    const own = result.isError === undefined
+    t.ok(!own || (result.structuredContent as { id: string }).id === id, JSON.stringify(id))
+    t.equal(own, ['me?x', 'a/keys', '%2e%2e', '..%2f', '%6de', 'me/', '\\..\\x'].includes(id), JSON.stringify(id))
+  }
+  t.equal(ran, 0)
+  t.strictSame((await call(url, 'get_user', { id: 'me' })).content, [{ type: 'text', text: 'id "me" cannot be used here: that address belongs to another route.' }])
+})
+
+t.test('host and version constraints are met', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.get('/v/:id', { constraints: { version: '1.0.0' } }, async () => 'one')
+    app.get('/v/:id', { schema: { operationId: 'two', description: 'Version two.', tags: ['mcp'] }, constraints: { version: '2.0.0' } }, async () => 'two')
+    app.get('/h/:id', { schema: { operationId: 'elsewhere', description: 'For another host.', tags: ['mcp'] }, constraints: { host: 'other.example.com' } }, async () => 'other')
+  })
+  t.match(await call(url, 'two', { id: 1 }), { content: [{ type: 'text', text: 'two' }] })
+  t.match(await call(url, 'elsewhere', { id: 1 }), { isError: true })
+})
+
+t.test('the inner request passes all hooks of its route, and no hook of the endpoint', async (t) => {
+  const ran: string[] = []
+  const { url } = await listen(t, async (app) => {
+    await app.register(async (scope) => {
+      scope.addHook('onRequest', async ({ headers }, reply) => {
+        ran.push('scope')
+        if (headers.authorization !== 'Bearer good') return reply.code(401).send({ statusCode: 401, error: 'Unauthorized', message: 'no' })
+      })
+      scope.addHook('onSend', async () => { ran.push('onSend') })
+      scope.get('/who', { ...who, preHandler: async () => { ran.push('preHandler') } }, async () => ({ ok: true }))
+    })
+  }, { onRequest: async () => { ran.push('endpoint') } })
+  t.match(await call(url, 'who', {}, { authorization: 'Bearer good' }), { structuredContent: { ok: true } })
+  t.strictSame(ran.splice(0), ['endpoint', 'scope', 'preHandler', 'onSend'])
+  t.match(await call(url, 'who', {}, { authorization: 'Bearer bad' }), { isError: true, content: [{ type: 'text', text: '401 Unauthorized: no' }] })
+  t.strictSame(ran, ['endpoint', 'scope', 'onSend'])
+})

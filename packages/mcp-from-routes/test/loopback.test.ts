@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import Fastify from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import t from 'tap'
+import { injectLoopback, lightLoopback } from '../src/loopback.ts'
+import type { Loopback } from '../src/loopback.ts'
+import type { InnerResponse } from '../src/result.ts'
+import { Stop } from '../src/stop.ts'
+import type { Teardown } from './build.ts'
+import { ANIMALS, zoo } from './zoo.ts'
+
+/** An app with routes, and a request from outside that is being answered. */
+async function outside (t: Teardown, routes: (app: FastifyInstance) => void | Promise<void>): Promise<{ app: FastifyInstance, outer: FastifyRequest }> {
+  const app = Fastify()
+  let arrived: (request: FastifyRequest) => void
+  const outer = new Promise<FastifyRequest>((resolve) => { arrived = resolve })
+  let leave: (value: string) => void
+  const left = new Promise<string>((resolve) => { leave = resolve })
+  app.get('/outer', async (request) => {
+    arrived(request)
+    return left
+  })
+  await routes(app)
+  const answer = fetch(new URL('/outer', await app.listen({ host: '127.0.0.1', port: 0 })))
+  t.teardown(async () => {
+    leave('done')
+    await (await answer).text()
+    await app.close()
+  })
+  return { app, outer: await outer }
+}
+
+/** What a response comes down to. `date`, `connection` and the like are a socket's business. */
+function essence (response: InnerResponse | undefined): unknown {
+  if (response === undefined) return undefined
+  const { date, connection, 'keep-alive': alive, 'transfer-encoding': coding, ...headers } = response.headers
+  const sorted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]).sort(([a], [b]) => String(a) < String(b) ? -1 : 1))
+  return { statusCode: response.statusCode, headers: sorted, body: Buffer.from(response.body as string).toString('latin1') }
+}
+
+t.test('the light loopback answers as app.inject does', async (t) => {
+  const log: string[] = []
+  const { app, outer } = await outside(t, (app) => zoo(app, log))
+  for (const { method, url, headers = {}, body } of ANIMALS) {
+    const answer = async (loopback: Loopback): Promise<{ response: unknown, log: string[] }> => {
+      const request = { method, url, headers: { host: 'zoo.example.com', accept: '*/*', 'user-agent': 'test', ...headers }, body, params: new Map() }
+      const response = essence(await loopback(app, request, { outer, stop: new Stop(), maxBytes: 10_000_000 }))
+      await new Promise((resolve) => setTimeout(resolve, 5)) // Lets hooks that run after the answer finish.
+      return { response, log: log.splice(0) }
+    }
+    const oracle = await answer(injectLoopback)
+    t.strictSame(await answer(lightLoopback), oracle, `${method} ${url}`)
+  }
+})
+
+for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopback]] as const) {
+  t.test(`${name}: stopping a request fires its signal and its abort hook`, async (t) => {
+    const seen: string[] = []
+    let started: () => void
+    const running = new Promise<void>((resolve) => { started = resolve })
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/slow', { onRequestAbort: async () => { seen.push('hook') } }, async ({ signal }) => {
+        signal.addEventListener('abort', () => seen.push('signal'))
+        started()
+        await once(signal, 'abort')
+        return 'late'
+      })
+    })
+    const stop = new Stop()
+    const answer = loopback(app, { method: 'GET', url: '/slow', headers: {}, body: undefined, params: new Map() }, { outer, stop, maxBytes: 1000 })
+    await running
+    stop.stop('client gone')
+    t.equal(await answer, undefined)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    t.strictSame(seen.sort(), name === 'light' ? ['hook', 'signal'] : ['signal'])
+  })
+
+  t.test(`${name}: a request that is stopped before it starts is not answered`, async (t) => {
+    const { app, outer } = await outside(t, (app) => { app.get('/never', async () => { await new Promise(() => {}) }) })
+    const stop = new Stop()
+    stop.stop('closing')
+    t.equal(await loopback(app, { method: 'GET', url: '/never', headers: {}, body: undefined, params: new Map() }, { outer, stop, maxBytes: 1000 }), undefined)
+  })
+
+  t.test(`${name}: a response that its route destroys is no answer`, async (t) => {
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/destroyed', (_request, reply) => { reply.hijack(); reply.raw.destroy() })
+      app.get('/halfway', (_request, reply) => { reply.hijack(); reply.raw.write('x'); reply.raw.destroy(new TypeError('x')) })
+    })
+    for (const url of ['/destroyed', '/halfway']) {
+      const answer = loopback(app, { method: 'GET', url, headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+      t.equal(await answer.catch(() => undefined), undefined)
+    }
+  })
+}
+
+t.test('a stream that never ends is cut off, and its source is closed', async (t) => {
+  let closed = false
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/endless-stream', (_request, reply) => {
+      reply.send(Readable.from((function * () { try { for (;;) yield Buffer.alloc(100) } finally { closed = true } })()))
+    })
+  })
+  const response = await lightLoopback(app, { method: 'GET', url: '/endless-stream', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+  t.match(response, { statusCode: 200, cut: true })
+  t.ok(Buffer.byteLength(response?.body ?? '') > 1000)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(closed, true)
+})

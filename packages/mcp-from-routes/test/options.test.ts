@@ -1,0 +1,220 @@
+import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { ToolCallEvent } from '../src/index.ts'
+import { call, CLIENTS, connect, listen, post } from './build.ts'
+
+const tool = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...more } })
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+const modern = (method: string, params: Record<string, unknown> = {}): { message: Record<string, unknown>, headers: Record<string, string> } => ({
+  message: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } },
+  headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...typeof params.name === 'string' && { 'mcp-name': params.name } }
+})
+
+function three (app: FastifyInstance): void {
+  for (const name of ['a', 'b', 'c']) app.get(`/${name}`, { ...tool(name), config: { role: name } as object }, async () => name)
+}
+
+t.test('canUse hides a tool from the list, and a call of it is that of no tool', async (t) => {
+  const { url } = await listen(t, three, { canUse: async ({ route }, { headers }) => headers['x-role'] === 'admin' || Reflect.get(route.config, 'role') !== 'b' })
+  const names = async (headers: Record<string, string> = {}): Promise<unknown> => ((await post(url, LIST, headers)).body as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name)
+  t.strictSame(await names(), ['a', 'c'])
+  t.strictSame(await names({ 'x-role': 'admin' }), ['a', 'b', 'c'])
+  t.strictSame(await names(), ['a', 'c'], 'the list of one caller is not that of the next')
+  t.match(await call(url, 'b', {}, { 'x-role': 'admin' }), { content: [{ text: 'b' }] })
+  const asking = (name: string): Promise<unknown> => post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } })
+  t.strictSame(JSON.parse(JSON.stringify(await asking('b')).replaceAll('b', 'x')), JSON.parse(JSON.stringify(await asking('x')).replaceAll('b', 'x')))
+  const { message, headers } = modern('tools/list')
+  t.match((await post(url, message, headers)).body, { result: { cacheScope: 'private' } })
+})
+
+t.test('a canUse that throws or says anything but true lets nothing through', async (t) => {
+  for (const canUse of [() => { throw new TypeError('x') }, () => 'yes' as never]) {
+    let ran = 0
+    const { url } = await listen(t, (app) => { app.get('/a', tool('a'), async () => { ran += 1 }) }, { canUse })
+    await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a' } })
+    t.notMatch((await post(url, LIST)).body, { result: { tools: [{ name: 'a' }] } })
+    t.equal(ran, 0)
+  }
+})
+
+t.test('the list of the newest revision says how long and by whom it may be kept', async (t) => {
+  const { message, headers } = modern('tools/list')
+  const hints = async (options: object): Promise<unknown> => {
+    const { result } = (await post((await listen(t, three, options)).url, message, headers)).body as { result: Record<string, unknown> }
+    return [result.ttlMs, result.cacheScope, result.resultType, result._meta]
+  }
+  const info = { 'io.modelcontextprotocol/serverInfo': { name: 'test', version: '1.2.3' } }
+  t.strictSame(await hints({}), [300_000, 'public', 'complete', info])
+  t.strictSame(await hints({ cacheTtl: 0, onRequest: async () => {} }), [0, 'private', 'complete', info])
+})
+
+for (const which of CLIENTS) {
+  t.test(`pages of the list, with client ${which}`, async (t) => {
+    const { url } = await listen(t, three, { pageSize: 2 })
+    const client = await connect(t, which, url) as unknown as { listTools: (params?: { cursor?: string }) => Promise<{ tools: Array<{ name: string }>, nextCursor?: string }> }
+    const first = await client.listTools(which === '1.x' ? {} : undefined)
+    if (which === '1.x') {
+      t.strictSame(first.tools.map(({ name }) => name), ['a', 'b'])
+      const second = await client.listTools({ cursor: String(first.nextCursor) })
+      t.strictSame(second.tools.map(({ name }) => name), ['c'])
+      t.equal(second.nextCursor, undefined)
+    } else {
+      t.strictSame(first.tools.map(({ name }) => name), ['a', 'b', 'c'], 'this line collects the pages itself')
+    }
+  })
+}
+
+t.test('onToolCall is told of every call', async (t) => {
+  const events: ToolCallEvent[] = []
+  const { url } = await listen(t, (app) => {
+    app.get('/ok', tool('ok'), async () => ({}))
+    app.get('/bad', tool('bad'), async () => { throw new TypeError('x') })
+  }, { onToolCall: (event) => { events.push(event); throw new TypeError('the hook fails') } })
+  await call(url, 'ok')
+  await call(url, 'ok', { unknown: 1 })
+  await call(url, 'bad')
+  await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'nothing' } })
+  const { message, headers } = modern('tools/call', { name: 'ok' })
+  await post(url, { ...message, params: { ...message.params as object, arguments: {}, task: {} } }, headers)
+  t.strictSame(events.map(({ tool: { name }, isError, statusCode, ended }) => [name, isError, statusCode, ended]).slice(0, 3), [['ok', false, 200, undefined], ['ok', true, undefined, undefined], ['bad', true, 500, undefined]])
+  t.ok(events.every(({ duration, request }) => duration >= 0 && request.url === '/mcp'))
+})
+
+t.test('a route that takes too long is given up, and told so', async (t) => {
+  let aborted = false
+  const events: ToolCallEvent[] = []
+  const { url } = await listen(t, (app) => {
+    app.get('/slow', tool('slow'), async ({ signal }) => {
+      await once(signal, 'abort')
+      aborted = true
+    })
+  }, { toolTimeout: 30, onToolCall: (event) => { events.push(event) } })
+  t.strictSame(await call(url, 'slow'), { content: [{ type: 'text', text: 'The route did not answer within 30 ms. The request id is req-1.' }], isError: true })
+  t.equal(aborted, true)
+  t.match(events, [{ isError: true, statusCode: undefined, ended: 'timeout' }])
+})
+
+t.test('a result over maxResultBytes is refused whole, and a stream is not read to its end', async (t) => {
+  const querystring = { type: 'object', properties: { limit: { type: 'integer' } } }
+  const { url } = await listen(t, (app) => {
+    app.get('/big', tool('big', { querystring }), async () => 'x'.repeat(101))
+    app.get('/stream', tool('stream'), async (_request, reply) => {
+      const { Readable } = await import('node:stream')
+      return reply.send(Readable.from((function * () { for (;;) yield Buffer.alloc(60) })()))
+    })
+    app.get('/fits', tool('fits'), async () => 'x'.repeat(100))
+  }, { maxResultBytes: 100 })
+  t.strictSame(await call(url, 'big'), { content: [{ type: 'text', text: 'The result has 101 bytes, more than the 100 that one call may return. Narrow it with limit.' }], isError: true })
+  t.strictSame(await call(url, 'stream'), { content: [{ type: 'text', text: 'The result has at least 120 bytes, more than the 100 that one call may return. This tool has no argument that narrows it.' }], isError: true })
+  t.match(await call(url, 'fits'), { isError: undefined })
+})
+
+t.test('a challenge of the route becomes that of the endpoint, and other refusals are tool errors', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.get('/login', tool('login'), async (_request, reply) => reply.code(401).header('www-authenticate', 'Bearer scope="a"').send({ message: 'log in' }))
+    app.get('/scope', tool('scope'), async (_request, reply) => reply.code(403).header('www-authenticate', 'Bearer error="insufficient_scope"').send({ message: 'more' }))
+    app.get('/denied', tool('denied'), async (_request, reply) => reply.code(403).send({ message: 'never' }))
+  })
+  const asking = (name: string): ReturnType<typeof post> => post(url, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name } })
+  const login = await asking('login')
+  t.equal(login.status, 401)
+  t.equal(login.headers.get('www-authenticate'), 'Bearer scope="a"')
+  t.strictSame(login.body, { jsonrpc: '2.0', error: { code: -32000, message: '401 Unauthorized: log in' }, id: 5 })
+  const scope = await asking('scope')
+  t.equal(scope.status, 403)
+  t.equal(scope.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"')
+  t.match(await asking('denied'), { status: 200, body: { result: { isError: true, content: [{ text: '403 Forbidden: never' }] } } })
+})
+
+for (const [era, ends] of [['2025', false], ['2026', true]] as const) {
+  t.test(`a client of ${era} that goes away ${ends ? 'has cancelled' : 'has not cancelled'} its call`, async (t) => {
+    let began: () => void
+    const begun = new Promise<void>((resolve) => { began = resolve })
+    let finish: (aborted: boolean) => void
+    const finished = new Promise<boolean>((resolve) => { finish = resolve })
+    const { url } = await listen(t, (app) => {
+      app.get('/slow', tool('slow'), async ({ signal }) => {
+        began()
+        await Promise.race([once(signal, 'abort'), delay(100)])
+        finish(signal.aborted)
+        return {}
+      })
+    })
+    const { message, headers } = ends ? modern('tools/call', { name: 'slow' }) : { message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow' } }, headers: {} }
+    const body = JSON.stringify(message)
+    const socket = connectSocket(Number(url.port), '127.0.0.1')
+    const lines = Object.entries({ host: url.host, 'content-type': 'application/json', 'content-length': String(body.length), ...headers }).map(([name, value]) => `${name}: ${value}`)
+    socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+    await begun
+    socket.destroy()
+    t.equal(await finished, ends)
+  })
+}
+
+for (const which of ['1.x', '2.x 2026-07-28'] as const) {
+  for (const [type, write] of [
+    ['application/x-ndjson', (line: string) => `${line}\n`],
+    ['text/event-stream', (line: string) => `event: step\ndata: ${line}\n\n`]
+  ] as const) {
+    t.test(`a route that streams ${type} tells progress to client ${which}`, async (t) => {
+      const lines = ['{"progress":10,"total":100,"message":"begun"}', '{"n":2}', '{"progress":5}', 'plain words']
+      const { url } = await listen(t, (app) => {
+        app.get('/steps', tool('steps', { response: { 200: { content: { [type]: { schema: { type: 'string' } } } } } }), async (_request, reply) => {
+          const { Readable } = await import('node:stream')
+          return reply.type(type).send(Readable.from((async function * () {
+            for (const line of lines) {
+              // A piece may end anywhere.
+              yield write(line).slice(0, 3)
+              await delay(5)
+              yield write(line).slice(3)
+            }
+          })()))
+        })
+      })
+      const client = await connect(t, which, url) as unknown as { callTool: (call: object, ...options: unknown[]) => Promise<Record<string, unknown>> }
+      const seen: unknown[] = []
+      const options = { onprogress: (progress: unknown) => { seen.push(progress) } }
+      const result = which === '1.x' ? await client.callTool({ name: 'steps' }, undefined, options) : await client.callTool({ name: 'steps' }, options)
+      t.strictSame(seen, [
+        { progress: 10, total: 100, message: 'begun' },
+        { progress: 11, message: '{"n":2}' },
+        { progress: 12, message: '{"progress":5}' },
+        { progress: 13, message: 'plain words' }
+      ])
+      t.strictSame(result.content, [{ type: 'text', text: lines.map(write).join('') }])
+      t.strictSame((await client.callTool({ name: 'steps' })).content, result.content, 'without a progress token the result is the same')
+    })
+  }
+}
+
+t.test('app.close() ends calls that are under way, streams among them', async (t) => {
+  let began = 0
+  let both: () => void
+  const begun = new Promise<void>((resolve) => { both = resolve })
+  const { app, url } = await listen(t, (app) => {
+    app.get('/never', tool('never', { response: { 200: { content: { 'application/x-ndjson': { schema: {} } } } } }), async () => {
+      if (++began === 3) both()
+      await new Promise(() => {})
+    })
+  })
+  const never = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'never' } }
+  const { message, headers } = modern('tools/call', { name: 'never' })
+  const answers = [post(url, never), post(url, { ...never, params: { name: 'never', _meta: { progressToken: 1 } } }), post(url, message, headers)]
+  await begun
+  await app.close()
+  const [first] = await Promise.allSettled(answers)
+  t.match(first, { value: { body: { result: { isError: true, content: [{ text: 'The server is closing. Try again.' }] } } } })
+})
+
+t.test('config.mcp.loopback: inject calls the route through light-my-request', async (t) => {
+  const { url } = await listen(t, (app) => {
+    for (const loopback of [undefined, 'inject'] as const) {
+      app.get(`/${loopback}`, { ...tool(`via_${loopback}`), config: { mcp: { ...loopback && { loopback } } } }, async ({ raw }) => ({ inject: Reflect.get(raw, 'isLightMyRequest') === true }))
+    }
+  })
+  t.match(await call(url, 'via_undefined'), { structuredContent: { inject: false } })
+  t.match(await call(url, 'via_inject'), { structuredContent: { inject: true } })
+})

@@ -1,0 +1,103 @@
+import t from 'tap'
+import type { InnerRequest } from '../src/request.ts'
+import { isRefusal, requestFromCall } from '../src/request.ts'
+import { toolFromRoute } from '../src/tool.ts'
+import type { Tool } from '../src/tool.ts'
+
+function tool (method: string, url: string, schema: Record<string, unknown> = {}, constraints: Record<string, unknown> = {}): Tool {
+  const route = { method, url, schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints, websocket: false, shared: {} }
+  return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}
+
+const CALLER = { headers: { host: 'api.example.com' }, forwardHeaders: new Set<string>(), maxParamLength: 100 }
+const get = tool('GET', '/shops/:shop/things/:id')
+const list = tool('GET', '/things', { querystring: { type: 'object', properties: { q: { type: 'string' }, ids: { type: 'array' }, filter: { type: 'object' }, 'a b': {} } } })
+const put = tool('PUT', '/things/:id', { body: { type: 'object', properties: { name: { type: 'string' }, more: {} } } })
+const whole = tool('POST', '/things', { body: { type: 'array' } })
+const optional = tool('GET', '/a/:b?')
+const range = tool('GET', '/near/:lat-:lng/at::now/:hour(^\\d{2})h.:kind')
+
+const requests: Array<{ title: string, tool: Tool, args: Record<string, unknown>, url: string, body?: string }> = [
+  { title: 'path values are encoded', tool: get, args: { shop: 'a/b', id: 'ü ?#%2e' }, url: '/shops/a%2Fb/things/%C3%BC%20%3F%23%252e' },
+  { title: 'numbers and booleans in the path', tool: get, args: { shop: 7, id: false }, url: '/shops/7/things/false' },
+  { title: 'parts of a path segment', tool: range, args: { lat: 1.5, lng: 2, hour: '09', kind: 'x' }, url: '/near/1.5-2/at:now/09h.x' },
+  { title: 'an optional parameter given', tool: optional, args: { b: 'x' }, url: '/a/x' },
+  { title: 'an optional parameter left out', tool: optional, args: {}, url: '/a' },
+  { title: 'the query string is encoded', tool: list, args: { q: 'a&b=c d', 'a b': 'é' }, url: '/things?q=a%26b%3Dc%20d&a%20b=%C3%A9' },
+  { title: 'an array repeats its name', tool: list, args: { ids: ['a', 1, true] }, url: '/things?ids=a&ids=1&ids=true' },
+  { title: 'an object is its JSON text', tool: list, args: { filter: { price: { gt: 5 } } }, url: '/things?filter=%7B%22price%22%3A%7B%22gt%22%3A5%7D%7D' },
+  { title: 'null is left out of the query string', tool: list, args: { q: null }, url: '/things' },
+  { title: 'body fields are collected, and null stays', tool: put, args: { id: '1', name: 'n', more: null }, url: '/things/1', body: '{"name":"n","more":null}' },
+  { title: 'a body without fields is an empty object', tool: put, args: { id: '1' }, url: '/things/1', body: '{}' },
+  { title: 'a whole body', tool: whole, args: { body: [1, { a: 2 }] }, url: '/things', body: '[1,{"a":2}]' }
+]
+
+for (const { title, tool, args, url, body } of requests) {
+  t.test(title, async (t) => {
+    const request = requestFromCall(tool, args, CALLER)
+    t.match(request, { method: tool.public.route.method, url })
+    t.equal((request as InnerRequest).body, body)
+    t.strictSame((request as InnerRequest).headers, {
+      accept: 'application/json, */*;q=0.8',
+      host: 'api.example.com',
+      ...body !== undefined && { 'content-type': 'application/json' }
+    })
+  })
+}
+
+const deep = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
+const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>, says: string }> = [
+  { title: 'an unknown argument', tool: list, args: { q: 'x', limit: 1 }, says: 'Unknown argument "limit". This tool takes q, ids, filter, a b' },
+  { title: 'several unknown arguments', tool: tool('GET', '/x'), args: { a: 1, b: 2 }, says: 'Unknown arguments "a", "b". This tool takes no arguments' },
+  { title: '__proto__', tool: list, args: JSON.parse('{"__proto__":{"q":"x"}}'), says: 'Unknown argument "__proto__". This tool takes q, ids, filter, a b' },
+  { title: 'constructor', tool: list, args: { constructor: 1 }, says: 'Unknown argument "constructor". This tool takes q, ids, filter, a b' },
+  { title: 'a header', tool: list, args: { authorization: 'Bearer x' }, says: 'Unknown argument "authorization". This tool takes q, ids, filter, a b' },
+  { title: 'a missing path value', tool: get, args: { shop: 'a' }, says: 'id is missing' },
+  { title: 'an inherited path value', tool: tool('GET', '/:toString'), args: {}, says: 'toString is missing' },
+  { title: 'an empty path value', tool: get, args: { shop: '', id: 'x' }, says: 'shop must not be empty' },
+  { title: 'a dot', tool: get, args: { shop: '.', id: 'x' }, says: 'shop must not be "."' },
+  { title: 'two dots', tool: get, args: { shop: '..', id: 'x' }, says: 'shop must not be ".."' },
+  { title: 'a path value longer than the router takes', tool: get, args: { shop: 'x'.repeat(101), id: 'x' }, says: 'shop must not be longer than 100 characters' },
+  { title: 'an object in the path', tool: get, args: { shop: { toString: 'x' }, id: 'x' }, says: 'shop must be a string, a number or a boolean' },
+  { title: 'null in the path', tool: get, args: { shop: null, id: 'x' }, says: 'shop must be a string, a number or a boolean' },
+  { title: 'half a surrogate pair in the path', tool: get, args: { shop: '\ud800', id: 'x' }, says: 'shop is not valid Unicode' },
+  { title: 'half a surrogate pair in the query string', tool: list, args: { q: '\udfff' }, says: 'q is not valid Unicode' },
+  { title: 'a body nested too deeply', tool: whole, args: { body: deep }, says: 'The arguments are nested too deeply' },
+  { title: 'a query value nested too deeply', tool: list, args: { filter: { deep } }, says: 'filter is nested too deeply' }
+]
+
+for (const { title, tool, args, says } of refusals) {
+  t.test(`refused: ${title}`, async (t) => {
+    const request = requestFromCall(tool, args, CALLER)
+    t.ok(isRefusal(request))
+    t.strictSame(request, { refusal: says })
+  })
+}
+
+t.test('of the headers only those named and those of identity travel', async (t) => {
+  const headers = {
+    ':authority': 'api.example.com',
+    authorization: 'Bearer a',
+    'x-api-key': 'k',
+    cookie: 'session=1',
+    'accept-encoding': 'gzip',
+    'if-none-match': '"1"',
+    'content-length': '999',
+    connection: 'keep-alive',
+    'mcp-protocol-version': '2026-07-28',
+    'user-agent': 'agent/1',
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https'
+  }
+  const versioned = tool('GET', '/v', {}, { version: '1.2.0' })
+  t.strictSame((requestFromCall(versioned, {}, { ...CALLER, headers, forwardHeaders: new Set(['authorization', 'x-api-key', 'traceparent']) }) as InnerRequest).headers, {
+    accept: 'application/json, */*;q=0.8',
+    'user-agent': 'agent/1',
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-proto': 'https',
+    authorization: 'Bearer a',
+    'x-api-key': 'k',
+    host: 'api.example.com',
+    'accept-version': '1.2.0'
+  })
+})

@@ -1,0 +1,56 @@
+import t from 'tap'
+import { resultFor, resultFromResponse } from '../src/result.ts'
+import { toolFromRoute } from '../src/tool.ts'
+import type { Tool } from '../src/tool.ts'
+
+function tool (schema: Record<string, unknown> = {}): Tool {
+  const route = { method: 'POST', url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, shared: {} }
+  return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}
+
+const plain = tool({ querystring: { type: 'object', properties: { limit: {}, filter: {}, sort: {} } }, body: { type: 'object', properties: { name: { type: 'string' } } } })
+const whole = tool({ body: { type: 'array' } })
+const object = tool({ response: { 200: { type: 'object', properties: { a: {} } } } })
+const array = tool({ response: { 200: { type: 'array' } } })
+const CONTEXT = { requestId: 'req-7', url: () => 'http://api.example.com/things/1', resultHeaders: ['content-range', 'retry-after'], maxResultBytes: 1000 }
+
+const text = (...texts: string[]): unknown[] => texts.map((text) => ({ type: 'text', text }))
+const json = (value: unknown, headers: Record<string, string> = {}): { headers: Record<string, string>, body: string } => ({ headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: JSON.stringify(value) })
+
+interface Case { title: string, tool?: Tool, status?: number, headers?: Record<string, string>, body?: string | Buffer, gives: Record<string, unknown>, older?: Record<string, unknown> }
+
+const cases: Case[] = [
+  { title: 'a JSON object is structured content and text', ...json({ a: 1 }), gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
+  { title: 'an array is wrapped for older clients', tool: array, ...json([1]), gives: { content: text('[1]'), structuredContent: [1] }, older: { content: text('[1]'), structuredContent: { result: [1] } } },
+  { title: 'a scalar without an output schema is wrapped for older clients', ...json(5), gives: { content: text('5'), structuredContent: 5 }, older: { content: text('5'), structuredContent: { result: 5 } } },
+  { title: 'null is JSON', ...json(null), gives: { content: text('null'), structuredContent: null }, older: { content: text('null'), structuredContent: { result: null } } },
+  { title: 'problem+json and the like are JSON', headers: { 'content-type': 'application/vnd.api+json' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
+  { title: 'headers come back in _meta and as text', ...json({ a: 1 }, { 'content-range': 'things 0-1/9', etag: '"1"' }), gives: { content: text('{"a":1}', 'content-range: things 0-1/9'), structuredContent: { a: 1 }, _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } } } },
+  { title: 'text is text', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'grüße', gives: { content: text('grüße') } },
+  { title: 'a 204 is said in words', status: 204, gives: { content: text('204 No Content: done, and there is nothing to return.') } },
+  { title: 'an image is an image', headers: { 'content-type': 'image/png' }, body: Buffer.from([137, 80]), gives: { content: [{ type: 'image', data: 'iVA=', mimeType: 'image/png' }] } },
+  { title: 'audio is audio', headers: { 'content-type': 'audio/wav' }, body: Buffer.from([1]), gives: { content: [{ type: 'audio', data: 'AQ==', mimeType: 'audio/wav' }] } },
+  { title: 'other bytes are a resource', headers: { 'content-type': 'application/pdf' }, body: Buffer.from([0xff]), gives: { content: [{ type: 'resource', resource: { uri: 'http://api.example.com/things/1', mimeType: 'application/pdf', blob: '/w==' } }] } },
+  { title: 'broken JSON is text', headers: { 'content-type': 'application/json' }, body: '{', gives: { content: text('{') } },
+  { title: 'what the response schema does not declare is an error, because clients throw it away', tool: object, status: 204, gives: { content: text('The route answered 204 No Content with no body, which its response schema does not declare.', '204 No Content: done, and there is nothing to return.'), isError: true } },
+  { title: 'a redirect is told', status: 303, headers: { 'content-range': 'x' }, gives: { content: text('303 See Other: done, and there is nothing to return.', 'content-range: x'), _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
+  { title: 'too large a result says what narrows it', tool: plain, ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. Narrow it with limit, filter.'), isError: true } },
+  { title: 'too large a result of a tool without such arguments', ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
+  { title: '4xx carries status, message and code', status: 404, ...json({ statusCode: 404, code: 'NO_THING', error: 'Not Found', message: 'no thing 1' }), gives: { content: text('404 Not Found: no thing 1 (NO_THING)'), isError: true } },
+  { title: 'validation speaks of arguments', tool: plain, status: 400, ...json({ statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: "body/name must be string, querystring/limit must be >= 1, params/id must match, body must have required property 'x'" }), gives: { content: text("400 Bad Request: name must be string, limit must be >= 1, id must match, arguments must have required property 'x' (FST_ERR_VALIDATION)"), isError: true } },
+  { title: 'a whole body keeps its name', tool: whole, status: 422, ...json({ message: 'body/0/name must be string, body must be array' }), gives: { content: text('422 Unprocessable Entity: body/0/name must be string, body must be array'), isError: true } },
+  { title: 'other fields of an error body are kept, with argument names', tool: plain, status: 422, ...json({ message: 'bad', errors: [{ field: 'body/name', text: 'anybody must know' }] }), gives: { content: text('422 Unprocessable Entity: bad\n{"errors":[{"field":"name","text":"anybody must know"}]}'), isError: true } },
+  { title: 'problem details', status: 409, headers: { 'content-type': 'application/problem+json' }, body: '{"type":"about:blank","title":"Conflict","status":409,"detail":"taken"}', gives: { content: text('409 Conflict: taken'), isError: true } },
+  { title: 'an error in plain text', status: 400, headers: { 'content-type': 'text/plain' }, body: 'no', gives: { content: text('400 Bad Request: no'), isError: true } },
+  { title: 'an error page is not passed on', status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>', gives: { content: text('400 Bad Request'), isError: true } },
+  { title: 'when to retry is passed on', status: 429, ...json({ message: 'slow down' }, { 'retry-after': '30' }), gives: { content: text('429 Too Many Requests: slow down', 'retry-after: 30'), isError: true, _meta: { 'mcp-from-routes/headers': { 'retry-after': '30' } } } },
+  { title: '5xx tells the request id and nothing else', status: 500, ...json({ message: 'password of db is x' }), gives: { content: text('The route failed with status 500 Internal Server Error. The request id is req-7.'), isError: true } }
+]
+
+for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, older = gives } of cases) {
+  t.test(title, async (t) => {
+    const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body) }, CONTEXT)
+    t.strictSame(resultFor('modern', from, result), gives)
+    t.strictSame(resultFor('legacy', from, result), older)
+  })
+}

@@ -1,0 +1,157 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Type } from '@sinclair/typebox'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import t from 'tap'
+import type { ExposedRoute } from '../src/tool.ts'
+import { definitionFor, toolFromRoute } from '../src/tool.ts'
+
+const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
+
+interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, websocket?: boolean, shared?: Record<string, unknown> }
+
+function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, websocket = false, shared = {} }: Route): ExposedRoute {
+  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, websocket, shared }
+}
+
+function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
+  return toolFromRoute(route(from), OPTIONS)
+}
+
+const closed = (properties: Record<string, unknown>, more: Record<string, unknown> = {}): Record<string, unknown> => ({ type: 'object', properties, ...more, additionalProperties: false })
+
+const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown>, body?: string }> = [
+  { title: 'a route without inputs takes no arguments', from: {}, schema: closed({}) },
+  { title: 'a path parameter that is not described is a required string', from: { url: '/things/:id' }, schema: closed({ id: { type: 'string' } }, { required: ['id'] }) },
+  { title: 'an optional path parameter is optional', from: { url: '/things/:id?' }, schema: closed({ id: { type: 'string' } }) },
+  {
+    title: 'path, query string and body become one object',
+    from: { method: 'PUT', url: '/shops/:shop_id/things/:id(^\\d+$)', schema: { params: Type.Object({ shop_id: Type.String({ format: 'uuid' }), id: Type.Integer() }), querystring: Type.Object({ dry: Type.Boolean({ default: false }), tag: Type.Optional(Type.Array(Type.String())) }), body: Type.Object({ name: Type.String({ description: 'its name' }), size: Type.Optional(Type.Union([Type.Literal('s'), Type.Literal('l')])) }) } },
+    schema: closed({ shop_id: { format: 'uuid', type: 'string' }, id: { type: 'integer' }, dry: { default: false, type: 'boolean' }, tag: { type: 'array', items: { type: 'string' } }, name: { description: 'its name', type: 'string' }, size: { anyOf: [{ const: 's', type: 'string' }, { const: 'l', type: 'string' }] } }, { required: ['shop_id', 'id', 'dry', 'name'] }),
+    body: 'fields'
+  },
+  { title: 'query is an alias of querystring', from: { schema: { query: { type: 'object', properties: { q: { type: 'string' } } } } as FastifySchema }, schema: closed({ q: { type: 'string' } }) },
+  { title: 'the members of an allOf are joined', from: { method: 'POST', schema: { body: { allOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: { type: 'integer' } } }, { required: ['b'] }] } } }, schema: closed({ a: { type: 'string' }, b: { type: 'integer' } }, { required: ['a', 'b'] }), body: 'fields' },
+  { title: 'an array body is the argument body', from: { method: 'POST', schema: { body: { type: 'array', items: { type: 'string' } } } }, schema: closed({ body: { type: 'array', items: { type: 'string' } } }, { required: ['body'] }), body: 'whole' },
+  { title: 'a body with alternatives is the argument body, because clients refuse alternatives at the root', from: { method: 'POST', schema: { body: { oneOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'string' } } }] } } }, schema: closed({ body: { oneOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'string' } } }] } }, { required: ['body'] }), body: 'whole' },
+  { title: 'a body with free names is the argument body', from: { method: 'POST', schema: { body: { type: 'object', additionalProperties: { type: 'integer' } } } }, schema: closed({ body: { type: 'object', additionalProperties: { type: 'integer' } } }, { required: ['body'] }), body: 'whole' },
+  { title: 'the least number of properties counts the certain ones', from: { method: 'PATCH', url: '/things/:id', schema: { body: { type: 'object', minProperties: 1, properties: { a: { type: 'string' }, b: { type: 'string' } } } } }, schema: closed({ id: { type: 'string' }, a: { type: 'string' }, b: { type: 'string' } }, { required: ['id'], minProperties: 2 }), body: 'fields' },
+  { title: 'a JSON body among others is taken', from: { method: 'POST', schema: { body: { content: { 'application/xml': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'object', properties: { a: { type: 'string' } } } } } } } }, schema: closed({ a: { type: 'string' } }), body: 'fields' },
+  { title: 'shared schemas are inlined', from: { method: 'POST', shared: { Thing: { $id: 'Thing', type: 'object', properties: { name: { $ref: 'Name#' } }, required: ['name'] }, Name: { $id: 'Name', type: 'string', maxLength: 9 } }, schema: { body: { $ref: 'Thing#' } } }, schema: closed({ name: { type: 'string', maxLength: 9 } }, { required: ['name'] }), body: 'fields' },
+  { title: 'circular schemas are kept under $defs', from: { method: 'POST', shared: { Tree: { $id: 'Tree', type: 'object', nullable: true, properties: { kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { body: { type: 'object', properties: { tree: { $ref: 'Tree#' } } } } }, schema: { ...closed({ tree: { $ref: '#/$defs/Tree' } }), $defs: { Tree: { type: ['object', 'null'], properties: { kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, body: 'fields' },
+  { title: 'a schema that converts itself to JSON Schema is converted', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'test', jsonSchema: { input: () => ({ type: 'object', properties: { a: { type: 'string' } } }), output: () => ({}) } } } } }, schema: closed({ a: { type: 'string' } }), body: 'fields' }
+]
+
+for (const { title, from, schema, body = 'none' } of inputs) {
+  t.test(title, async (t) => {
+    const { public: tool, input } = toolOf(from)
+    t.strictSame(tool.inputSchema, schema)
+    t.equal(input.body, body)
+    t.ok(new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, formats: { uuid: true } }).compile(tool.inputSchema))
+  })
+}
+
+const object = { type: 'object', properties: { a: { type: 'string', minLength: 3, enum: ['abc'], format: 'email' } }, required: ['a'] }
+const outputs: Array<{ title: string, response: unknown, schema: unknown, older?: unknown, shared?: Record<string, unknown> }> = [
+  { title: 'what the serializer does not enforce is not promised', response: { 200: object }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+  { title: 'errors are not outputs', response: { 201: object, 404: { type: 'string' } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+  { title: 'an array is wrapped for older clients', response: { 200: { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 } }, schema: { type: 'array', items: { type: 'integer' } }, older: { type: 'object', properties: { result: { type: 'array', items: { type: 'integer' } } }, required: ['result'] } },
+  { title: 'several successes are alternatives', response: { 200: object, 201: { type: 'integer' } }, schema: { anyOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'integer' }] }, older: { type: 'object', properties: { result: { anyOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'integer' }] } }, required: ['result'] } },
+  { title: 'oneOf becomes anyOf, because relaxed alternatives may overlap', response: { '2xx': { type: 'object', properties: { v: { oneOf: [{ type: 'string', enum: ['a'] }, { type: 'string', enum: ['b'] }] } } } }, schema: { type: 'object', properties: { v: { anyOf: [{ type: 'string' }, { type: 'string' }] } } } },
+  { title: 'what one part of an allOf closes another may open', response: { 200: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }, { type: 'object', properties: { b: { type: 'string' } } }], additionalProperties: false } }, schema: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'string' } } }] } },
+  { title: 'a media type that is JSON', response: { 200: { content: { 'application/vnd.api+json': { schema: object } } } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
+  { title: 'a circular output keeps its definitions beside the wrapping', response: { 200: { type: 'array', items: { $ref: 'Tree#' } } }, shared: { Tree: { $id: 'Tree', type: 'object', properties: { n: { type: 'integer', minimum: 1 }, kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { type: 'array', items: { $ref: '#/$defs/Tree' }, $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, older: { type: 'object', properties: { result: { type: 'array', items: { $ref: '#/$defs/Tree' } } }, required: ['result'], $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } } },
+  { title: 'no 2xx schema, no output schema', response: { default: object }, schema: undefined },
+  { title: 'a 204 among the successes, no output schema', response: { 200: object, 204: { type: 'null' } }, schema: undefined },
+  { title: 'another media type, no output schema', response: { 200: { content: { 'text/csv': { schema: { type: 'string' } } } } }, schema: undefined },
+  { title: 'JSON or another media type, no output schema', response: { 200: { content: { 'application/json': { schema: object }, 'text/csv': { schema: { type: 'string' } } } } }, schema: undefined }
+]
+
+for (const { title, response, schema, older = schema, shared = {} } of outputs) {
+  t.test(title, async (t) => {
+    const tool = toolOf({ schema: { response }, shared })
+    t.strictSame(tool.public.outputSchema, schema)
+    t.strictSame(definitionFor('modern', tool).outputSchema, schema)
+    t.strictSame(definitionFor('legacy', tool).outputSchema, older)
+  })
+}
+
+t.test('annotations follow the method, and all four are said', async (t) => {
+  const hints = (method: string): unknown => toolOf({ method }).public.annotations
+  t.strictSame(hints('GET'), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+  t.strictSame(hints('POST'), { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false })
+  t.strictSame(hints('PATCH'), { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false })
+  t.strictSame(hints('PUT'), { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+  t.strictSame(hints('DELETE'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
+})
+
+t.test('config.mcp says more than the schema', async (t) => {
+  const config = { mcp: { title: 'Search', description: 'For the model.', annotations: { readOnlyHint: true }, examples: [{ q: 'x' }] } }
+  const { public: tool } = toolOf({ method: 'POST', config, schema: { body: { type: 'object', properties: { q: { type: 'string' } } } } })
+  t.strictSame(tool, {
+    name: 'a_tool',
+    title: 'Search',
+    description: 'For the model.',
+    inputSchema: { ...closed({ q: { type: 'string' } }), examples: [{ q: 'x' }] },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    route: { method: 'POST', url: '/things', tags: ['mcp'], config }
+  })
+})
+
+t.test('the summary is the title when there is a description, and the description when there is none', async (t) => {
+  t.match(toolOf({ schema: { summary: 'Things', description: 'Lists things.' } }).public, { title: 'Things', description: 'Lists things.' })
+  const { public: tool } = toolFromRoute({ ...route({}), schema: { operationId: 'a', summary: 'Lists things.' } }, OPTIONS)
+  t.equal(tool.description, 'Lists things.')
+  t.equal(tool.title, undefined)
+})
+
+t.test('a large tool is marked, and says what narrows it', async (t) => {
+  const querystring = { type: 'object', properties: { skip: { type: 'integer' }, limit: { type: 'integer' }, filter: { type: 'object' }, sort: { type: 'string' } } }
+  t.match(toolOf({ schema: { tags: ['mcp', 'large'], querystring } }).public, {
+    description: 'A tool. The result can be large: narrow it with skip, limit or filter.',
+    _meta: { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': 500_000 }
+  })
+  t.equal(toolOf({ schema: { tags: ['mcp', 'large'] } }).public.description, 'A tool. The result can be large.')
+  t.equal(toolOf({ schema: { querystring } }).public._meta, undefined)
+})
+
+t.test('a definition is frozen and shares nothing with the schemas of the host', async (t) => {
+  const body = { type: 'object', properties: { a: { type: 'string', enum: ['x'] } } }
+  const { public: tool } = toolOf({ method: 'POST', schema: { body } })
+  t.ok(Object.isFrozen(tool))
+  t.throws(() => { Reflect.get(Object(tool.inputSchema.properties).a, 'enum').push('y') })
+  body.properties.a.enum.push('z')
+  t.strictSame(Object(tool.inputSchema.properties).a.enum, ['x'])
+})
+
+const refusals: Array<{ title: string, from: Route, code: string, message: RegExp }> = [
+  { title: 'no operationId', from: { schema: { operationId: '' } }, code: 'NO_OPERATION_ID', message: /^GET \/things is tagged mcp but has no operationId\. Add schema\.operationId/ },
+  { title: 'a name some client refuses', from: { schema: { operationId: 'things.list' } }, code: 'BAD_NAME', message: /^GET \/things has the operationId "things\.list"\. A tool name has 1 to 64 letters/ },
+  { title: 'a name that is too long', from: { schema: { operationId: 'x'.repeat(65) } }, code: 'BAD_NAME', message: /1 to 64 letters/ },
+  { title: 'no description', from: { schema: { description: '' } }, code: 'NO_DESCRIPTION', message: /^GET \/things has no description/ },
+  { title: 'one name in path and query string', from: { url: '/things/:id', schema: { querystring: Type.Object({ id: Type.String() }) } }, code: 'NAME_CLASH', message: /^GET \/things\/:id has two inputs named id \(path and query\)/ },
+  { title: 'one name in query string and body', from: { method: 'POST', schema: { querystring: Type.Object({ a: Type.String() }), body: Type.Object({ a: Type.String() }) } }, code: 'NAME_CLASH', message: /two inputs named a \(query and body\)/ },
+  { title: 'the argument body beside a query parameter of that name', from: { method: 'POST', schema: { querystring: Type.Object({ body: Type.String() }), body: { type: 'array' } } }, code: 'NAME_CLASH', message: /two inputs named body/ },
+  { title: 'a wildcard', from: { url: '/files/*' }, code: 'UNSUPPORTED_ROUTE', message: /^GET \/files\/\* cannot be a tool: its path has a wildcard/ },
+  { title: 'several methods', from: { method: ['GET', 'POST'] }, code: 'UNSUPPORTED_ROUTE', message: /^GET,POST \/things cannot be a tool: it has several methods/ },
+  { title: 'a websocket', from: { websocket: true }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
+  { title: 'a hijacked reply that is told of', from: { config: { mcp: { hijack: true } } }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
+  { title: 'an unknown constraint', from: { constraints: { secret: 'x' } }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
+  { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /requires the header x-tenant, which is not in forwardHeaders/ },
+  { title: 'a multipart body', from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } }, code: 'UNSUPPORTED_BODY', message: /^POST \/things cannot be a tool: it takes multipart\/form-data/ },
+  { title: 'a body that is never JSON', from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes application\/octet-stream/ },
+  { title: 'a file in the body', from: { method: 'POST', schema: { body: { type: 'object', properties: { picture: { isFile: true } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes a file upload/ },
+  { title: 'a body whose bytes are signed', from: { method: 'POST', config: { rawBody: true } }, code: 'UNSUPPORTED_BODY', message: /checks the bytes of its body/ },
+  { title: 'a $ref that leads nowhere', from: { method: 'POST', schema: { body: { $ref: 'Nope#' } } }, code: 'BAD_SCHEMA', message: /^POST \/things has a schema that cannot be published: body: \$ref "Nope#" leads nowhere/ },
+  { title: 'a $ref that leads nowhere in an answer', from: { schema: { response: { 200: { $ref: 'Nope#' } } } }, code: 'BAD_SCHEMA', message: /response 200: \$ref "Nope#" leads nowhere/ },
+  { title: 'a type that is none', from: { method: 'POST', schema: { body: Type.Object({ at: Type.Date() }) } }, code: 'BAD_SCHEMA', message: /body: type "Date" is not a JSON Schema type/ },
+  { title: 'a schema of another library', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'x', validate () {} } } } }, code: 'BAD_SCHEMA', message: /not JSON Schema and cannot convert itself/ },
+  { title: 'a parameter that is not in the path', from: { url: '/things/:id', schema: { params: Type.Object({ thing_id: Type.String() }) } }, code: 'BAD_SCHEMA', message: /params describes thing_id, which is not in the path/ },
+  { title: 'a path parameter that is an array', from: { url: '/things/:ids', schema: { params: Type.Object({ ids: Type.Array(Type.String()) }) } }, code: 'BAD_SCHEMA', message: /the path parameter ids is an array/ },
+  { title: 'a query string with alternatives', from: { schema: { querystring: { type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }], properties: { a: {}, b: {} } } } }, code: 'BAD_SCHEMA', message: /querystring is not an object with a fixed list of properties/ }
+]
+
+for (const { title, from, code, message } of refusals) {
+  t.test(`refused at boot: ${title}`, async (t) => {
+    t.throws(() => toolOf(from), { code: `MCP_FROM_ROUTES_${code}`, message })
+  })
+}

@@ -1,0 +1,44 @@
+// Nothing here runs: it is compiled, and that it compiles is the test.
+import Fastify from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import mcpFromRoutes, { MCP_FROM_ROUTES_BAD_OPTION, PARENT_REQUEST } from '../src/index.ts'
+import type { JsonSchema, McpFromRoutesOptions, McpRouteConfig, McpTool, ToolCallEvent } from '../src/index.ts'
+
+type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
+function holds<T extends true> (): T | undefined { return undefined }
+
+const app = Fastify()
+const plugin: FastifyPluginAsync<McpFromRoutesOptions> = mcpFromRoutes
+app.register(plugin, { serverInfo: { name: 'x', version: '1' } })
+app.register(mcpFromRoutes, {
+  serverInfo: { name: 'x', version: '1', title: 'X' },
+  onRequest: async (request) => { holds<Equals<typeof request.id, string>>() },
+  canUse: ({ route }, request) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' },
+  onToolCall: ({ duration, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof statusCode, number | undefined>>() }
+})
+// @ts-expect-error serverInfo is required
+app.register(mcpFromRoutes, {})
+// @ts-expect-error a version is required
+app.register(mcpFromRoutes, { serverInfo: { name: 'x' } })
+// @ts-expect-error not an option
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, enabled: true })
+
+holds<Equals<typeof app.mcpTools, readonly McpTool[]>>()
+holds<Equals<McpTool['inputSchema'], JsonSchema>>()
+holds<Equals<ToolCallEvent['tool'], McpTool>>()
+// @ts-expect-error the list cannot be changed
+app.mcpTools.push()
+// @ts-expect-error nor replaced
+app.mcpTools = []
+
+app.get('/x', {
+  schema: { operationId: 'x', description: 'X.', tags: ['mcp'] as const, summary: 'x', hide: false, consumes: ['application/json'] },
+  config: { mcp: { title: 'X', annotations: { readOnlyHint: true }, loopback: 'inject' } }
+}, async ({ raw, routeOptions }) => {
+  const config: McpRouteConfig | undefined = routeOptions.config.mcp
+  return [config, Reflect.get(raw, PARENT_REQUEST)]
+})
+// @ts-expect-error not a hint
+export const config: McpRouteConfig = { annotations: { safe: true } }
+
+export const thrown: Error = new MCP_FROM_ROUTES_BAD_OPTION('path', 'must start with a slash')

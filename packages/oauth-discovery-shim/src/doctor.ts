@@ -1,0 +1,56 @@
+import { clients, type ClientProfile } from './doctor/clients.ts'
+import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from './errors.ts'
+import { http } from './doctor/http.ts'
+import type { Obstacle, Reason } from './doctor/step.ts'
+import { walk } from './doctor/walk.ts'
+
+export { clients, type ClientProfile, type Obstacle, type Reason }
+
+/** What becomes of one client. */
+export interface Verdict {
+  readonly client: ClientProfile
+  /** The first thing that stops it; `undefined` when it reaches the sign-in page. */
+  readonly obstacle: Obstacle | undefined
+}
+
+/** What to look at, and for whom. */
+export interface DoctorOptions {
+  /** Clients to try. Default: all that are known. */
+  readonly only?: readonly ClientProfile[]
+  /** Longest wait for one answer, in milliseconds. Default 5000. */
+  readonly timeout?: number
+}
+
+/**
+ * Takes the steps of each known MCP client against a running server, as far as the identity
+ * provider's sign-in page, and says which clients get there and what stops the others. Nobody signs
+ * in; on a server with real dynamic registration each client is registered once.
+ *
+ * @param url URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
+ * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}
+ */
+export async function doctor (url: string, { only = clients, timeout = 5_000 }: DoctorOptions = {}): Promise<readonly Verdict[]> {
+  if (!/^https?:/i.test(url) || !URL.canParse(url)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_URL(url)
+  const mcpUrl = new URL(new URL(url).pathname === '/' ? '/mcp' : url, url).href
+  const net = http(timeout)
+  // one request for all: this first step is the same for every client
+  const endpoint = await net.post(mcpUrl, {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'oauth-discovery-shim doctor', version: '1' } }
+  })
+  const verdicts: Verdict[] = []
+  for (const client of only) verdicts.push({ client, obstacle: await walk(client, mcpUrl, endpoint, net) })
+  return verdicts
+}
+
+/** One line per client: `ok` or `fail`, its name, and why. */
+export function report (verdicts: readonly Verdict[]): string {
+  const width = Math.max(0, ...verdicts.map(({ client }) => client.name.length))
+  return verdicts.map(({ client, obstacle }) => [
+    obstacle ? 'fail' : 'ok  ',
+    client.name.padEnd(width),
+    obstacle ? `${obstacle.reason}: ${obstacle.detail}` : 'reaches the sign-in page'
+  ].join('  ')).join('\n')
+}

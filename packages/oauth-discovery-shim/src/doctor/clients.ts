@@ -1,0 +1,53 @@
+/** How one MCP client finds its way, as far as clients differ. */
+export interface ClientProfile {
+  /** Name for the command line. */
+  readonly id: string
+  readonly name: string
+  /** With a challenge in the 401: it reads only the document named there, or falls back to the well-known URLs. */
+  readonly challenge: 'only' | 'first'
+  /** It keeps the slash at the end of the URL it was given when it builds the well-known URL. */
+  readonly keepsSlash: boolean
+  /** The documented resource must be the start of the URL it was given, or else it refuses; or it must be the same, or else the document is ignored. */
+  readonly resource: 'starts' | 'same'
+  /** It compares the metadata's issuer with the authorization server's URL (RFC 8414 §3.3). */
+  readonly checksIssuer: boolean
+  /** It refuses metadata that does not say S256. */
+  readonly needsPkce: boolean
+  /** It refuses a registration without `redirect_uris`. */
+  readonly needsRedirectUris: boolean
+  /** When neither challenge nor resource document names scopes it asks for none, or for all the server lists. */
+  readonly otherwiseScopes: 'none' | 'all'
+  /** Its callback URL; `undefined` where that is not known, and the first registered one is used. */
+  readonly callback: string | undefined
+  /** It runs in its maker's cloud, so it reaches public servers only. */
+  readonly hosted: boolean
+}
+
+const sdk = {
+  challenge: 'only',
+  keepsSlash: false,
+  resource: 'starts',
+  checksIssuer: false,
+  needsPkce: false,
+  needsRedirectUris: true,
+  otherwiseScopes: 'none',
+  callback: 'http://localhost:7777/callback',
+  hosted: false
+} as const
+
+/**
+ * The clients the doctor knows. The first three run in this package's tests; Python and VS Code were
+ * read in source; what is said of the others is what their users report.
+ */
+export const clients: readonly ClientProfile[] = [
+  { ...sdk, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
+  { ...sdk, id: 'sdk-2', name: 'MCP TypeScript SDK 2.x', checksIssuer: true },
+  { ...sdk, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
+  { ...sdk, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
+  { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true },
+  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: undefined },
+  { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined },
+  { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/' },
+  { ...sdk, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
+  { ...sdk, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', hosted: true }
+]

@@ -1,0 +1,73 @@
+import { isSafeUrl } from '../options.ts'
+import type { ClientProfile } from './clients.ts'
+import type { Answer, Http } from './http.ts'
+import { isUrl, list, stop, type Json, type Step } from './step.ts'
+
+/** RFC 9728 §3. No document is no obstacle: clients then take the origin for the authorization server. */
+export async function resourceFor (client: ClientProfile, mcpUrl: string, challengeUrl: string | undefined, http: Http): Promise<Step> {
+  const { origin, pathname } = new URL(mcpUrl)
+  const path = client.keepsSlash ? pathname : pathname.replace(/\/$/, '')
+  const wellKnown = `${origin}/.well-known/oauth-protected-resource`
+  const candidates = challengeUrl !== undefined && client.challenge === 'only'
+    ? [challengeUrl]
+    : [...challengeUrl !== undefined ? [challengeUrl] : [], `${wellKnown}${path}`, wellKnown]
+
+  for (const url of candidates) {
+    const document = URL.canParse(url) ? await documentAt(url, http) : undefined
+    if (document === undefined || !isUrl(document['resource'])) continue
+    if (client.resource === 'same') return { found: new URL(document['resource']).href === new URL(mcpUrl).href ? document : {} }
+    if (covers(document['resource'], mcpUrl)) return { found: document }
+    return stop('resource', `${url} documents the resource ${document['resource']}, which ${mcpUrl} does not start with`)
+  }
+  return { found: {} }
+}
+
+function covers (resource: string, mcpUrl: string): boolean {
+  const [documented, asked] = [new URL(resource), new URL(mcpUrl)]
+  return documented.origin === asked.origin && slashed(asked.pathname).startsWith(slashed(documented.pathname)) &&
+    documented.pathname.length <= asked.pathname.length
+}
+
+const slashed = (path: string): string => path.endsWith('/') ? path : `${path}/`
+
+/** RFC 8414 §3, then OpenID Connect Discovery 1.0 §4. */
+export async function serverFor (client: ClientProfile, server: string, http: Http): Promise<Step> {
+  if (!isUrl(server)) return stop('metadata', `the authorization server ${server} is not a URL`)
+  const { origin, pathname } = new URL(server)
+  const path = pathname.replace(/\/$/, '')
+  const candidates = [
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+    `${origin}/.well-known/openid-configuration${path}`,
+    ...path ? [`${origin}${path}/.well-known/openid-configuration`] : []
+  ]
+  for (const url of candidates) {
+    const answer = await http.get(url)
+    if (answer === undefined || (answer.status >= 500 && answer.status !== 502)) {
+      return stop('metadata', `${url} answers ${answer?.status ?? 'nothing'}`)
+    }
+    if (answer.status === 200) return metadataFault(client, server, answer) ?? { found: answer.json }
+  }
+  return stop('metadata', `there is none at ${candidates.join(', ')}`)
+}
+
+function metadataFault (client: ClientProfile, server: string, { url, json }: Answer): Step | undefined {
+  for (const name of ['authorization_endpoint', 'token_endpoint']) {
+    if (!isSafeUrl(json[name])) return stop('metadata', `${name} of ${url} is not an https URL`)
+  }
+  if (!list(json['response_types_supported'])?.includes('code')) return stop('metadata', `${url} does not list the response type code`)
+  const issuer = String(json['issuer'])
+  if (client.checksIssuer && issuer !== server && `${issuer}/` !== server) {
+    return stop('issuer', `${url} has the issuer ${issuer}, expected is ${server}`)
+  }
+  const methods = list(json['code_challenge_methods_supported'])
+  if (methods ? !methods.includes('S256') : client.needsPkce) {
+    return stop('pkce', `code_challenge_methods_supported of ${url} does not list S256`)
+  }
+  return undefined
+}
+
+/** The JSON object at an address; `undefined` unless it is answered with 200. */
+export async function documentAt (url: string, http: Http): Promise<Json | undefined> {
+  const answer = await http.get(url)
+  return answer?.status === 200 ? answer.json : undefined
+}

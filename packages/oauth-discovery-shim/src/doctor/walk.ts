@@ -1,0 +1,38 @@
+import { callbackIssuer, registrationWith, signInPage } from './authorization.ts'
+import type { ClientProfile } from './clients.ts'
+import { documentAt, resourceFor, serverFor } from './discovery.ts'
+import type { Answer, Http } from './http.ts'
+import { first, list, stop, type Obstacle } from './step.ts'
+
+/** Takes the steps of one client from the MCP endpoint's URL to the sign-in page. `undefined`: it gets there. */
+export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
+  if (endpoint === undefined) return stop('unreachable', `${mcpUrl} does not answer`).obstacle
+  if (client.hosted && !mcpUrl.startsWith('https:')) return stop('unreachable', 'it runs in the cloud and reaches https servers only').obstacle
+  if (endpoint.status !== 401) return stop('endpoint', `POST ${mcpUrl} answers ${endpoint.status} instead of 401`).obstacle
+
+  const challenge = challengeFrom(endpoint)
+  const { found: resource, obstacle: noResource } = await resourceFor(client, mcpUrl, challenge.url, http)
+  if (noResource) return noResource
+
+  const { found: server, obstacle: noServer } = await serverFor(client, first(resource['authorization_servers']) ?? new URL('/', mcpUrl).href, http)
+  if (noServer && challenge.url !== undefined && await documentAt(challenge.url, http) === undefined) {
+    return stop('challenge', `the 401 leads to ${challenge.url}, where there is no document`).obstacle
+  }
+  if (noServer) return noServer
+
+  const { found: registration, obstacle: notRegistered } = await registrationWith(client, server, http)
+  if (notRegistered) return notRegistered
+
+  const scope = challenge.scope ?? list(resource['scopes_supported'])?.join(' ') ??
+    (client.otherwiseScopes === 'all' ? list(server['scopes_supported'])?.join(' ') : undefined)
+  const refusal = await signInPage(client, server, registration, { resource: resource['resource'], scope }, http) ??
+    await callbackIssuer(client, mcpUrl, server, http)
+  return refusal?.obstacle
+}
+
+/** RFC 9728 §5.1. Clients look at the first scheme only. */
+function challengeFrom ({ headers }: Answer): { url: string | undefined, scope: string | undefined } {
+  const header = headers.get('www-authenticate') ?? ''
+  const member = (name: string) => /^bearer /i.test(header) ? new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] : undefined
+  return { url: member('resource_metadata'), scope: member('scope') }
+}

@@ -1,0 +1,95 @@
+import fp from 'fastify-plugin'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { cors } from './cors.ts'
+import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
+import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
+import { settingsFromOptions, type OAuthDiscoveryShimOptions } from './options.ts'
+import { identityProvider } from './provider.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+import * as schemas from './schemas.ts'
+
+export * from './errors.ts'
+export type { OAuthDiscoveryShimOptions } from './options.ts'
+export type { AuthorizationServerMetadata, ClientRegistration, ProtectedResourceMetadata } from './metadata.ts'
+export type { ProviderMetadata } from './provider-metadata.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * The `WWW-Authenticate` value for a 401 of the MCP endpoint when no credential was presented:
+     * `Bearer resource_metadata="…", scope="…"` ([RFC 9728 §5.1](https://www.rfc-editor.org/rfc/rfc9728#section-5.1)).
+     */
+    readonly oauthChallenge: string
+  }
+}
+
+/**
+ * Serves the documents by which an MCP client that knows only the URL of the MCP endpoint finds
+ * the identity provider's sign-in page, and hands it the one client registered there.
+ *
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing or wrong
+ * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
+ */
+async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {
+  if (app.prefix !== '') throw new OAUTH_DISCOVERY_SHIM_PREFIXED(app.prefix)
+  const settings = settingsFromOptions(options)
+  const { clientId, mcpPath, config, strictDiscovery } = settings
+  const provider = identityProvider(settings, app.log)
+
+  app.decorate('oauthChallenge', challenge(settings))
+  app.addHook('onReady', provider.start)
+  app.addHook('onClose', async () => provider.stop())
+  if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
+
+  // a scope of its own: neither CORS nor the parser below may touch the host's routes
+  await app.register(async function discovery (scope) {
+    cors(scope, config)
+
+    const resource = (document: object) => async (_: unknown, reply: FastifyReply) => cached(reply, document)
+    const server = (documentFrom: (provider: ProviderMetadata) => AuthorizationServerMetadata) => async (_: unknown, reply: FastifyReply) => {
+      const metadata = provider.metadata()
+      if (metadata === undefined) {
+        reply.header('retry-after', provider.retryAfter())
+        throw new OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE()
+      }
+      return cached(reply, documentFrom(metadata))
+    }
+    const contract = server(metadata => rootServer(metadata, settings))
+    const strict = server(metadata => pathServer(metadata, settings))
+
+    // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
+    scope.get('/.well-known/oauth-protected-resource', { config, schema: schemas.protectedResource }, resource(rootResource(settings)))
+    // '/' under a prefix is also the prefix alone: a client that was given /mcp/ keeps the slash
+    await scope.register(async own => {
+      own.get('/', { config, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
+    }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
+
+    // RFC 8414 §3, and where OpenID Connect Discovery 1.0 §4 has it
+    scope.get('/.well-known/oauth-authorization-server', { config, schema: schemas.authorizationServer }, contract)
+    scope.get('/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, contract)
+    if (strictDiscovery === 'path') {
+      scope.get('/.well-known/oauth-authorization-server/oauth', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
+      scope.get('/.well-known/openid-configuration/oauth', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
+      scope.get('/oauth/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
+    }
+
+    // RFC 7591 §3. The body is nobody's business here, so no body may fail: without a media type
+    // Fastify has nothing to judge, and the parser lets it pass unread
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, done) => { payload.resume(); done(null) })
+    scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
+    scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+      if (clientId !== '') return reply.code(201).send(registration(settings))
+      const { statusCode = 503, code, message } = new OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID()
+      // RFC 6749 §5.2 wants a code of OAuth's own under `error`, where Fastify has the status text
+      return reply.code(statusCode).send({ statusCode, code, error: 'temporarily_unavailable', message, error_description: message })
+    })
+  })
+}
+
+function cached (reply: FastifyReply, document: object): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=300').send(document)
+}
+
+export default fp(plugin, { fastify: '5.x', name: 'oauth-discovery-shim' })

@@ -1,0 +1,66 @@
+import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
+import { isSafeUrl } from './options.ts'
+
+/**
+ * The identity provider's own document, checked as far as clients depend on it; every other member
+ * is passed on as it came.
+ *
+ * @see [OpenID Connect Discovery 1.0 §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)
+ */
+export interface ProviderMetadata {
+  readonly issuer: string
+  readonly authorization_endpoint: string
+  readonly token_endpoint: string
+  readonly response_types_supported: readonly string[]
+  readonly token_endpoint_auth_methods_supported?: readonly string[]
+  readonly grant_types_supported?: readonly string[]
+  readonly code_challenge_methods_supported?: readonly string[]
+  readonly [member: string]: unknown
+}
+
+/**
+ * Reads the identity provider's document. Members that no client should act on are left out: an
+ * endpoint that is not `https` (or `http` on loopback), and `null`, on which clients stumble.
+ *
+ * @param text the body as received
+ * @param issuer the issuer it must carry
+ * @throws {@link OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT} not a usable document of that issuer
+ */
+export function providerMetadataFromText (text: string, issuer: string): ProviderMetadata {
+  const document = objectFromText(text)
+  const lists = ['token_endpoint_auth_methods_supported', 'grant_types_supported', 'code_challenge_methods_supported']
+
+  // OpenID Connect Discovery 1.0 §4.3: character by character, or another provider could answer for this one
+  must(document['issuer'] === issuer, `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)}, configured is "${issuer}"`)
+  for (const name of ['authorization_endpoint', 'token_endpoint']) {
+    must(isSafeUrl(document[name]), `${name} must be an https URL, or http on loopback`)
+  }
+  const types = document['response_types_supported']
+  must(isStrings(types) && types.includes('code'), 'response_types_supported must hold code')
+  for (const name of lists) {
+    must(document[name] == null || isStrings(document[name]), `${name} must be a list of strings`)
+  }
+
+  return Object.fromEntries(Object.entries(document).filter(([name, value]) =>
+    value !== null && (!/_(endpoint|uri)$/.test(name) || isSafeUrl(value)))) as ProviderMetadata
+}
+
+function objectFromText (text: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    // a member of that name would be passed on to clients, some of which assign what they parse
+    value = JSON.parse(text, (key, member) => key === '__proto__' ? undefined : member)
+  } catch {
+    throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT('it is not JSON')
+  }
+  must(typeof value === 'object' && value !== null && !Array.isArray(value), 'it is not a JSON object')
+  return value as Record<string, unknown>
+}
+
+function isStrings (value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'string')
+}
+
+function must (condition: boolean, reason: string): asserts condition {
+  if (!condition) throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(reason)
+}

@@ -1,0 +1,78 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
+import { providerMetadataFromText, type ProviderMetadata } from './provider-metadata.ts'
+import type { Settings } from './options.ts'
+
+/** A discovery document is a few kilobytes; a larger one is not read to its end. */
+const largestDocument = 256 * 1024
+const firstRetry = 1_000
+const longestRetry = 60_000
+
+/** The identity provider's document, kept fresh. */
+export interface Provider {
+  /** The last good copy; `undefined` until there was one. */
+  metadata (): ProviderMetadata | undefined
+  /** Whole seconds until the next attempt to read it, at least 1. */
+  retryAfter (): number
+  /** Reads it once, then keeps reading in the background. Never rejects. */
+  start (): Promise<void>
+  stop (): void
+}
+
+/** Reads the document at start, again after each `refreshInterval`, and sooner after a failure. */
+export function identityProvider (
+  { issuer, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'timeout' | 'refreshInterval'>,
+  log: FastifyBaseLogger
+): Provider {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const closing = new AbortController()
+  let metadata: ProviderMetadata | undefined
+  let failures = 0
+  let nextAttempt = 0
+  let timer: NodeJS.Timeout | undefined
+
+  async function refresh (): Promise<void> {
+    try {
+      const text = await textFrom(url, AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]))
+      metadata = providerMetadataFromText(text, issuer)
+      failures = 0
+    } catch (err) {
+      failures += 1
+      if (!closing.signal.aborted) {
+        if (metadata) log.warn({ err, url }, 'identity provider not read: its last good document is kept')
+        else log.error({ err, url }, 'identity provider not read: clients cannot sign in yet')
+      }
+    }
+    if (closing.signal.aborted) return
+    const wait = failures === 0 ? refreshInterval : Math.min(firstRetry * 2 ** (failures - 1), longestRetry, refreshInterval)
+    nextAttempt = Date.now() + wait
+    timer = setTimeout(refresh, wait).unref()
+  }
+
+  return {
+    metadata: () => metadata,
+    retryAfter: () => Math.max(1, Math.ceil((nextAttempt - Date.now()) / 1000)),
+    start: refresh,
+    stop () {
+      closing.abort()
+      clearTimeout(timer)
+    }
+  }
+}
+
+async function textFrom (url: string, signal: AbortSignal): Promise<string> {
+  // not followed: a redirect would let the provider's host choose what this server connects to
+  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal })
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel()
+    throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it was answered with status ${response.status}`)
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.byteLength
+    if (size > largestDocument) throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${largestDocument} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,80 @@
+const strings = { type: 'array', items: { type: 'string' } } as const
+
+const problem = {
+  type: 'object',
+  additionalProperties: true,
+  properties: {
+    statusCode: { type: 'integer' },
+    code: { type: 'string' },
+    error: { type: 'string' },
+    message: { type: 'string' }
+  }
+} as const
+
+/** A browser's preflight; part of every path, and nothing a reader of the API needs to see. */
+export const preflight = { hide: true, response: { 204: { type: 'null' } } } as const
+
+export const protectedResource = {
+  operationId: 'get_protected_resource_metadata',
+  description: 'Who protects the MCP endpoint (RFC 9728).',
+  tags: ['oauth discovery'],
+  response: {
+    200: {
+      type: 'object',
+      required: ['resource', 'authorization_servers'],
+      properties: {
+        resource: { type: 'string' },
+        authorization_servers: strings,
+        scopes_supported: strings,
+        bearer_methods_supported: strings,
+        resource_name: { type: 'string' }
+      }
+    }
+  }
+} as const
+
+export const authorizationServer = {
+  operationId: 'get_authorization_server_metadata',
+  description: 'The identity provider\'s own metadata, plus the registration endpoint (RFC 8414).',
+  tags: ['oauth discovery'],
+  response: {
+    200: {
+      type: 'object',
+      additionalProperties: true,
+      required: ['issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported'],
+      properties: {
+        issuer: { type: 'string' },
+        authorization_endpoint: { type: 'string' },
+        token_endpoint: { type: 'string' },
+        response_types_supported: strings,
+        registration_endpoint: { type: 'string' }
+      }
+    },
+    503: problem
+  }
+} as const
+
+export const registration = {
+  operationId: 'register_oauth_client',
+  description: 'Every client is given the one client registered at the identity provider (RFC 7591). The body is ignored.',
+  tags: ['oauth discovery'],
+  response: {
+    201: {
+      type: 'object',
+      required: ['client_id', 'redirect_uris'],
+      properties: {
+        client_id: { type: 'string' },
+        redirect_uris: strings,
+        token_endpoint_auth_method: { type: 'string' },
+        grant_types: strings,
+        response_types: strings,
+        scope: { type: 'string' }
+      }
+    },
+    503: problem
+  }
+} as const
+
+/** The same document at another address. */
+export const alias = <Schema extends { readonly response: object }>({ response }: Schema): { readonly hide: true, readonly response: Schema['response'] } =>
+  ({ hide: true, response })

@@ -1,0 +1,46 @@
+import t from 'tap'
+import { callbackFrom } from '../../../examples/shop/src/demo/identity-provider.ts'
+import { clients, doctor, type Reason } from '../src/doctor.ts'
+import { ada, signInWorld } from './mcp-app.ts'
+import { lines, memory } from './sdk.ts'
+
+/** Reasons that a client itself does not see: the identity provider stops the person. */
+const atTheProvider: ReadonlyArray<Reason | undefined> = ['scope', 'callback', 'provider', 'resource']
+
+for (const [what, world, spelling = '/mcp'] of [
+  ['a healthy server', {}],
+  ['a healthy server, with a slash', {}, '/mcp/'],
+  ['a healthy server, without a challenge', { challenge: false }],
+  ['only the contract\'s documents', { shimOptions: { strictDiscovery: 'off' } }],
+  ['no word about S256', { shimOptions: { advertisePkce: false } }],
+  ['no client id', { shimOptions: { clientId: '' } }],
+  ['an unknown client id', { shimOptions: { clientId: 'deleted-client' } }],
+  ['a scope that is not allowed', { shimOptions: { scopes: ['phone'] } }],
+  ['a callback that is not registered', { idpOptions: { redirectUris: ['http://localhost:7777/another'] } }],
+  ['a resource the provider refuses', { idpOptions: { resource: 'https://another.example.com' } }],
+  ['the identity provider is down', { shimOptions: { issuer: 'http://127.0.0.1:9' } }],
+  ['an endpoint of another name', { shimOptions: { mcpPath: '/another' } }],
+  ['the identity provider names itself on the callback', { idpOptions: { sendIss: true } }]
+] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof signInWorld>[1], string?]>) {
+  t.test(`what the doctor says of the SDKs is what they do: ${what}`, async t => {
+    const { baseUrl } = await signInWorld(t, world)
+    const url = `${baseUrl}${spelling}`
+
+    for (const { id, name, attempt } of lines) {
+      const [verdict] = await doctor(url, { only: clients.filter(client => client.id === id) })
+      const said = verdict?.obstacle?.reason
+
+      const store = memory()
+      const client = attempt(new URL(url), store)
+      await t.rejects(client.connect())
+      const [page] = store.redirects
+      const arrived = page && await callbackFrom(page, ada).catch(() => undefined)
+      const finished = arrived?.searchParams.has('code') &&
+        await client.finish(arrived.searchParams).then(() => true, () => false)
+
+      t.equal(finished === true, said === undefined, `${name}: ${said ?? 'reaches the sign-in page'}`)
+      if (page === undefined) t.notOk(atTheProvider.slice(0, 3).includes(said), `${name} was stopped before the provider`)
+      else if (!arrived?.searchParams.has('code')) t.ok(atTheProvider.includes(said), `${name} was stopped by the provider`)
+    }
+  })
+}

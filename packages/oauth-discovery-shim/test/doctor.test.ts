@@ -1,0 +1,237 @@
+import Fastify from 'fastify'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { clients, doctor, report, type Reason } from '../src/doctor.ts'
+import { serve } from './build.ts'
+import { freePort, signInWorld } from './mcp-app.ts'
+
+type Reasons = Readonly<Record<string, Reason | undefined>>
+
+/** What stops each client, `undefined` for those who get there. */
+async function reasons (url: string, ids = clients.map(client => client.id)): Promise<Reasons> {
+  const verdicts = await doctor(url, { only: clients.filter(client => ids.includes(client.id)) })
+  return Object.fromEntries(verdicts.map(({ client, obstacle }) => [client.id, obstacle?.reason]))
+}
+
+const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map(client => [client.id, reason])), 'claude-ai': 'unreachable' })
+
+/** A server with the contract's callbacks registered, as seen from a developer's machine. */
+const healthy: Reasons = {
+  'sdk-1': undefined,
+  'sdk-2': undefined,
+  'mcp-remote': undefined,
+  python: undefined,
+  'claude-code': undefined,
+  codex: undefined,
+  zed: undefined,
+  'vs-code': 'callback',
+  cursor: 'callback',
+  'claude-ai': 'unreachable'
+}
+
+const checkIssuer: Reasons = { 'sdk-2': 'issuer', 'mcp-remote': 'issuer', python: 'issuer', codex: 'issuer', zed: 'issuer' }
+
+t.test('a healthy server, in both spellings', async t => {
+  const { baseUrl } = await signInWorld(t)
+  for (const url of [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`]) t.strictSame(await reasons(url), healthy, url)
+})
+
+t.test('a healthy server without a challenge', async t => {
+  const { baseUrl } = await signInWorld(t, { challenge: false })
+  t.strictSame(await reasons(baseUrl), healthy)
+})
+
+t.test('a callback registered at the identity provider lets its client in', async t => {
+  const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/callback', 'http://127.0.0.1:33418/'] } })
+  t.strictSame(await reasons(baseUrl), { ...healthy, 'vs-code': undefined })
+})
+
+t.test('broken: only the contract\'s own documents, whose issuer is the identity provider', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { strictDiscovery: 'off' } })
+  t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer })
+})
+
+t.test('broken: S256 is not promised', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { advertisePkce: false } })
+  t.strictSame(await reasons(baseUrl), { ...healthy, 'claude-code': 'pkce', zed: 'pkce', cursor: 'pkce' })
+})
+
+t.test('broken: a scope the client is not allowed', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { scopes: ['openid', 'phone'] } })
+  t.strictSame(await reasons(baseUrl), { ...all('scope'), 'vs-code': 'callback', cursor: 'callback' })
+})
+
+t.test('broken: the callback is not registered at the identity provider', async t => {
+  const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/another'] } })
+  t.strictSame(await reasons(baseUrl), all('callback'))
+})
+
+t.test('broken: no client id is configured', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { clientId: '' } })
+  t.strictSame(await reasons(baseUrl), all('registration'))
+})
+
+t.test('broken: the client id is not known to the identity provider', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { clientId: 'deleted-client' } })
+  t.strictSame(await reasons(baseUrl), all('provider'))
+})
+
+t.test('broken: the server is public under another name', async t => {
+  const { baseUrl } = await signInWorld(t)
+  const reached = baseUrl.replace('localhost', '127.0.0.1')
+  t.strictSame(await reasons(reached), { ...all('resource'), 'vs-code': 'callback' }, 'VS Code ignores the resource document')
+})
+
+t.test('broken: the identity provider refuses the resource', async t => {
+  const { baseUrl } = await signInWorld(t, { idpOptions: { resource: 'https://another.example.com' } })
+  t.strictSame(await reasons(baseUrl, ['sdk-1', 'sdk-2']), { 'sdk-1': 'resource', 'sdk-2': 'resource' })
+})
+
+t.test('broken: the identity provider names itself on the callback', async t => {
+  const { baseUrl } = await signInWorld(t, { idpOptions: { sendIss: true } })
+  t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer })
+})
+
+t.test('broken: the identity provider is down', async t => {
+  const { baseUrl } = await signInWorld(t, { shimOptions: { issuer: 'http://127.0.0.1:9' } })
+  t.strictSame(await reasons(baseUrl), all('metadata'))
+})
+
+t.test('broken: no MCP endpoint', async t => {
+  const { baseUrl } = await signInWorld(t)
+  t.strictSame(await reasons(`${baseUrl}/other`), { ...all('endpoint') })
+})
+
+t.test('broken: nothing listens', async t => {
+  t.strictSame(await reasons('http://127.0.0.1:9'), all('unreachable'))
+})
+
+/** Documents written by hand, as servers without the plugin have them. */
+async function byHand (t: Test, change: (url: string) => {
+  challenge?: string, resource?: object, server?: object, client?: object
+}): Promise<string> {
+  const issuer = await serve(t, (_, response) => response.end('<h1>Sign in</h1>'))
+  const app = Fastify({ forceCloseConnections: true })
+  t.teardown(() => app.close())
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const { challenge, resource, server, client } = change(url)
+  app.post('/mcp', async (_, reply) => reply.code(401).headers(challenge ? { 'www-authenticate': challenge } : {}).send())
+  app.get('/.well-known/oauth-protected-resource/mcp', async () => ({ resource: `${url}/mcp`, authorization_servers: [url], ...resource }))
+  app.get('/.well-known/oauth-authorization-server', async () => ({
+    issuer: url,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    registration_endpoint: `${url}/register`,
+    ...server
+  }))
+  app.post('/register', async () => ({ client_id: 'c', redirect_uris: [], ...client }))
+  await app.listen({ port, host: '127.0.0.1' })
+  return url
+}
+
+const few = ['sdk-1', 'sdk-2', 'python', 'claude-code']
+const every = (reason: Reason | undefined): Reasons => Object.fromEntries(few.map(id => [id, reason]))
+
+t.test('documents written by hand', async t => {
+  for (const [what, change, expected] of [
+    ['good ones', () => ({}), every(undefined)],
+    ['a resource with a slash at its end', url => ({ resource: { resource: `${url}/mcp/` } }), every('resource')],
+    ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }],
+    ['no client_id', () => ({ client: { client_id: undefined } }), every('registration')],
+    ['a registration that is refused', url => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration')],
+    ['a secret method without a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic' } }), every('registration')],
+    ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce')],
+    ['no word about challenges', () => ({ server: { code_challenge_methods_supported: undefined } }), { ...every(undefined), 'claude-code': 'pkce' }],
+    ['a hostile sign-in page', () => ({ server: { authorization_endpoint: 'javascript:alert(1)' } }), every('metadata')],
+    ['no response types', () => ({ server: { response_types_supported: undefined } }), every('metadata')],
+    ['an authorization server that is down', () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }), every('metadata')],
+    ['an authorization server without metadata', url => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata')],
+    ['an authorization server that is no URL', () => ({ resource: { authorization_servers: ['nowhere'] } }), every('metadata')],
+    ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
+      { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }],
+    ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
+  ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons]>) {
+    t.strictSame(await reasons(await byHand(t, change), few), expected, what)
+  }
+})
+
+t.test('an error page of the identity provider\'s is recognised', async t => {
+  for (const [what, answer, expected] of [
+    ['the sign-in page', { status: 200 }, undefined],
+    ['a redirect to the sign-in page', { status: 302, location: '/login?client_id=c' }, undefined],
+    ['Cognito, callback', { status: 302, location: '/error?error=redirect_mismatch&client_id=c' }, 'callback'],
+    ['Cognito, scope', { status: 302, location: 'http://localhost:7777/callback?error_description=invalid_scope&state=doctor&error=invalid_request' }, 'scope'],
+    ['RFC 8707', { status: 302, location: 'http://localhost:7777/callback?error=invalid_target' }, 'resource'],
+    ['an unknown client', { status: 400, body: 'invalid_client' }, 'provider'],
+    ['a failure', { status: 500, body: 'oops' }, 'provider']
+  ] as const) {
+    const idp = await serve(t, (_, response) => response
+      .writeHead(answer.status, 'location' in answer ? { location: answer.location } : {})
+      .end('body' in answer ? answer.body : ''))
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` } }))
+    t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': expected }, what)
+  }
+})
+
+t.test('a public server is tried for a client that runs in the cloud', async t => {
+  const verdicts = await doctor('https://127.0.0.1:9/mcp', { only: clients.filter(client => client.hosted) })
+  t.strictSame(verdicts.map(({ obstacle }) => obstacle), [{ reason: 'unreachable', detail: 'https://127.0.0.1:9/mcp does not answer' }])
+})
+
+t.test('the report has one line per client', async t => {
+  const { baseUrl, issuer } = await signInWorld(t, { shimOptions: { strictDiscovery: 'off' } })
+  t.equal(report(await doctor(baseUrl, { only: clients.slice(0, 3) })), [
+    'ok    MCP TypeScript SDK 1.x  reaches the sign-in page',
+    `fail  MCP TypeScript SDK 2.x  issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer}, expected is ${baseUrl}`,
+    `fail  mcp-remote              issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer}, expected is ${baseUrl}`
+  ].join('\n'))
+})
+
+t.test('what is not an http(s) URL is refused', async t => {
+  for (const url of ['', 'localhost:8080', 'file:///etc/passwd', 'http://']) {
+    await t.rejects(doctor(url), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', message: `${url} is not an http(s) URL` }, url)
+  }
+})
+
+t.test('the command', async t => {
+  const { baseUrl } = await signInWorld(t)
+  const [good, bad, noUrl, ...wrong] = await Promise.all([
+    command('doctor', baseUrl, 'sdk-1', 'sdk-2'),
+    command('doctor', baseUrl, 'sdk-1', 'vs-code'),
+    command('doctor', 'localhost'),
+    command(),
+    command('doctor', baseUrl, 'netscape')
+  ])
+
+  t.strictSame(good, {
+    code: 0,
+    out: 'ok    MCP TypeScript SDK 1.x  reaches the sign-in page\nok    MCP TypeScript SDK 2.x  reaches the sign-in page\n',
+    err: ''
+  })
+  t.strictSame(bad, {
+    code: 1,
+    out: 'ok    MCP TypeScript SDK 1.x  reaches the sign-in page\n' +
+      'fail  VS Code                 callback: the identity provider does not know the callback http://127.0.0.1:33418/\n',
+    err: ''
+  })
+  t.strictSame(noUrl, { code: 2, out: '', err: 'localhost is not an http(s) URL\n' })
+  for (const { code, out, err } of wrong) {
+    t.match(err, /^Usage: oauth-discovery-shim doctor <url> \[client…\]/)
+    t.strictSame({ code, out }, { code: 2, out: '' })
+  }
+})
+
+async function command (...args: string[]) {
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/cli.ts', import.meta.url)), ...args])
+  let out = ''
+  let err = ''
+  child.stdout.on('data', chunk => { out += chunk })
+  child.stderr.on('data', chunk => { err += chunk })
+  const [code] = await once(child, 'close')
+  return { code: code as number, out, err }
+}

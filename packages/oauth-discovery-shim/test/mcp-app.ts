@@ -1,0 +1,93 @@
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import Fastify from 'fastify'
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+import { startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
+import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
+
+/** Somebody who can sign in at the provider of {@link signInWorld}. */
+export const ada = { username: 'ada', password: 'correct horse battery' }
+
+const clientId = 'public-client-1'
+
+export interface World {
+  /** Origin of the app. */
+  readonly baseUrl: string
+  readonly issuer: string
+  /** Every request the app was sent, `GET /path`, in order. */
+  readonly requests: string[]
+  /** Tokens that `/mcp` let in. */
+  readonly accepted: Set<string>
+  /** Tokens that `/mcp` refuses from now on. */
+  readonly revoked: Set<string>
+}
+
+/** An app with the plugin and an MCP endpoint behind it, and the identity provider it belongs to. */
+export async function signInWorld (
+  t: Test,
+  { shimOptions = {}, idpOptions = {}, challenge = true }: {
+    shimOptions?: Partial<OAuthDiscoveryShimOptions>
+    idpOptions?: Partial<IdentityProviderOptions>
+    challenge?: boolean
+  } = {}
+): Promise<World> {
+  const port = await freePort()
+  const baseUrl = `http://localhost:${port}`
+  const { issuer, close } = await startIdentityProvider({
+    port: 0,
+    users: [ada],
+    resource: baseUrl,
+    clientId,
+    m2m: { clientId: 'machine', clientSecret: 'of no use here' },
+    ...idpOptions
+  })
+  t.teardown(close)
+
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true }, forceCloseConnections: true })
+  t.teardown(() => app.close())
+  const requests: string[] = []
+  const accepted = new Set<string>()
+  const revoked = new Set<string>()
+  const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`))
+  app.addHook('onRequest', async ({ method, url }) => { requests.push(`${method} ${url}`) })
+  await app.register(shim, { publicBaseUrl: baseUrl, issuer, clientId, ...shimOptions })
+
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    async onRequest ({ headers }, reply) {
+      const [, token = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
+      const verified = token && !revoked.has(token) && await jwtVerify(token, keys, { issuer, audience: `${baseUrl}/mcp` }).catch(() => false)
+      if (verified) {
+        accepted.add(token)
+        return
+      }
+      if (challenge) reply.header('www-authenticate', token ? app.oauthChallenge.replace('Bearer ', 'Bearer error="invalid_token", ') : app.oauthChallenge)
+      return reply.code(401).send({ error: 'invalid_token' })
+    },
+    async handler ({ method, raw, body }, reply) {
+      if (method !== 'POST') return reply.code(405).send()
+      const server = new McpServer({ name: 'test', version: '1.0.0' })
+      server.registerTool('hello', { description: 'Says hello' }, async () => ({ content: [{ type: 'text', text: 'hello' }] }))
+      const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
+      await server.connect(transport)
+      reply.hijack()
+      await transport.handleRequest(raw, reply.raw, body)
+    }
+  })
+  await app.listen({ port, host: '127.0.0.1' })
+  return { baseUrl, issuer, requests, accepted, revoked }
+}
+
+/** The public base URL is an option, so the port is needed before the app listens. */
+export async function freePort (): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}

@@ -1,0 +1,139 @@
+import t from 'tap'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { build, options, provider, serve, userPool } from './build.ts'
+
+const document = '/.well-known/oauth-authorization-server'
+
+const unavailable = {
+  statusCode: 503,
+  code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE',
+  error: 'Service Unavailable',
+  message: 'The identity provider\'s metadata is not available yet'
+}
+
+/** Resolves as soon as `check` holds; the test's own timeout is the limit. */
+async function until (check: () => Promise<boolean> | boolean): Promise<void> {
+  while (!await check()) await sleep(20)
+}
+
+t.test('the document is read once at boot, not for every client', async t => {
+  const { issuer, counter } = await provider(t)
+  const app = await build(t, options(issuer))
+  for (let i = 0; i < 20; i++) t.equal((await app.inject(document)).statusCode, 200)
+  t.equal(counter.reads, 1)
+})
+
+t.test('a provider that is down at boot is asked again until it is up', async t => {
+  const placeholder = createServer().listen(0, '127.0.0.1')
+  await once(placeholder, 'listening')
+  const { port } = placeholder.address() as AddressInfo
+  placeholder.close()
+  await once(placeholder, 'close')
+  const issuer = `http://127.0.0.1:${port}`
+  const app = await build(t, options(issuer))
+
+  const response = await app.inject(document)
+  t.equal(response.statusCode, 503)
+  t.strictSame(response.json(), unavailable)
+  t.match(response.headers['retry-after'], /^[1-4]$/, 'in whole seconds, when the next attempt is due')
+  t.equal(response.headers['cache-control'], undefined, 'an outage is not cached')
+  t.equal(response.headers['access-control-allow-origin'], '*', 'a browser can read the reason')
+  t.equal((await app.inject('/.well-known/oauth-protected-resource')).statusCode, 200, 'what needs no provider is served')
+  t.equal((await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201, 'what needs no provider is served')
+
+  const server = createServer((_, response) => response.end(JSON.stringify(userPool(issuer)))).listen(port, '127.0.0.1')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  await until(async () => (await app.inject(document)).statusCode === 200)
+  t.equal((await app.inject(document)).json().issuer, issuer)
+})
+
+t.test('a change at the provider is seen after the refresh, and an outage keeps the last good document', async t => {
+  let state: 'first' | 'second' | 'down' | 'garbage' | 'impostor' = 'first'
+  let reads = 0
+  const issuer = await serve(t, (_, response) => {
+    reads += 1
+    if (state === 'down') response.writeHead(500).end()
+    else if (state === 'garbage') response.end('<html>')
+    else if (state === 'impostor') response.end(JSON.stringify(userPool('https://elsewhere.example.com')))
+    else response.end(JSON.stringify({ ...userPool(issuer), 'x-state': state }))
+  })
+  const app = await build(t, { ...options(issuer), refreshInterval: 30 })
+  const served = async () => (await app.inject(document)).json()['x-state']
+
+  t.equal(await served(), 'first')
+  state = 'second'
+  await until(async () => await served() === 'second')
+  for (state of ['down', 'garbage', 'impostor'] as const) {
+    const before = reads
+    await until(() => reads > before + 1)
+    t.equal(await served(), 'second', state)
+  }
+  state = 'first'
+  await until(async () => await served() === 'first')
+})
+
+t.test('a document that must not be served is not served', async t => {
+  for (const [what, listener] of [
+    ['another issuer', (_, response) => response.end(JSON.stringify(userPool('https://elsewhere.example.com')))],
+    ['not found', (_, response) => response.writeHead(404).end('{}')],
+    ['an empty answer', (_, response) => response.writeHead(204).end()],
+    ['HTML', (_, response) => response.end('<!doctype html>')],
+    ['a hostile endpoint', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), authorization_endpoint: 'javascript:alert(1)' }))],
+    ['a redirect to a link-local address', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()],
+    ['a redirect to itself', (_, response) => response.writeHead(302, { location: '/again' }).end()],
+    ['half an answer', (_, response) => { response.writeHead(200, { 'content-length': 1000 }).write('{'); setTimeout(() => response.destroy(), 10) }],
+    ['more than 256 KiB', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), padding: 'x'.repeat(256 * 1024) }))],
+    ['no answer', () => {}],
+    ['an answer without end', (_, response) => response.write('{')]
+  ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof serve>[1]]>) {
+    const app = await build(t, { ...options(await serve(t, listener)), timeout: 200 })
+    const response = await app.inject(document)
+    t.equal(response.statusCode, 503, what)
+    t.strictSame(response.json(), unavailable, what)
+  }
+})
+
+t.test('an endless document is not read to its end', async t => {
+  let sent = 0
+  const issuer = await serve(t, (_, response) => {
+    const write = () => { while (!response.destroyed && response.write('x'.repeat(65536))) sent += 65536 }
+    response.on('drain', write)
+    write()
+  })
+  const app = await build(t, options(issuer))
+  t.equal((await app.inject(document)).statusCode, 503)
+  t.ok(sent < 50 * 1024 * 1024, `${sent} bytes`)
+})
+
+t.test('an issuer with a slash at its end is asked at the same address', async t => {
+  const asked: Array<string | undefined> = []
+  const origin = await serve(t, (request, response) => {
+    asked.push(request.url)
+    response.end(JSON.stringify(userPool(`${origin}/`)))
+  })
+  const app = await build(t, options(`${origin}/`))
+  t.equal((await app.inject(document)).json().issuer, `${origin}/`)
+  t.strictSame(asked, ['/.well-known/openid-configuration'])
+})
+
+t.test('closing the app ends the reading', async t => {
+  const { issuer, counter } = await provider(t)
+  const app = await build(t, { ...options(issuer), refreshInterval: 5 })
+  await until(() => counter.reads > 2)
+  await app.close()
+  const after = counter.reads
+  await sleep(200)
+  t.ok(counter.reads <= after + 1, 'only a read that was under way may still arrive')
+})
+
+t.test('two apps in one process do not meet', async t => {
+  const [one, two] = [await provider(t), await provider(t)]
+  const [first, second] = [await build(t, { ...options(one.issuer), clientId: 'one' }), await build(t, { ...options(two.issuer), clientId: 'two' })]
+  t.equal((await first.inject(document)).json().issuer, one.issuer)
+  t.equal((await second.inject(document)).json().issuer, two.issuer)
+  t.equal((await first.inject({ method: 'POST', url: '/oauth/register' })).json().client_id, 'one')
+  t.equal((await second.inject({ method: 'POST', url: '/oauth/register' })).json().client_id, 'two')
+})

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { accessTokenFor, startIdentityProvider } from '../../../examples/shop/src/demo/identity-provider.ts'
+import { clients, doctor, report } from '../src/doctor.ts'
+import { ada, freePort } from './mcp-app.ts'
+
+const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
+
+t.test('the program in the README is the quickstart', async t => {
+  const program = await read('../../../examples/quickstart/oauth-discovery-shim.ts')
+  const [, shown] = /```ts source="examples\/quickstart\/oauth-discovery-shim\.ts"\n([^]*?)```/.exec(await read('../README.md')) ?? []
+  t.equal(shown, program)
+})
+
+t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async t => {
+  const port = await freePort()
+  const baseUrl = `http://localhost:${port}`
+  const clientId = 'public-client-1'
+  const idp = await startIdentityProvider({
+    port: 0, users: [ada], resource: baseUrl, clientId, m2m: { clientId: 'machine', clientSecret: 'of no use here' }
+  })
+  t.teardown(idp.close)
+  const { issuer } = idp
+
+  const program = fileURLToPath(new URL('../../../examples/quickstart/oauth-discovery-shim.ts', import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, program], {
+    env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_JWKS_URI: `${issuer}/jwks`, IDP_MCP_CLIENT_ID: clientId },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  t.teardown(() => child.kill())
+  let log = ''
+  for await (const chunk of child.stdout) {
+    log += chunk
+    if (log.includes('Server listening')) break
+  }
+
+  const found = report(await doctor(baseUrl))
+  t.match(await read('../README.md'), `\`\`\`text\n${found}\n\`\`\``)
+
+  const ping = (token: string) => fetch(`${baseUrl}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' })
+  })
+  const refused = await ping('x')
+  t.equal(refused.status, 401)
+  t.equal(refused.headers.get('www-authenticate'),
+    `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp", scope="openid email profile"`)
+  const token = await accessTokenFor({ issuer, clientId, resource: `${baseUrl}/mcp`, ...ada })
+  t.strictSame(await (await ping(token)).json(), { jsonrpc: '2.0', id: 7, result: {} })
+
+  child.kill()
+  await once(child, 'exit')
+})
+
+t.test('every option, error, reason and client is in the README', async t => {
+  const readme = await read('../README.md')
+  const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
+  t.ok(options.length >= 12)
+  for (const name of options) t.match(readme, `| \`${name}\` |`)
+  const errors = [...(await read('../src/errors.ts')).matchAll(/export const (\w+)/g)].map(([, name]) => name)
+  t.ok(errors.length >= 6)
+  for (const name of errors) t.match(readme, `| \`${name}\` |`)
+  const reasons = [...(/type Reason = ([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name)
+  t.ok(reasons.length >= 11)
+  for (const name of reasons) t.match(readme, `| \`${name}\` |`)
+  for (const { name } of clients) t.match(readme, `  ${name}  `)
+})

@@ -1,0 +1,60 @@
+import createError from '@fastify/error'
+import { parseArgs } from 'node:util'
+
+/** The command line asks for something the command does not do. */
+export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
+
+export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check [options]
+
+Starts a reconciliation run, shows its progress, and prints what it found.
+
+  --url <address>   the administration of accounts, e.g. https://shop.example/admin/accounts
+  --mode <mode>     link: find the customer of each account that has none
+                    sync: store a new snapshot of each linked customer
+                    check: report how accounts and customers differ
+  --shop <id>       one shop only; default: all
+  --dry-run         change nothing; this is the default
+  --apply           change what was found
+  --run <id>        watch a run that was started before, instead of starting one
+  --json            print the run as JSON instead of tables
+  --help
+
+PAY_RECONCILE_TOKEN in the environment is sent as the bearer token; a token on the command line would be
+visible to every user of the machine. Ctrl-C cancels the run.
+
+Exit code: 0 done; 1 items failed, shops were given up or the run was cancelled; 2 the command itself failed.
+`
+
+/** What the command is to do. */
+export interface Command {
+  readonly url: string
+  readonly token: string | undefined
+  readonly json: boolean
+  /** Watch this run, or start one. */
+  readonly work: { readonly run: string } | { readonly start: Readonly<Record<string, string | boolean>> }
+}
+
+/** @returns nothing when help is wanted. @throws {@link PAY_RECONCILE_USAGE} */
+export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
+  const { url, mode, shop, run, apply, json, help, 'dry-run': dryRun } = optionsFrom(argv)
+  if (help) return undefined
+  if (url === undefined || !URL.canParse(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the administration of accounts')
+  if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run exclude each other')
+  const common = { url: url.replace(/\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
+  if (run !== undefined) return { ...common, work: { run } }
+  if (mode !== 'link' && mode !== 'sync' && mode !== 'check') throw new PAY_RECONCILE_USAGE('--mode must be link, sync or check')
+  return { ...common, work: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }) } } }
+}
+
+function optionsFrom (argv: readonly string[]) {
+  const text = { type: 'string' } as const
+  const flag = { type: 'boolean' } as const
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: { url: text, mode: text, shop: text, run: text, apply: flag, 'dry-run': flag, json: flag, help: flag }
+    }).values
+  } catch (error) {
+    throw new PAY_RECONCILE_USAGE(error instanceof Error ? error.message : 'unknown option')
+  }
+}

@@ -1,0 +1,44 @@
+import type { Static } from '@sinclair/typebox'
+import type { RunWithItemsSchema } from '../reconcile/schemas.ts'
+
+/** A run as the server answers it. */
+export type WireRun = Static<typeof RunWithItemsSchema>
+
+/** `[#####-----]  50% 5000/10000 accounts, 2/3 shops, 1 failed` */
+export function progressLine ({ processed, total, shops, outcomes }: WireRun, width = 30): string {
+  const done = total === 0 ? 1 : Math.min(processed / total, 1)
+  const filled = Math.floor(done * width)
+  const percent = `${Math.floor(done * 100)}%`.padStart(4)
+  return `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${percent} ${processed}/${total} accounts, ` +
+    `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`
+}
+
+/** What a run found: counters, shops given up, and the failed items of the first page. */
+export function reportText (run: WireRun, failed: WireRun['items']): string {
+  const title = `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ${run.total} accounts`
+  return [
+    title,
+    table(['outcome', 'accounts'], entries(run.outcomes)),
+    table(['drift', 'accounts'], entries(run.drift)),
+    table(['shop given up', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
+    table(['failed account', 'reason', 'provider request'], failed.map(item =>
+      [item.account_id, item.error_code ?? '', item.provider_request_id ?? '']))
+  ].filter(text => text !== '').join('\n\n') + '\n'
+}
+
+function entries (counters: Readonly<Partial<Record<string, number>>>): string[][] {
+  return Object.entries(counters).sort(([a], [b]) => a < b ? -1 : 1).map(([name, count]) => [name, String(count)])
+}
+
+/** Columns as wide as their widest cell; nothing for no rows. */
+export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+  if (rows.length === 0) return ''
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map(row => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
+  return [line(head), line(widths.map(width => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
+/** Whether everything that should have been done was done. */
+export function succeeded ({ status, outcomes, shops }: WireRun): boolean {
+  return status === 'done' && (outcomes.failed ?? 0) === 0 && shops.stopped.length === 0
+}

@@ -1,0 +1,105 @@
+import createError, { type FastifyError } from '@fastify/error'
+
+/** A boot error: an option is missing or has a value the plugin cannot work with. */
+export const PAY_RECONCILE_INVALID_OPTION =
+  createError<[string]>('PAY_RECONCILE_INVALID_OPTION', '%s', 500)
+
+export const PAY_RECONCILE_VALIDATION =
+  createError<[string]>('PAY_RECONCILE_VALIDATION', '%s', 422)
+export const PAY_RECONCILE_ACCOUNT_NOT_FOUND =
+  createError('PAY_RECONCILE_ACCOUNT_NOT_FOUND', 'No such account', 404)
+export const PAY_RECONCILE_RUN_NOT_FOUND =
+  createError('PAY_RECONCILE_RUN_NOT_FOUND', 'No such reconciliation run', 404)
+export const PAY_RECONCILE_SHOP_NOT_FOUND =
+  createError('PAY_RECONCILE_SHOP_NOT_FOUND', 'No such shop', 404)
+export const PAY_RECONCILE_NO_CUSTOMER_ID =
+  createError('PAY_RECONCILE_NO_CUSTOMER_ID', 'The account has no pay_customer_id', 400)
+export const PAY_RECONCILE_NO_SECRET_KEY =
+  createError('PAY_RECONCILE_NO_SECRET_KEY', 'The shop of the account has no usable pay_secret_key', 400)
+/** The account was linked to yet another customer each time its snapshot was about to be stored. */
+export const PAY_RECONCILE_CUSTOMER_CHANGED =
+  createError('PAY_RECONCILE_CUSTOMER_CHANGED', 'The account was linked to another customer meanwhile', 409)
+export const PAY_RECONCILE_RUN_ACTIVE =
+  createError('PAY_RECONCILE_RUN_ACTIVE', 'Another reconciliation run holds one of these shops', 409)
+/** `details` holds an array or a scalar: nothing can be added to it without losing what is there. */
+export const PAY_RECONCILE_DETAILS_NOT_OBJECT =
+  createError('PAY_RECONCILE_DETAILS_NOT_OBJECT', 'The details of the account are not a JSON object', 500)
+/** In the items and stopped shops of a bulk run: the store failed; the log says how. */
+export const PAY_RECONCILE_STORE_FAILED =
+  createError('PAY_RECONCILE_STORE_FAILED', 'The account or the key of the shop could not be read or stored', 500)
+
+export const PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND =
+  createError('PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', 'The payment provider has no such customer', 502)
+export const PAY_RECONCILE_PROVIDER_KEY_REJECTED =
+  createError('PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'The payment provider rejected the secret key of the shop', 502)
+export const PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN =
+  createError('PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN', 'The secret key of the shop may not do this at the payment provider', 502)
+export const PAY_RECONCILE_PROVIDER_RATE_LIMITED =
+  createError('PAY_RECONCILE_PROVIDER_RATE_LIMITED', 'The payment provider limits the rate of requests', 502)
+export const PAY_RECONCILE_PROVIDER_TIMEOUT =
+  createError('PAY_RECONCILE_PROVIDER_TIMEOUT', 'The payment provider did not answer in time', 502)
+export const PAY_RECONCILE_PROVIDER_UNREACHABLE =
+  createError('PAY_RECONCILE_PROVIDER_UNREACHABLE', 'The payment provider could not be reached', 502)
+export const PAY_RECONCILE_PROVIDER_ERROR =
+  createError('PAY_RECONCILE_PROVIDER_ERROR', 'The payment provider answered with an error', 502)
+/** The provider understood the request and declined it (400, 402, 409 …). */
+export const PAY_RECONCILE_PROVIDER_REFUSED =
+  createError('PAY_RECONCILE_PROVIDER_REFUSED', 'The payment provider refused the request', 502)
+export const PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT =
+  createError('PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT', 'The payment provider returned something other than the customer asked for', 502)
+/** Not sent: too many faults in a row under this key, or too many requests waiting. */
+export const PAY_RECONCILE_PROVIDER_UNAVAILABLE =
+  createError('PAY_RECONCILE_PROVIDER_UNAVAILABLE', 'The payment provider is failing; the request was not sent', 502)
+/** The caller went away or the run was cancelled before the provider answered. */
+export const PAY_RECONCILE_ABORTED =
+  createError('PAY_RECONCILE_ABORTED', 'The request was given up before the payment provider answered', 502)
+
+const providerErrors = {
+  customer_not_found: PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND,
+  key_rejected: PAY_RECONCILE_PROVIDER_KEY_REJECTED,
+  key_forbidden: PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN,
+  rate_limited: PAY_RECONCILE_PROVIDER_RATE_LIMITED,
+  timeout: PAY_RECONCILE_PROVIDER_TIMEOUT,
+  unreachable: PAY_RECONCILE_PROVIDER_UNREACHABLE,
+  error: PAY_RECONCILE_PROVIDER_ERROR,
+  refused: PAY_RECONCILE_PROVIDER_REFUSED,
+  unexpected_object: PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT,
+  unavailable: PAY_RECONCILE_PROVIDER_UNAVAILABLE,
+  aborted: PAY_RECONCILE_ABORTED
+} as const
+
+/** What went wrong upstream; each kind is one error code. */
+export type ProviderFault = keyof typeof providerErrors
+
+/** Facts about a fault that may be shown: never a message, header or key of the provider's. */
+export interface ProviderFaultFacts {
+  /** The provider's own id of the request, to quote to its support. */
+  readonly requestId?: string | undefined
+  /** How long the provider asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** An error of the payment provider: a fixed message, a code, status 502. */
+export interface ProviderError extends FastifyError {
+  readonly fault: ProviderFault
+  /** Named as on the wire: Fastify serializes errors by the names in the response schema. */
+  readonly provider_request_id?: string
+  readonly retryAfterMs?: number
+}
+
+/**
+ * Makes the error for a fault.
+ * A {@link PayProvider} throws nothing else: whatever the provider's library threw stays behind,
+ * because Fastify would copy its status, headers and message onto the reply.
+ */
+export function providerError (fault: ProviderFault, facts: ProviderFaultFacts = {}): ProviderError {
+  return Object.assign(new providerErrors[fault](), {
+    fault,
+    ...(facts.requestId !== undefined && { provider_request_id: facts.requestId }),
+    ...(facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs })
+  })
+}
+
+export function isProviderError (error: unknown): error is ProviderError {
+  return error instanceof Error && 'fault' in error && Object.hasOwn(providerErrors, String(error.fault))
+}

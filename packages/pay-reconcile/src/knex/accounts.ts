@@ -1,0 +1,172 @@
+import type { Knex } from 'knex'
+import type { Account, AccountStore, ChangeOrigin, ChangeResult, Details } from '../account.ts'
+import { PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
+import { accountPage } from './list.ts'
+
+/** Where the accounts and the shops are, and how to read a shop's key. */
+export interface KnexAccountStoreOptions {
+  /** Table with id, shop_id, name, hash_name and details (`jsonb` or `json`). Default `accounts`. */
+  readonly table?: string
+  /** Table with id, name and pay_secret_key. Default `shops`. */
+  readonly shopTable?: string
+  /** Turns the stored pay_secret_key into plain text, for a host that encrypts it. Default: it is plain text. */
+  readonly openKey?: (stored: string, shopId: string) => string | Promise<string>
+}
+
+/** A row as every query of the store selects it. */
+export interface AccountRow {
+  readonly id: string
+  readonly shop_id: string
+  readonly shop_name: string
+  readonly name: string
+  readonly hash_name: string | null
+  readonly details: unknown
+}
+
+/** A change of details: the new value and the condition under which it is made, in SQL over `a`. */
+interface Write {
+  readonly action: string
+  readonly value: string
+  readonly guard: string
+  readonly bindings: Readonly<Record<string, string>>
+}
+
+// A snapshot from up to a minute ahead was stored by a replica whose clock runs before ours: it is newer.
+// Anything later than that is not a time this service wrote, and must not block every later sync.
+const clockSkewMs = 60_000
+
+/**
+ * Accounts in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
+ *
+ * Each write is one statement: it locks the row, changes only its own keys of `details`, and adds the
+ * audit row, so concurrent writers of other keys lose nothing.
+ */
+export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
+  const { table = 'accounts', shopTable = 'shops', openKey = stored => stored } = options
+  const tables = { table, shopTable }
+  const rows = () => knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id')
+    .select<AccountRow[]>('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details')
+
+  async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
+    const [row] = await knex.raw<{ rows: AccountRow[] }>(writeStatement(value, guard), {
+      ...tables, ...bindings, accountId, action, ...origin
+    }).then(({ rows }) => rows, noRowsIfDoneByRun)
+    if (row) return { changed: true, account: accountFrom(row) }
+    const [current] = await rows().where('a.id', accountId)
+    if (current && current.details !== null && !isObject(current.details)) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
+    return { changed: false, account: current && accountFrom(current) }
+  }
+
+  return {
+    list: query => accountPage(knex, tables, query),
+
+    async get (id) {
+      const [row] = await rows().where('a.id', id)
+      return row && accountFrom(row)
+    },
+
+    async secretKey (shopId) {
+      const row = await knex<{ id: string, pay_secret_key: string | null }>(shopTable).where('id', shopId).first('pay_secret_key')
+      return row?.pay_secret_key ? await openKey(row.pay_secret_key, shopId) : null
+    },
+
+    link: ({ action, accountId, customerId, onlyIfMissing }, origin) => write(accountId, origin, {
+      action,
+      value: `(${objectDetails} - 'pay_customer' - 'pay_synced_at') || jsonb_build_object('pay_customer_id', :customerId::text)`,
+      guard: onlyIfMissing
+        ? "nullif(a.details->>'pay_customer_id', '') is null"
+        : "coalesce(a.details->>'pay_customer_id', '') <> :customerId",
+      bindings: { customerId }
+    }),
+
+    saveSnapshot: ({ accountId, customerId, customer, syncedAt }, origin) => write(accountId, origin, {
+      action: 'sync',
+      value: `${objectDetails} || jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
+      guard: `a.details->>'pay_customer_id' = :customerId and not (
+        coalesce(a.details->>'pay_synced_at', '') collate "C" > :syncedAt and
+        coalesce(a.details->>'pay_synced_at', '') collate "C" <= :horizon)`,
+      bindings: {
+        customerId,
+        customer: JSON.stringify(customer),
+        syncedAt,
+        horizon: new Date(Date.parse(syncedAt) + clockSkewMs).toISOString()
+      }
+    }),
+
+    async shops (shopId) {
+      const found = await knex(`${shopTable} as s`).modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
+        .select<Array<{ id: string, accounts: number }>>('s.id', knex.raw('(select count(*)::int from ?? a where a.shop_id = s.id) as accounts', [table]))
+        .orderBy('s.id')
+      return found.map(({ id, accounts }) => ({ shopId: id, accounts }))
+    },
+
+    async scan ({ shopId, after, limit, runId }) {
+      const page = await rows().where('a.shop_id', shopId)
+        .modify(query => { if (after !== null) query.where('a.id', '>', after) })
+        .orderBy('a.id').limit(limit)
+        .select<Array<AccountRow & { duplicate: boolean, changed_by_run: boolean }>>(
+          knex.raw(`exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id
+            and nullif(o.details->>'pay_customer_id', '') = nullif(a.details->>'pay_customer_id', '')) as duplicate`, [table]),
+          knex.raw('exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id) as changed_by_run', [runId]))
+      return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
+    },
+
+    async countLinked (shopId, customerId) {
+      const [row] = await knex(table).where('shop_id', shopId)
+        .whereRaw("nullif(details->>'pay_customer_id', '') = ?", [customerId])
+        .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
+      return row?.count ?? 0
+    }
+  }
+}
+
+/**
+ * A run changes an account once. That another process did so for the same run, which had lost its lease
+ * without knowing, is no error: the statement is undone, and what the other wrote is read.
+ */
+function noRowsIfDoneByRun (error: unknown): readonly AccountRow[] {
+  if (error instanceof Error && 'constraint' in error && error.constraint === 'pay_reconcile_audit_once_per_run') return []
+  throw error
+}
+
+/** `details` as an object one can add to: NULL and JSON null become an empty one. */
+const objectDetails = "(case when jsonb_typeof(a.details::jsonb) = 'object' then a.details::jsonb else '{}'::jsonb end)"
+
+/** What the audit keeps of details: which customer, when, and the snapshot's hash, so no personal data. */
+function auditedDetails (row: string): string {
+  return `jsonb_build_object(
+    'pay_customer_id', ${row}.details->>'pay_customer_id',
+    'pay_synced_at', ${row}.details->>'pay_synced_at',
+    'snapshot_sha256', encode(sha256(convert_to((${row}.details->'pay_customer')::text, 'UTF8')), 'hex'))`
+}
+
+function writeStatement (value: string, guard: string): string {
+  return `
+    with before as (
+      select a.id, a.details::jsonb as details from :table: a where a.id = :accountId for update
+    ), changed as (
+      update :table: a set details = ${value} from before b
+      where a.id = b.id and coalesce(jsonb_typeof(a.details::jsonb), 'null') in ('object', 'null') and ${guard}
+      returning a.id, a.shop_id, a.name, a.hash_name, a.details::jsonb as details
+    ), logged as (
+      insert into pay_reconcile_audit (actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
+      select :actor, :action, c.id, c.shop_id, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
+      from changed c join before b on b.id = c.id
+    )
+    select c.id, c.shop_id, s.name as shop_name, c.name, c.hash_name, c.details from changed c join :shopTable: s on s.id = c.shop_id`
+}
+
+export function accountFrom (row: AccountRow): Account {
+  return {
+    id: row.id,
+    shopId: row.shop_id,
+    shopName: row.shop_name,
+    name: row.name,
+    hashName: row.hash_name,
+    details: isObject(row.details) ? row.details : {}
+  }
+}
+
+function isObject (value: unknown): value is Details {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,54 @@
+import type { Knex } from 'knex'
+import type { Account, AccountFilter, AccountQuery, AccountSort } from '../account.ts'
+import { accountFrom, type AccountRow } from './accounts.ts'
+
+const customerId = "nullif(a.details->>'pay_customer_id', '')"
+
+/** What each field sorts by; never a name from the request. */
+const sortKeys: Readonly<Record<AccountSort['field'], string>> = {
+  id: 'a.id',
+  shop_id: 'a.shop_id',
+  shop_name: 's.name',
+  name: 'a.name',
+  hash_name: 'a.hash_name',
+  pay_customer_id: customerId,
+  pay_synced_at: "nullif(a.details->>'pay_synced_at', '')"
+}
+const nullable: ReadonlySet<string> = new Set(['hash_name', 'pay_customer_id', 'pay_synced_at'])
+
+/**
+ * One page and the count of all. The ids of the page are found first, so that sorting and skipping never
+ * carry `details` along; the count is its own query, because a window function has no row to say it in
+ * when the page is empty.
+ */
+export async function accountPage (
+  knex: Knex, { table, shopTable }: { table: string, shopTable: string }, { skip, limit, filter, sort }: AccountQuery
+): Promise<{ accounts: readonly Account[], count: number }> {
+  const matching = () => knex(`${table} as a`).modify(query => where(query, filter))
+  const withShop = (query: Knex.QueryBuilder) => query.join(`${shopTable} as s`, 's.id', 'a.shop_id')
+
+  const ids = matching().select('a.id').modify(query => order(query, sort)).offset(skip).limit(limit)
+    .modify(query => { if (sort.some(({ field }) => field === 'shop_name')) withShop(query) })
+  const page = withShop(knex(`${table} as a`)).whereIn('a.id', ids).modify(query => order(query, sort))
+    .select('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details') as Promise<AccountRow[]>
+  const count = matching().select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
+
+  const [rows, [counted]] = await Promise.all([page, count])
+  return { accounts: rows.map(accountFrom), count: counted?.count ?? 0 }
+}
+
+function where (query: Knex.QueryBuilder, filter: AccountFilter): void {
+  for (const field of ['id', 'shop_id', 'name', 'hash_name'] as const) {
+    const values = filter[field]
+    if (values) query.whereIn(`a.${field}`, values)
+  }
+  if (filter.pay_customer_id) query.whereIn(query.client.raw(customerId), filter.pay_customer_id)
+  if (filter.missing_pay !== undefined) query.whereRaw(`${customerId} is ${filter.missing_pay ? 'null' : 'not null'}`)
+  if (filter.q) query.whereRaw("a.name ilike ? escape '!'", [`%${filter.q.replace(/[!%_]/g, '!$&')}%`])
+}
+
+function order (query: Knex.QueryBuilder, sort: readonly AccountSort[]): void {
+  for (const { field, descending } of sort) {
+    query.orderByRaw(`${sortKeys[field]} ${descending ? 'desc' : 'asc'}${nullable.has(field) ? ' nulls last' : ''}`)
+  }
+}

@@ -1,0 +1,114 @@
+import type { Knex } from 'knex'
+
+/** Which table holds the accounts. */
+export interface AccountTable {
+  /** Default `accounts`. */
+  readonly table?: string
+}
+
+const columns = `
+create table if not exists pay_reconcile_audit (
+  id uuid primary key default gen_random_uuid(),
+  at timestamptz not null default now(),
+  actor text not null,
+  action text not null check (action in ('link', 'create', 'sync')),
+  account_id uuid not null,
+  shop_id uuid not null,
+  run_id uuid,
+  before jsonb not null,
+  after jsonb not null,
+  provider_request_id text,
+  request_id text
+);
+create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (account_id, at);
+create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id) where run_id is not null;
+
+create table if not exists pay_reconcile_runs (
+  id uuid primary key,
+  mode text not null check (mode in ('link', 'sync', 'check')),
+  dry_run boolean not null,
+  shop_id uuid,
+  actor text not null,
+  request_id text,
+  cancel_requested boolean not null default false,
+  started_at timestamptz not null default now(),
+  finished_at timestamptz
+);
+
+create table if not exists pay_reconcile_run_shops (
+  run_id uuid not null references pay_reconcile_runs on delete cascade,
+  shop_id uuid not null,
+  status text not null default 'pending' check (status in ('pending', 'running', 'done', 'stopped', 'cancelled')),
+  reason text,
+  total integer not null,
+  processed integer not null default 0,
+  last_account uuid,
+  outcomes jsonb not null default '{}',
+  drift jsonb not null default '{}',
+  owner uuid,
+  leased_until timestamptz,
+  updated_at timestamptz not null default now(),
+  primary key (run_id, shop_id)
+);
+create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (shop_id) where status in ('pending', 'running');
+
+create table if not exists pay_reconcile_items (
+  run_id uuid not null references pay_reconcile_runs on delete cascade,
+  account_id uuid not null,
+  shop_id uuid not null,
+  outcome text not null,
+  item jsonb not null,
+  primary key (run_id, account_id)
+);
+create index if not exists pay_reconcile_items_outcome on pay_reconcile_items (run_id, outcome, account_id);
+
+create or replace function pay_reconcile_append_only() returns trigger language plpgsql as
+$$ begin raise exception 'pay_reconcile_audit is append-only'; end $$;
+create or replace trigger pay_reconcile_audit_append_only before update or delete or truncate on pay_reconcile_audit
+  for each statement execute function pay_reconcile_append_only();
+`
+
+/**
+ * Creates the package's own tables: audit, runs and items. May be called any number of times, and inside
+ * a migration's transaction. Needs PostgreSQL 14 or later.
+ */
+export async function createPayReconcileTables (knex: Knex): Promise<void> {
+  for (const statement of statementsOf(columns)) await knex.raw(statement)
+}
+
+/** Drops what {@link createPayReconcileTables} made, the audit trail included. */
+export async function dropPayReconcileTables (knex: Knex): Promise<void> {
+  for (const table of ['items', 'run_shops', 'runs', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
+  await knex.raw('drop function if exists pay_reconcile_append_only()')
+}
+
+/**
+ * Creates the indexes that listing and bulk runs read by: names, shops, and the customer id inside
+ * `details`, and parts of names where the database has the extension pg_trgm. On a large live table create
+ * the same ones with CONCURRENTLY instead.
+ */
+export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: AccountTable = {}): Promise<void> {
+  const name = table.replace(/\W/g, '_')
+  const customerId = "(nullif(details->>'pay_customer_id', ''))"
+  // Those with and those without a customer have their own: a count can then be read off the index alone.
+  const indexes: Readonly<Record<string, string>> = {
+    name: '(name, id)',
+    shop_name: '(shop_id, name, id)',
+    shop: '(shop_id, id)',
+    customer: `(${customerId}, id)`,
+    shop_customer: `(shop_id, ${customerId})`,
+    missing: `(name, id) where ${customerId} is null`,
+    linked: `(name, id) where ${customerId} is not null`,
+    shop_missing: `(shop_id, name, id) where ${customerId} is null`
+  }
+  for (const [suffix, keys] of Object.entries(indexes)) {
+    await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${name}_${suffix}`, table])
+  }
+  const { rows: [trigrams] } = await knex.raw<{ rows: unknown[] }>("select 1 from pg_extension where extname = 'pg_trgm'")
+  if (trigrams) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
+}
+
+/** One statement at a time: the extended protocol takes no more. */
+function statementsOf (script: string): readonly string[] {
+  return script.split(/;\n/).map(statement => statement.trim()).filter(statement => statement !== '')
+}

@@ -1,0 +1,51 @@
+/** A customer as the provider returned it: opaque but for its id. */
+export interface PayCustomer {
+  readonly id: string
+  readonly [field: string]: unknown
+}
+
+/** What every call to the provider carries. */
+export interface ProviderCall {
+  /** The secret key of the shop; never blank, see {@link PayProvider.isSecretKey}. */
+  readonly secretKey: string
+  /** Aborts the attempt: a time limit, or the caller went away. Must be honoured, body included. */
+  readonly signal: AbortSignal
+}
+
+/** An answer, with the provider's own id of the request when it sent one. */
+export interface ProviderAnswer<T> {
+  readonly value: T
+  readonly requestId: string | null
+}
+
+/**
+ * The payment provider. Each function makes ONE attempt; time limits, further attempts and limits per
+ * key are added by the plugin. Faults are thrown as `providerError(fault, facts)` and nothing else.
+ */
+export interface PayProvider {
+  /** Whether `key` has the form of a secret key. A key that has not is never sent. */
+  isSecretKey (key: string): boolean
+
+  /** Whether `id` could be the id of a customer. One that could not is never sent. */
+  isCustomerId (id: string): boolean
+
+  /** Reads one customer. A deleted one is returned as the provider shows it. */
+  retrieveCustomer (call: ProviderCall & { readonly customerId: string }): Promise<ProviderAnswer<PayCustomer>>
+
+  /**
+   * Creates a customer that carries the account's id in its metadata.
+   * Calls with the same `idempotencyKey` create one customer and return it.
+   */
+  createCustomer (call: ProviderCall & {
+    readonly accountId: string
+    readonly idempotencyKey: string
+    readonly name?: string | undefined
+    readonly email?: string | undefined
+  }): Promise<ProviderAnswer<PayCustomer>>
+
+  /** Customers whose metadata carry the account's id; at most a few are needed to see that there are several. */
+  findByAccount (call: ProviderCall & { readonly accountId: string }): Promise<ProviderAnswer<readonly PayCustomer[]>>
+
+  /** Customers with exactly this e-mail address. */
+  findByEmail (call: ProviderCall & { readonly email: string }): Promise<ProviderAnswer<readonly PayCustomer[]>>
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import type { Static } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../customers.ts'
+import { PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_VALIDATION } from '../errors.ts'
+import { pageFrom, type RawQuery } from '../list-query.ts'
+import { documented, IdParams, Problem, refusals } from '../schemas.ts'
+import type { Item, Run, RunStore } from './run.ts'
+import type { Runner } from './runner.ts'
+import { ItemsQuerystring, outcomes, RunBody, RunSchema, RunWithItemsSchema } from './schemas.ts'
+
+type ById = { Params: Static<typeof IdParams> }
+
+/** Start, watch and cancel a bulk run. */
+export function runRoutes (
+  scope: FastifyInstance, runner: Runner, runs: RunStore, callerOf: (request: FastifyRequest) => Caller
+): void {
+  scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
+    schema: documented({
+      operationId: 'start_reconciliation',
+      description: 'Starts a bulk run in the background. Changes nothing unless dry_run is false.',
+      body: RunBody,
+      response: { 202: RunSchema, ...refusals, 404: Problem, 409: Problem, 422: Problem }
+    })
+  }, async (request, reply) => {
+    const { mode, dry_run: dryRun = true, shop_id: shopId = null } = request.body
+    const { actor, requestId } = callerOf(request)
+    const run = await runner.start({ id: randomUUID(), mode, dryRun, shopId, actor, requestId })
+    reply.code(202).header('location', `${request.routeOptions.url ?? ''}/${run.id}`)
+    return wireRun(run)
+  })
+
+  scope.get<ById & { Querystring: RawQuery }>('/reconcile/:id', {
+    schema: documented({
+      operationId: 'get_reconciliation',
+      description: 'How far a run is, what it found by kind, and a page of its items. Unchanged accounts are counted only.',
+      params: IdParams,
+      querystring: ItemsQuerystring,
+      response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: Problem }
+    })
+  }, async request => {
+    const { id } = request.params
+    const page = pageFrom(request.query)
+    const outcome = outcomeFrom(request.query.outcome)
+    const run = await runs.get(id)
+    if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
+    const { items, count } = await runs.items(id, { ...page, outcome })
+    return { ...wireRun(run), items: items.map(wireItem), items_count: count }
+  })
+
+  scope.delete<ById>('/reconcile/:id', {
+    schema: documented({
+      operationId: 'cancel_reconciliation',
+      description: 'Cancels a run at its next account; what is done stays done.',
+      params: IdParams,
+      response: { 200: RunSchema, ...refusals, 404: Problem, 422: Problem }
+    })
+  }, async request => wireRun(await runner.cancel(request.params.id)))
+}
+
+function outcomeFrom (value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (!outcomes.some(outcome => outcome === value)) throw new PAY_RECONCILE_VALIDATION(`outcome must be one of ${outcomes.join(', ')}`)
+  return String(value)
+}
+
+function wireRun (run: Run): Static<typeof RunSchema> {
+  return {
+    id: run.id,
+    mode: run.mode,
+    dry_run: run.dryRun,
+    shop_id: run.shopId,
+    status: run.status,
+    cancel_requested: run.cancelRequested,
+    actor: run.actor,
+    started_at: run.startedAt,
+    finished_at: run.finishedAt,
+    total: run.total,
+    processed: run.processed,
+    outcomes: run.outcomes,
+    drift: run.drift,
+    shops: {
+      total: run.shops.total,
+      finished: run.shops.finished,
+      stopped: run.shops.stopped.map(({ shopId, reason }) => ({ shop_id: shopId, reason }))
+    }
+  }
+}
+
+function wireItem (item: Item): Static<typeof RunWithItemsSchema>['items'][number] {
+  return {
+    account_id: item.accountId,
+    shop_id: item.shopId,
+    outcome: item.outcome,
+    before: item.before,
+    after: item.after,
+    reason: item.reason,
+    drift: [...item.drift],
+    fields: [...item.fields],
+    candidates: [...item.candidates],
+    error_code: item.errorCode,
+    provider_request_id: item.providerRequestId
+  }
+}

@@ -1,0 +1,70 @@
+import { Type } from '@sinclair/typebox'
+import { nullableText, nullableTimestamp, nullableUuid, Uuid } from '../schemas.ts'
+import { defaultLimit, maxLimit } from '../list-query.ts'
+import type { Counters, Drift, Mode, Outcome } from './run.ts'
+
+const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
+export const outcomes = [
+  'unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'
+] as const satisfies readonly Outcome[]
+const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const satisfies readonly Drift[]
+
+const ModeSchema = Type.Union(modes.map(mode => Type.Literal(mode)))
+const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Counters<Key>>(
+  Type.Object(Object.fromEntries(keys.map(key => [key, Type.Optional(Type.Integer())])))
+)
+
+/** A bulk run to start. A misspelt field is refused, since it would silently mean its default. */
+export const RunBody = Type.Object({
+  mode: ModeSchema,
+  shop_id: Type.Optional(Uuid),
+  dry_run: Type.Optional(Type.Boolean({ default: true }))
+}, { additionalProperties: false })
+
+export const RunSchema = Type.Object({
+  id: Uuid,
+  mode: ModeSchema,
+  dry_run: Type.Boolean(),
+  shop_id: nullableUuid,
+  status: Type.Union([Type.Literal('running'), Type.Literal('done'), Type.Literal('cancelled')]),
+  cancel_requested: Type.Boolean(),
+  actor: Type.String(),
+  started_at: Type.String(),
+  finished_at: nullableTimestamp,
+  total: Type.Integer({ description: 'Accounts in all shops of the run' }),
+  processed: Type.Integer(),
+  outcomes: counters(outcomes),
+  drift: counters(drifts),
+  shops: Type.Object({
+    total: Type.Integer(),
+    finished: Type.Integer(),
+    stopped: Type.Array(Type.Object({ shop_id: Uuid, reason: Type.String() }), { description: 'Shops given up alone, with the error code' })
+  })
+})
+
+const ItemSchema = Type.Object({
+  account_id: Uuid,
+  shop_id: Uuid,
+  outcome: Type.Union(outcomes.map(outcome => Type.Literal(outcome))),
+  before: nullableText,
+  after: nullableText,
+  reason: nullableText,
+  drift: Type.Array(Type.Union(drifts.map(drift => Type.Literal(drift)))),
+  fields: Type.Array(Type.String()),
+  candidates: Type.Array(Type.String()),
+  error_code: nullableText,
+  provider_request_id: nullableText
+})
+
+export const RunWithItemsSchema = Type.Object({
+  ...RunSchema.properties,
+  items: Type.Array(ItemSchema),
+  items_count: Type.Integer()
+})
+
+/** Documents the query string; `list-query.ts` reads it. */
+export const ItemsQuerystring = Type.Object({
+  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
+  outcome: Type.Optional(Type.Union(outcomes.map(outcome => Type.Literal(outcome))))
+})

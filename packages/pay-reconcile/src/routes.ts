@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type, type Static } from '@sinclair/typebox'
+import { adminAccountFrom, syncedAtOf } from './account.ts'
+import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from './customers.ts'
+import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from './errors.ts'
+import { accountQueryFrom, contentRange, type RawQuery } from './list-query.ts'
+import {
+  AdminAccountSchema, documented, IdParams, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems, refusals,
+  SyncedAccountSchema
+} from './schemas.ts'
+
+type ById = { Params: Static<typeof IdParams> }
+
+/** The five routes of the administration of accounts. */
+export function accountRoutes (scope: FastifyInstance, sources: Sources, callerOf: (request: FastifyRequest) => Caller): void {
+  const { accounts } = sources
+
+  scope.get<{ Querystring: RawQuery }>('/', {
+    prefixTrailingSlash: 'no-slash',
+    schema: documented({
+      operationId: 'list_admin_accounts',
+      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}.',
+      querystring: ListQuerystring,
+      response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: Problem }
+    })
+  }, async (request, reply) => {
+    const query = accountQueryFrom(request.query)
+    const page = await accounts.list(query)
+    const exposed = reply.getHeader('access-control-expose-headers')
+    reply.header('content-range', contentRange(query, page.count))
+    reply.header('access-control-expose-headers', exposed ? `${String(exposed)}, Content-Range` : 'Content-Range')
+    return page.accounts.map(adminAccountFrom)
+  })
+
+  scope.get<ById>('/:id', {
+    schema: documented({
+      operationId: 'get_admin_account',
+      description: 'One account of any shop.',
+      params: IdParams,
+      response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: Problem }
+    })
+  }, async request => {
+    const account = await accounts.get(request.params.id)
+    if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+    return adminAccountFrom(account)
+  })
+
+  scope.get<ById>('/:id/pay-customer', {
+    schema: documented({
+      operationId: 'get_admin_account_pay_customer',
+      description: 'The live customer, read from the payment provider with the key of the account\'s shop. Stores nothing.',
+      params: IdParams,
+      response: { 200: PayCustomerSchema, ...readProblems }
+    })
+  }, async request => {
+    const { account, customerId, customer } = await readCustomer(sources, request.params.id, request.signal)
+    return { account_id: account.id, pay_customer_id: customerId, pay_customer: customer }
+  })
+
+  scope.post<ById>('/:id/sync-pay', {
+    schema: documented({
+      operationId: 'sync_admin_account_pay',
+      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept.',
+      params: IdParams,
+      response: { 200: SyncedAccountSchema, ...readProblems, 409: Problem }
+    })
+  }, async request => {
+    const { id, details } = await syncCustomer(sources, request.params.id, callerOf(request))
+    return {
+      id,
+      pay_customer_id: details.pay_customer_id,
+      pay_synced_at: syncedAtOf(details),
+      pay_customer: details.pay_customer
+    }
+  })
+
+  scope.post<ById & { Body: Static<typeof LinkBody> }>('/:id/link-pay', {
+    schema: documented({
+      operationId: 'link_admin_account_pay',
+      description: 'Attaches a customer id without calling the payment provider. Another id drops the old snapshot.',
+      params: IdParams,
+      body: LinkBody,
+      response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: Problem }
+    })
+  }, async request => {
+    const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id, onlyIfMissing: false } as const
+    const { account } = await accounts.link(change, originOf(callerOf(request), null))
+    if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+    return adminAccountFrom(account)
+  })
+}

@@ -1,0 +1,87 @@
+import { Type, type TSchema } from '@sinclair/typebox'
+import type { FastifySchema } from 'fastify'
+import { defaultLimit, maxLimit, uuidPattern } from './list-query.ts'
+
+/** A route's schema with its documentation, which Fastify's own types do not know of. */
+export function documented (schema: FastifySchema & { readonly operationId: string, readonly description: string }): FastifySchema {
+  const withTags = { tags: ['pay-reconcile'], ...schema }
+  return withTags
+}
+
+export const Uuid = Type.String({ pattern: uuidPattern, description: 'UUID' })
+
+const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const nullableText = nullable(Type.String())
+export const nullableTimestamp = nullable(Timestamp)
+export const nullableUuid = nullable(Uuid)
+
+const JsonObject = Type.Object({}, { additionalProperties: true })
+
+/** An account as the admin routes answer it. */
+export const AdminAccountSchema = Type.Object({
+  id: Uuid,
+  shop_id: Uuid,
+  shop_name: Type.String(),
+  name: Type.String(),
+  hash_name: nullableText,
+  details: JsonObject,
+  pay_customer_id: nullableText,
+  pay_synced_at: nullableTimestamp
+})
+
+export const PayCustomerSchema = Type.Object({
+  account_id: Uuid,
+  pay_customer_id: Type.String(),
+  pay_customer: JsonObject
+})
+
+export const SyncedAccountSchema = Type.Object({
+  id: Uuid,
+  pay_customer_id: Type.String(),
+  pay_synced_at: Timestamp,
+  pay_customer: JsonObject
+})
+
+export const LinkBody = Type.Object({
+  pay_customer_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$' })
+})
+
+export const IdParams = Type.Object({ id: Uuid })
+
+/** Documents the query string; `list-query.ts` reads it, since everything in it arrives as text. */
+export const ListQuerystring = Type.Object({
+  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
+  range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
+  filter: Type.Optional(Type.String({
+    description: 'JSON object of id, shop_id, name, hash_name, pay_customer_id (a value or a list), missing_pay and q (part of the name)'
+  })),
+  sort: Type.Optional(Type.String({ description: 'name, -name or ["name","ASC"]' })),
+  shop_id: Type.Optional(Uuid),
+  missing_pay: Type.Optional(Type.Boolean({ description: 'true: only accounts without a pay_customer_id; false: only with one' }))
+})
+
+/** The body of an error. */
+export const Problem = Type.Object({
+  statusCode: Type.Integer(),
+  code: Type.String(),
+  error: Type.String(),
+  message: Type.String()
+})
+
+const ProviderProblem = Type.Object({
+  ...Problem.properties,
+  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
+})
+
+// The host answers these two in its own words, which a stricter schema would cut off.
+const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalProperties: true })
+
+/** The answers to everybody who may not be here. */
+export const refusals = { 401: HostProblem, 403: HostProblem }
+
+/** The errors of a read from the provider. */
+export const readProblems = { ...refusals, 400: Problem, 404: Problem, 422: Problem, 502: ProviderProblem }

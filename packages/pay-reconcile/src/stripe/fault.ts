@@ -1,0 +1,32 @@
+import Stripe from 'stripe'
+import { providerError, type ProviderError, type ProviderFault } from '../errors.ts'
+import type { Exchange } from './exchange.ts'
+
+/**
+ * The error that may leave the adapter for one that the library threw: nothing of its message, headers or
+ * body is kept, since they hold the tail of the key and whatever the provider set.
+ */
+export function errorFrom (error: unknown, { status, requestId, retryAfterMs }: Exchange): ProviderError {
+  const code = error instanceof Stripe.errors.StripeError ? error.code : undefined
+  const fault = faultFrom(status, code)
+  return providerError(fault, { requestId, ...(fault === 'rate_limited' && { retryAfterMs }) })
+}
+
+/** @param status of the answer; undefined when none came. */
+function faultFrom (status: number | undefined, code: string | undefined): ProviderFault {
+  if (status === undefined) return 'unreachable'
+  if (status === 404 || code === 'resource_missing') return 'customer_not_found'
+  if (status === 401) return 'key_rejected'
+  if (status === 403) return 'key_forbidden'
+  if (status === 429) return 'rate_limited'
+  // 409: the same idempotency key is being worked on; in a moment it will not be.
+  return status < 400 || status >= 500 || status === 409 ? 'error' : 'refused'
+}
+
+/** Milliseconds to wait, from seconds or an HTTP date, RFC 9110 §10.2.3. */
+export function retryAfterFrom (value: string | null, now = Date.now()): number | undefined {
+  if (value === null || value.trim() === '') return undefined
+  const seconds = Number(value)
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), 3_600_000)
+}

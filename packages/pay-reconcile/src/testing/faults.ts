@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StandInAnswer } from './answer.ts'
+
+/** Something to go wrong. */
+export interface Fault {
+  /**
+   * `hang`: no answer. `slow`: the answer after `ms`. `drip`: its body one byte each `ms`. `reset`: the
+   * connection breaks at once. `truncate`: it breaks in the middle of the body. `html`: a proxy's 502 page.
+   * `answer`: the given status, body and headers.
+   */
+  readonly kind: 'hang' | 'slow' | 'drip' | 'reset' | 'truncate' | 'html' | 'answer'
+  /** Only under this secret key. */
+  readonly secretKey?: string
+  /** Only for requests whose path holds this text, a customer's id for instance. */
+  readonly path?: string
+  /** How often; default: until removed. */
+  readonly times?: number
+  /** Milliseconds, for slow and drip. Default 50. */
+  readonly ms?: number
+  /** For `answer`. Default 500. */
+  readonly status?: number
+  /** For `answer`; what to send instead of an error in the provider's shape. */
+  readonly body?: unknown
+  /** Further headers of the answer. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The faults in force. */
+export interface Faults {
+  /** @returns a function that removes the fault. */
+  add (fault: Fault): () => void
+  /** The first that applies; counts as one of its times. */
+  next (secretKey: string, path: string): Fault | undefined
+}
+
+export function faults (): Faults {
+  const known = new Map<Fault, number>()
+  return {
+    add (fault) {
+      known.set(fault, fault.times ?? Infinity)
+      return () => { known.delete(fault) }
+    },
+    next (secretKey, path) {
+      for (const [fault, left] of known) {
+        if (fault.secretKey !== undefined && fault.secretKey !== secretKey) continue
+        if (fault.path !== undefined && !path.includes(fault.path)) continue
+        if (left <= 1) known.delete(fault)
+        else known.set(fault, left - 1)
+        return fault
+      }
+      return undefined
+    }
+  }
+}
+
+/** Sends `answer` the way the fault has it. */
+export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInAnswer, requestId: string): Promise<void> {
+  const { kind, ms = 50, status = 500, headers = {} } = fault
+  const common = { 'content-type': 'application/json', 'request-id': requestId, ...headers }
+  if (kind === 'hang') return
+  if (kind === 'reset') {
+    response.socket?.resetAndDestroy()
+    return
+  }
+  if (kind === 'html') {
+    response.writeHead(502, { ...common, 'content-type': 'text/html' }).end('<html><body><h1>502 Bad Gateway</h1></body></html>')
+    return
+  }
+  if (kind === 'answer') {
+    const body = fault.body ?? { error: { type: 'api_error', message: 'Something went wrong' } }
+    response.writeHead(status, common).end(JSON.stringify(body))
+    return
+  }
+  if (kind === 'slow') await sleep(ms)
+  const { status: given, body, headers: own } = answer()
+  const text = JSON.stringify(body)
+  response.writeHead(given, { ...common, ...own, 'content-length': Buffer.byteLength(text) })
+  if (kind === 'slow') response.end(text)
+  else if (kind === 'truncate') response.write(text.slice(0, text.length / 2), () => response.destroy())
+  else await drip(response, text, ms)
+}
+
+async function drip (response: ServerResponse, text: string, ms: number): Promise<void> {
+  for (const byte of Buffer.from(text)) {
+    if (response.destroyed) return
+    response.write(Buffer.of(byte))
+    await sleep(ms)
+  }
+  response.end()
+}

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { accountWith, answerIn, type StandInAccount, type StandInAccountOptions } from './account.ts'
+import { newId, refusal, type StandInAnswer } from './answer.ts'
+import { faults, sendFaulty, type Fault } from './faults.ts'
+import { formFrom } from './form.ts'
+import { visitSession } from './payments.ts'
+
+export type { StandInAccount, StandInAccountOptions } from './account.ts'
+export type { StandInCustomer } from './customers.ts'
+export type { Fault } from './faults.ts'
+
+/** How the stand-in starts. */
+export interface PayStandInOptions {
+  /** The accounts by their secret keys. Any other key is refused, and a live key always. */
+  readonly accounts: Readonly<Record<string, StandInAccountOptions>>
+  /** Default 0: any free port. */
+  readonly port?: number
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** Where the one line at the start goes. Default: standard error. */
+  readonly log?: (line: string) => void
+}
+
+/** A request that arrived, for tests that ask under which key. */
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  readonly secretKey: string
+  readonly headers: Readonly<IncomingMessage['headers']>
+}
+
+/** A payment provider that is none: `host`, `port` and `protocol` are options of `stripeProvider`. */
+export interface PayStandIn {
+  readonly url: string
+  readonly host: string
+  readonly port: number
+  readonly protocol: 'http'
+  /** The last 1000 requests, oldest first. */
+  readonly requests: readonly SeenRequest[]
+  /** The account of a key, to look at or to change. */
+  account (secretKey: string): StandInAccount
+  /** Adds an account, or replaces one. */
+  addAccount (secretKey: string, options?: StandInAccountOptions): StandInAccount
+  /** Makes something go wrong. @returns a function that ends it. */
+  fault (fault: Fault): () => void
+  close (): Promise<void>
+}
+
+const liveKey = /^[a-z]+_live_/
+
+/**
+ * Starts an HTTP server that answers like the payment provider, for tests and demonstrations: customers,
+ * checkout sessions and payment intents in memory, one account per secret key, faults on demand. It moves no
+ * money, knows no cards and sends no events.
+ */
+export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
+  const { port = 0, host = '127.0.0.1', log = line => process.stderr.write(`${line}\n`) } = options
+  const accounts = new Map<string, StandInAccount>()
+  const requests: SeenRequest[] = []
+  const known = faults()
+
+  function addAccount (secretKey: string, account?: StandInAccountOptions): StandInAccount {
+    const added = accountWith(account)
+    accounts.set(secretKey, added)
+    return added
+  }
+
+  async function handle (incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url: target = '/', headers } = incoming
+    const body = await textOf(incoming)
+    const location = new URL(target, url)
+    const secretKey = headers.authorization?.replace(/^Bearer /, '') ?? ''
+    if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
+
+    const requestId = newId('req')
+    const answer = (): StandInAnswer => {
+      const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
+      if (first === 'pay') return visitAny(accounts, path[0] ?? '')
+      const account = accounts.get(secretKey)
+      if (!account || liveKey.test(secretKey)) return refuseKey(secretKey)
+      const request = { method, path, form: formFrom(method === 'POST' ? body : location.search), origin: url }
+      return answerIn(account, request, headerOf(headers['idempotency-key']))
+    }
+
+    const fault = known.next(secretKey, target)
+    if (fault) return sendFaulty(response, fault, answer, requestId)
+    const { status, body: result, headers: own } = answer()
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'request-id': requestId,
+      'stripe-version': headerOf(headers['stripe-version']) ?? 'stand-in',
+      ...own
+    }).end(typeof result === 'string' ? result : JSON.stringify(result))
+  }
+
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  const { port: taken } = server.address() as AddressInfo
+  const url = `http://${host}:${taken}`
+  for (const [secretKey, account] of Object.entries(options.accounts)) addAccount(secretKey, account)
+  log(`payment stand-in on ${url}: not a payment provider, moves no money, refuses live keys`)
+
+  return {
+    url,
+    host,
+    port: taken,
+    protocol: 'http',
+    requests,
+    account: secretKey => accounts.get(secretKey) ?? addAccount(secretKey),
+    addAccount,
+    fault: fault => known.add(fault),
+    close: () => new Promise((resolve, reject) => {
+      server.close(error => error ? reject(error) : resolve())
+      server.closeAllConnections()
+    })
+  }
+}
+
+function refuseKey (secretKey: string): StandInAnswer {
+  if (secretKey === '') return refusal(401, 'invalid_request_error', 'You did not provide an API key.')
+  if (liveKey.test(secretKey)) return refusal(401, 'invalid_request_error', 'The stand-in refuses live keys.')
+  return refusal(401, 'invalid_request_error', `Invalid API Key provided: ${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`)
+}
+
+function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInAnswer {
+  const account = [...accounts.values()].find(({ sessions }) => sessions.has(id))
+  return visitSession(account?.sessions ?? new Map(), id)
+}
+
+function headerOf (value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value
+}
+
+async function textOf (incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,20 @@
+/**
+ * Runs `work` with a signal that aborts after `ms`, or with `parent`. Nothing is left behind afterwards:
+ * `AbortSignal.timeout` would keep a timer for each finished call, and `AbortSignal.any` an entry in a parent
+ * that lives as long as a bulk run.
+ */
+export async function withTimeLimit<T> (
+  ms: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const limit = new AbortController()
+  const abort = (): void => limit.abort()
+  const timer = setTimeout(abort, ms)
+  parent?.addEventListener('abort', abort, { once: true })
+  if (parent?.aborted) abort()
+  try {
+    return await work(limit.signal)
+  } finally {
+    clearTimeout(timer)
+    parent?.removeEventListener('abort', abort)
+  }
+}

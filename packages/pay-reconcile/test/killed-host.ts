@@ -1,0 +1,23 @@
+import Fastify from 'fastify'
+import knexFrom from 'knex'
+import payReconcile from '../src/index.ts'
+import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { stripeProvider } from '../src/stripe/index.ts'
+
+/** A host that starts a run, says which, and waits to be killed. */
+const [connection = '', port] = process.argv.slice(2)
+const knex = knexFrom({ client: 'pg', connection })
+const app = Fastify()
+app.register(payReconcile, {
+  accounts: knexAccountStore(knex),
+  provider: stripeProvider({ host: '127.0.0.1', port: Number(port), protocol: 'http' }),
+  runs: knexRunStore(knex),
+  authorize: async () => {},
+  actor: () => 'killed',
+  perSecond: 100_000,
+  accountsAtOnce: 8,
+  inFlight: 16,
+  leaseMs: 2000
+})
+const response = await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync', dry_run: false } })
+process.stdout.write(`${response.json().id}\n`)

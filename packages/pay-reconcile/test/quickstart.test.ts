@@ -1,0 +1,56 @@
+import t from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { postgresql } from './database.ts'
+import { build, shopKey } from './world.ts'
+
+const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+t.test('the README shows the program that is run here', async t => {
+  const readme = await source('packages/pay-reconcile/README.md')
+  t.ok(readme.includes(`\`\`\`ts\n${await source('examples/quickstart/pay-reconcile.ts')}\`\`\``))
+})
+
+t.test('the README lists every error', async t => {
+  const readme = await source('packages/pay-reconcile/README.md')
+  const errors = await import('../src/errors.ts')
+  for (const [name, value] of Object.entries(errors)) {
+    if (!name.startsWith('PAY_RECONCILE_') || name === 'PAY_RECONCILE_ABORTED') continue
+    const { statusCode } = new (value as new (message: string) => { statusCode: number })('')
+    t.ok(readme.includes(`| \`${name}\` | ${statusCode} |`), name)
+  }
+})
+
+t.test('the quickstart', { skip: postgresql.skip }, async t => {
+  const knex = await postgresql.connect(t)
+  const { addShop, addAccount, standIn } = await build(t, knex)
+  const accountId = await addAccount(await addShop(), {})
+  const url = new URL(process.env.TEST_DATABASE_URL ?? '')
+  url.pathname = `/${knex.client.connectionSettings.database}`
+
+  const script = fileURLToPath(new URL('../../../examples/quickstart/pay-reconcile.ts', import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, script], {
+    env: { ...process.env, DATABASE_URL: url.href, PAY_PORT: String(standIn.port), ADMIN_TOKEN: 'secret', PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = await once(child.stdout, 'data')
+  const address = /http:\/\/[^"]+:\d+/.exec(String(line))?.[0]
+  const headers = { authorization: 'Bearer secret' }
+
+  t.equal((await fetch(`${address}/admin/accounts`)).status, 401)
+  t.equal((await fetch(`${address}/admin/accounts`, { headers: { authorization: 'Bearer guess' } })).status, 403)
+  const checkout = await fetch(`${address}/accounts/${accountId}/checkout`, { method: 'POST' })
+  const { pay_customer_id: customerId } = await checkout.json() as { pay_customer_id: string }
+  t.match([...standIn.account(shopKey).customers.keys()], [customerId])
+  const list = await fetch(`${address}/admin/accounts?missing_pay=false`, { headers })
+  t.equal(list.headers.get('content-range'), 'accounts 0-100/1')
+  t.match(await list.json(), [{ id: accountId, pay_customer_id: customerId }])
+  const synced = await fetch(`${address}/admin/accounts/${accountId}/sync-pay`, { method: 'POST', headers })
+  t.match(await synced.json(), { id: accountId, pay_customer: { id: customerId, metadata: { account_id: accountId } } })
+
+  child.kill('SIGTERM')
+  t.strictSame(await once(child, 'exit'), [0, null], 'it closes in order')
+})

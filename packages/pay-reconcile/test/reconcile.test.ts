@@ -1,0 +1,280 @@
+import t, { type Test } from 'tap'
+import { randomUUID } from 'node:crypto'
+import { knexAccountStore } from '../src/knex/index.ts'
+import { engines } from './database.ts'
+import { build, host, type World } from './world.ts'
+
+const fast = { perSecond: 2000, accountsAtOnce: 4, leaseMs: 60_000, deadlineMs: 2000, attemptMs: 1000, breakMs: 50 }
+
+/** Ids in a known order, since a run goes by id. */
+const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
+async function finished (world: World, runId: string) {
+  for (;;) {
+    const run = (await world.call('GET', `/admin/accounts/reconcile/${runId}`)).json()
+    if (run.status !== 'running') return run
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+}
+
+async function runOver (world: World, body: object) {
+  const response = await world.call('POST', '/admin/accounts/reconcile', body)
+  return finished(world, response.json().id)
+}
+
+const item = (accountId: string, shopId: string, fields: object) => ({
+  account_id: accountId,
+  shop_id: shopId,
+  before: null,
+  after: null,
+  reason: null,
+  drift: [],
+  fields: [],
+  candidates: [],
+  error_code: null,
+  ...fields
+})
+
+const withoutRequestIds = (items: Array<Record<string, unknown>>) => items.map(({ provider_request_id: _, ...rest }) => rest)
+
+/** What every account of the shop has in its details. */
+async function allDetails ({ knex }: World, shopId: string): Promise<unknown[]> {
+  return (await knex('accounts').where('shop_id', shopId).orderBy('id').select('details')).map(({ details }) => details)
+}
+
+for (const engine of engines) {
+  t.test(`on ${engine.name}`, { skip: engine.skip }, async t => {
+    const knex = await engine.connect(t)
+    const world = await build(t, knex, fast)
+    await t.test('check', t => checking(t, world))
+    await t.test('link', t => linking(t, world))
+    await t.test('sync', t => syncing(t, world))
+    await t.test('shops apart', t => shopsApart(t, world))
+    await t.test('what fails alone', t => failingAlone(t, world))
+    await t.test('requests', t => requests(t, world))
+    await t.test('one run per shop', t => oneRunPerShop(t, world))
+  })
+}
+
+async function checking (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_check'
+  world.standIn.addAccount(key, {
+    customers: [
+      { id: 'cus_same', name: 'Same', created: 1 }, { id: 'cus_new', created: 1 }, { id: 'cus_gone', deleted: true },
+      { id: 'cus_diff', name: 'After', email: 'after@example.org', created: 1 }, { id: 'cus_twice', created: 1 }
+    ]
+  })
+  const { customers } = world.standIn.account(key)
+  const shopId = await world.addShop({ key })
+  const snapshot = (id: string, change = {}) => ({ pay_customer_id: id, pay_synced_at: '2026-01-01T00:00:00.000Z', pay_customer: { ...customers.get(id), ...change } })
+  const accounts: readonly object[] = [
+    snapshot('cus_same'), { pay_customer_id: 'cus_new' }, snapshot('cus_gone', { deleted: undefined, name: 'Was here' }),
+    snapshot('cus_diff', { name: 'Before', email: null }), snapshot('cus_twice'), snapshot('cus_twice'), { pay_customer_id: 'cus_nowhere' }, {}
+  ]
+  for (const [i, details] of accounts.entries()) await world.addAccount(shopId, details, { id: id(100 + i) })
+  const before = await allDetails(world, shopId)
+
+  const run = await runOver(world, { mode: 'check', shop_id: shopId, dry_run: false })
+  const { id: runId, started_at: startedAt, finished_at: finishedAt, items, ...rest } = run
+  t.match([startedAt, finishedAt], [/^\d{4}-.*Z$/, /^\d{4}-.*Z$/])
+  t.strictSame(rest, {
+    mode: 'check',
+    dry_run: false,
+    shop_id: shopId,
+    status: 'done',
+    cancel_requested: false,
+    actor: 'user-1',
+    total: 8,
+    processed: 8,
+    outcomes: { unchanged: 1, drifted: 7 },
+    drift: { missing: 1, not_found: 1, deleted: 1, duplicate: 2, never_synced: 1, differs: 2 },
+    shops: { total: 1, finished: 1, stopped: [] },
+    items_count: 7
+  }, 'the report counts drift by kind')
+  const drifted = (n: number, customerId: string | null, fields: object) =>
+    item(id(n), shopId, { outcome: 'drifted', before: customerId, after: customerId, ...fields })
+  t.strictSame(withoutRequestIds(items), [
+    drifted(101, 'cus_new', { drift: ['never_synced'] }),
+    drifted(102, 'cus_gone', { drift: ['deleted', 'differs'], fields: ['deleted', 'name'] }),
+    drifted(103, 'cus_diff', { drift: ['differs'], fields: ['email', 'name'] }),
+    drifted(104, 'cus_twice', { drift: ['duplicate'] }),
+    drifted(105, 'cus_twice', { drift: ['duplicate'] }),
+    drifted(106, 'cus_nowhere', { drift: ['not_found'] }),
+    drifted(107, null, { drift: ['missing'] })
+  ], 'the items say which account, which kind and which fields')
+  t.strictSame(await allDetails(world, shopId), before, 'a check changes nothing, whatever dry_run says')
+
+  const page = (await world.call('GET', `/admin/accounts/reconcile/${runId}?skip=5&limit=1`)).json()
+  t.strictSame(page.items.map((found: { account_id: string }) => found.account_id), [id(106)], 'items come in pages')
+  t.equal(page.items_count, 7)
+  t.strictSame((await world.call('GET', `/admin/accounts/reconcile/${runId}?outcome=failed`)).json().items, [], 'and by outcome')
+}
+
+async function linking (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_link'
+  const of = (n: number) => ({ metadata: { account_id: id(n) } })
+  world.standIn.addAccount(key, {
+    customers: [
+      { id: 'cus_meta', ...of(200) }, { id: 'cus_two_a', ...of(201) }, { id: 'cus_two_b', ...of(201) },
+      { id: 'cus_mail', email: "o'hara@example.org" }, { id: 'cus_taken', ...of(204) }, { id: 'cus_linked' }
+    ]
+  })
+  const shopId = await world.addShop({ key })
+  const accounts: readonly object[] = [
+    { tier: 'gold' }, {}, { email: "o'hara@example.org" }, { email: 'unknown@example.org' }, {}, { pay_customer_id: 'cus_taken' }, { pay_customer_id: 'cus_linked' }
+  ]
+  for (const [i, details] of accounts.entries()) await world.addAccount(shopId, details, { id: id(200 + i) })
+  const before = await allDetails(world, shopId)
+  const expected = [
+    item(id(200), shopId, { outcome: 'linked', after: 'cus_meta', reason: 'metadata' }),
+    item(id(201), shopId, { outcome: 'ambiguous', reason: 'metadata', candidates: ['cus_two_a', 'cus_two_b'] }),
+    item(id(202), shopId, { outcome: 'suggested', reason: 'email', candidates: ['cus_mail'] }),
+    item(id(203), shopId, { outcome: 'unmatched' }),
+    item(id(204), shopId, { outcome: 'ambiguous', reason: 'linked_to_another_account', candidates: ['cus_taken'] })
+  ]
+
+  const dry = await runOver(world, { mode: 'link', shop_id: shopId })
+  t.equal(dry.dry_run, true, 'dry_run is the default')
+  t.strictSame(withoutRequestIds(dry.items), expected)
+  t.strictSame(await allDetails(world, shopId), before, 'a dry run changes nothing')
+  t.strictSame(await world.audit(id(200)), [])
+
+  const real = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
+  t.strictSame(withoutRequestIds(real.items), expected, 'the real run finds the same')
+  t.strictSame(real.outcomes, { linked: 1, ambiguous: 2, suggested: 1, unmatched: 1, unchanged: 2 })
+  t.strictSame(await allDetails(world, shopId), [{ tier: 'gold', pay_customer_id: 'cus_meta' }, ...before.slice(1)],
+    'only the account that a customer\'s metadata name is linked')
+  const [row] = await world.audit(id(200))
+  t.match(row, { actor: 'user-1', action: 'link', run_id: real.id, after: { pay_customer_id: 'cus_meta' }, provider_request_id: /^req_/ })
+}
+
+async function syncing (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_sync'
+  world.standIn.addAccount(key, { customers: [{ id: 'cus_1', name: 'One' }, { id: 'cus_gone', deleted: true }] })
+  const shopId = await world.addShop({ key })
+  for (const [i, details] of [{ pay_customer_id: 'cus_1', tier: 'gold' }, { pay_customer_id: 'cus_gone' }, { pay_customer_id: 'cus_nowhere' }, {}].entries()) {
+    await world.addAccount(shopId, details, { id: id(300 + i) })
+  }
+  const before = await allDetails(world, shopId)
+  const same = (customerId: string | null, fields: object) => ({ before: customerId, after: customerId, ...fields })
+  const expected = [
+    item(id(300), shopId, same('cus_1', { outcome: 'synced', drift: ['never_synced'] })),
+    item(id(301), shopId, same('cus_gone', { outcome: 'synced', drift: ['deleted', 'never_synced'] })),
+    item(id(302), shopId, same('cus_nowhere', { outcome: 'failed', error_code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' })),
+    item(id(303), shopId, { outcome: 'skipped', reason: 'no_customer_id' })
+  ]
+  const dry = await runOver(world, { mode: 'sync', shop_id: shopId })
+  t.strictSame(withoutRequestIds(dry.items), expected)
+  t.strictSame(await allDetails(world, shopId), before, 'a dry run changes nothing')
+
+  const real = await runOver(world, { mode: 'sync', shop_id: shopId, dry_run: false })
+  t.strictSame(withoutRequestIds(real.items), expected)
+  const [first, gone, ...others] = await allDetails(world, shopId) as Array<Record<string, unknown>>
+  t.match(first, { pay_customer_id: 'cus_1', tier: 'gold', pay_customer: { id: 'cus_1', name: 'One' }, pay_synced_at: /Z$/ })
+  t.match(gone?.pay_customer, { id: 'cus_gone', object: 'customer', deleted: true })
+  t.strictSame(others, before.slice(2))
+}
+
+async function shopsApart (t: Test, world: World): Promise<void> {
+  await world.knex('accounts').delete()
+  await world.knex('shops').delete()
+  world.standIn.addAccount('sk_test_fine', { customers: [{ id: 'cus_1' }] })
+  world.standIn.addAccount('rk_test_narrow', { permissions: [] })
+  world.standIn.addAccount('sk_test_down', { customers: [{ id: 'cus_1' }] })
+  world.standIn.addAccount('sk_test_busy', { customers: [{ id: 'cus_1' }] })
+  const shops: Record<string, string> = {}
+  for (const key of ['sk_test_fine', 'sk_test_wrong', 'rk_test_narrow', 'sk_test_down', 'sk_test_busy', null]) {
+    shops[String(key)] = await world.addShop({ key })
+    for (let i = 0; i < 20; i++) await world.addAccount(String(shops[String(key)]), { pay_customer_id: 'cus_1' })
+  }
+  world.standIn.fault({ kind: 'answer', status: 500, secretKey: 'sk_test_down' })
+  world.standIn.fault({ kind: 'answer', status: 429, secretKey: 'sk_test_busy', headers: { 'retry-after': '0.05' }, times: 10 })
+
+  const run = await runOver(world, { mode: 'sync', dry_run: false })
+  const reasons = Object.fromEntries(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]))
+  t.strictSame(reasons, {
+    [String(shops.sk_test_wrong)]: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED',
+    [String(shops.rk_test_narrow)]: 'PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN',
+    [String(shops.sk_test_down)]: 'PAY_RECONCILE_PROVIDER_UNAVAILABLE',
+    [String(shops.null)]: 'PAY_RECONCILE_NO_SECRET_KEY'
+  }, 'a shop whose key is wrong, or whose provider is down, stops alone')
+  t.equal(run.status, 'done')
+  t.equal(run.outcomes.synced, 40, 'all accounts of the others are synced, also where the provider asked to wait')
+  t.equal(run.shops.finished, 6)
+  const asked = world.standIn.requests.filter(({ secretKey }) => secretKey === 'sk_test_wrong').length
+  t.ok(asked <= fast.accountsAtOnce, `a wrong key is not tried for every account (${asked} requests)`)
+}
+
+async function failingAlone (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_alone'
+  const shopId = await world.addShop({ key })
+  const [list, fine] = [await world.addAccount(shopId, [1]), await world.addAccount(shopId, {})]
+  world.standIn.addAccount(key, {
+    customers: [{ id: 'cus_list', metadata: { account_id: list } }, { id: 'cus_fine', metadata: { account_id: fine } }]
+  })
+  const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
+  t.match(run, { status: 'done', outcomes: { linked: 1, failed: 1 }, shops: { stopped: [] } }, 'an account that cannot be linked fails alone')
+  const failed = run.items.find(({ outcome }: { outcome: string }) => outcome === 'failed')
+  t.match(failed, { account_id: list, error_code: 'PAY_RECONCILE_DETAILS_NOT_OBJECT' })
+
+  const accounts = knexAccountStore(world.knex, { openKey: () => { throw new RangeError('sealed with another secret') } })
+  const other = await host(t, world.knex, world.standIn, { ...fast, accounts })
+  const sealed = await runOver(other, { mode: 'link', shop_id: shopId })
+  t.match(sealed.shops.stopped, [{ shop_id: shopId, reason: 'PAY_RECONCILE_STORE_FAILED' }], 'a shop whose key cannot be opened stops')
+  t.match(other.logs(), 'sealed with another secret', 'and the log says why')
+
+  const failing = await host(t, world.knex, world.standIn, {
+    ...fast, accounts: { ...knexAccountStore(world.knex), link: () => Promise.reject(new RangeError('cannot be stored')) }
+  })
+  await world.knex('accounts').where('id', fine).update({ details: '{}' })
+  const stored = await runOver(failing, { mode: 'link', shop_id: shopId, dry_run: false })
+  t.match(stored, { status: 'done', outcomes: { failed: 2 }, items: [{ error_code: 'PAY_RECONCILE_STORE_FAILED' }, {}] })
+  t.match(failing.logs(), 'cannot be stored')
+}
+
+async function requests (t: Test, world: World): Promise<void> {
+  const unknown = randomUUID()
+  for (const [method, url, payload, status, code] of [
+    ['POST', '', { mode: 'sync', shop_id: unknown }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
+    ['POST', '', { mode: 'everything' }, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['POST', '', { mode: 'sync', dryrun: false }, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['POST', '', { mode: 'sync', dry_run: 'false' }, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['POST', '', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
+    ['GET', `/${unknown}?outcome=odd`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
+    ['GET', '/x', undefined, 422, 'PAY_RECONCILE_VALIDATION']
+  ] as const) {
+    const response = await world.call(method, `/admin/accounts/reconcile${url}`, payload)
+    t.equal(response.statusCode, status, `${method} ${url} ${JSON.stringify(payload)}`)
+    t.equal(response.json().code, code)
+  }
+}
+
+async function oneRunPerShop (t: Test, world: World): Promise<void> {
+  world.standIn.addAccount('sk_test_slow', { customers: [{ id: 'cus_1' }] })
+  const shopId = await world.addShop({ key: 'sk_test_slow' })
+  for (let i = 0; i < 20; i++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
+  const end = world.standIn.fault({ kind: 'slow', secretKey: 'sk_test_slow', ms: 100 })
+  const started = await world.call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: shopId })
+  t.equal(started.statusCode, 202)
+  t.equal(started.headers.location, `/admin/accounts/reconcile/${started.json().id}`)
+  t.match(started.json(), { status: 'running', total: 20, processed: 0 })
+
+  const other = await host(t, world.knex, world.standIn, fast)
+  for (const body of [{ mode: 'sync', shop_id: shopId }, { mode: 'sync' }]) {
+    const second = await other.call('POST', '/admin/accounts/reconcile', body)
+    t.equal(second.statusCode, 409)
+    t.strictSame(second.json(), {
+      statusCode: 409, code: 'PAY_RECONCILE_RUN_ACTIVE', error: 'Conflict', message: 'Another reconciliation run holds one of these shops'
+    }, 'a second run over the same shop gets 409')
+  }
+
+  const cancelled = await other.call('DELETE', `/admin/accounts/reconcile/${started.json().id}`)
+  t.equal(cancelled.statusCode, 200, 'any process may cancel')
+  end()
+  const run = await finished(world, started.json().id)
+  t.match(run, { status: 'cancelled', cancel_requested: true })
+  const again = await runOver(world, { mode: 'check', shop_id: shopId })
+  t.match(again, { status: 'done', processed: 20 }, 'after that the shop is free')
+}
