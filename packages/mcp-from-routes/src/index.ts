@@ -11,6 +11,8 @@ import type { RefResolver } from './refs.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, McpRouteConfig, McpTool, Tool } from './tool.ts'
+import { refuseTwins } from './twins.ts'
+import type { RouteAddress } from './twins.ts'
 
 export * from './errors.ts'
 export type { ToolCallEvent } from './call.ts'
@@ -43,6 +45,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const settings = settingsFromOptions(options)
   const earlier = namesOfRoutes(app)
   const routes: Array<() => ExposedRoute> = []
+  const addresses: RouteAddress[] = []
   let tools: ReadonlyMap<string, Tool> = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
@@ -51,6 +54,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     // The URL is read now, because Fastify goes on to use the same object for the twin with a slash at the end;
     // the schemas at ready, because they may be added or completed after the route.
     const { url } = route
+    addresses.push({ method: [route.method].flat(), url, constraints: route.constraints ?? {} })
     if (isExposed(route, settings)) routes.push(() => exposedRoute({ ...route, url }, this.getSchemas()))
   })
   carryRequestId(app)
@@ -59,6 +63,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     if (routes.length === 0 && earlier.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(earlier.join(', '))
     if (earlier.length > 0) app.log.info({ routes: earlier }, 'registered before mcp-from-routes, so not tools even if tagged')
     tools = toolsFromRoutes(routes.map((read) => read()), settings)
+    refuseTwins(tools.values(), addresses)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 }

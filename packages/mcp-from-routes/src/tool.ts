@@ -75,6 +75,8 @@ export interface Tool {
   readonly path: readonly PathPart[]
   readonly input: ToolInput
   readonly output: ToolOutput | undefined
+  /** What else but method and path leads to the route. */
+  readonly constraints: ExposedRoute['constraints']
   /** The version constraint of the route, sent along as a header. */
   readonly version: string | undefined
   /** Whether calls go through light-my-request. */
@@ -145,6 +147,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     path,
     input,
     output,
+    constraints: route.constraints,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
     streams: declaresStream(schema.response)

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
 import { PARENT_REQUEST } from '../src/index.ts'
 import { call, listen } from './build.ts'
@@ -82,6 +82,23 @@ t.test('a route of the host that stands at the same address is not called', asyn
   }
   t.equal(ran, 0)
   t.strictSame((await call(url, 'get_user', { id: 'me' })).content, [{ type: 'text', text: 'id "me" cannot be used here: that address belongs to another route.' }])
+})
+
+t.test('a route that cannot be told from the tool\'s before a call is refused at boot', async (t) => {
+  const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
+  const boot = async (routes: (app: FastifyInstance) => void): Promise<void> => { await listen(t, routes) }
+  const handler = async (): Promise<string> => 'x'
+  const refused: Array<[string, (app: FastifyInstance) => void, RegExp]> = [
+    ['a twin with a pattern', (app) => app.get('/u/:id', { schema }, handler).get('/u/:id(^\\d+$)', handler), /^GET \/u\/:id cannot be a tool: only the pattern of a parameter tells it from GET \/u\/:id\(\^\\d\+\$\)\. Give the parameters different names/],
+    ['a tool with a pattern', (app) => app.get('/u/:id', handler).get('/u/:id(^\\d+$)', { schema }, handler), /^GET \/u\/:id\(\^\\d\+\$\) cannot be a tool: .* GET \/u\/:id\. Give/],
+    ['a twin of several methods', (app) => app.get('/u/:id', { schema }, handler).route({ method: ['GET', 'POST'], url: '/u/:id(^\\d+$)', handler }), /only the pattern/],
+    ['a twin for another host', (app) => app.get('/u', { schema }, handler).get('/u', { constraints: { host: 'a.example.com' } }, handler), /^GET \/u cannot be a tool: only the host tells it from GET \/u of a\.example\.com\. Give it a path of its own/],
+    ['a tool for one host', (app) => app.get('/u', handler).get('/u', { schema, constraints: { host: 'a.example.com' } }, handler), /of any host/]
+  ]
+  for (const [title, routes, message] of refused) {
+    await t.rejects(boot(routes), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
+  }
+  await boot((app) => app.get('/u/:id', { schema }, handler).get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler))
 })
 
 t.test('host and version constraints are met', async (t) => {
