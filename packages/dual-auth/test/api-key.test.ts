@@ -61,6 +61,26 @@ t.test('a hash matches its key alone, and two hashes of one key differ', async t
   t.equal(costFromHash(hash), 4)
 })
 
+t.test('a hash is judged as scrypt-kdf judges it, whichever of its bytes is changed', async t => {
+  const { default: Scrypt } = await import('scrypt-kdf') as unknown as { default: typeof import('scrypt-kdf') }
+  for (const logN of [1, 4, 6]) {
+    for (const key of ['k', 'ключ', '']) {
+      const hash = await hashFromKey(key, logN)
+      t.equal(await hashMatches(hash, key), true)
+      t.equal(await Scrypt.verify(hash, key), true)
+      t.equal(await hashMatches(new Uint8Array(hash), key), true, 'as the bytes of any array')
+    }
+  }
+  const hash = await hashFromKey('k', 1)
+  for (let i = 0; i < hash.length; i++) {
+    const copy = Buffer.from(hash)
+    copy[i]! ^= 1
+    // Scrypt.verify does not look at the first bytes, but at their checksum.
+    t.equal(await hashMatches(copy, 'k'), await Scrypt.verify(copy, 'k'), `byte ${i}`)
+    t.equal(await hashMatches(copy, 'k'), false)
+  }
+})
+
 t.test('a hash that asks for more than this package writes is refused unrun', async t => {
   const hash = await hashFromKey('k', 4)
   const tampered = (change: (copy: Buffer) => unknown) => {
