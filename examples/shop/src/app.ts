@@ -10,12 +10,15 @@ import type { Config } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readListQuery } from './list.ts'
 import { payProvider, payReconcileOptions } from './pay.ts'
-import { answerProblems } from './problem.ts'
+import { answerClientError, answerProblems, sendProblem } from './problem.ts'
 import { shopRecords } from './shops/index.ts'
 import { keyRing } from './shops/key-ring.ts'
 import { pay } from './shops/pay.ts'
+import { shops } from './shops/shops.ts'
 import { refuseUnstorable } from './storable.ts'
 import { knowCurrentUser } from './users/current-user.ts'
+import { me } from './users/me.ts'
+import { users } from './users/users.ts'
 import { validateInput } from './validation.ts'
 import { VERSION } from './version.ts'
 
@@ -36,8 +39,11 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
   const app = Fastify({
     logger,
     routerOptions: { ignoreTrailingSlash: true },
-    forceCloseConnections: 'idle'
+    forceCloseConnections: 'idle',
+    frameworkErrors: sendProblem,
+    clientErrorHandler: answerClientError
   })
+  database.logTo(app.log)
 
   app.addHook('onRoute', onRoute)
   validateInput(app)
@@ -71,6 +77,9 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
   }
 
   await app.register(catalog, { knex: database.knex })
+  await app.register(me)
+  await app.register(users, { knex: database.knex, prefix: '/admin/users' })
+  await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
 
   const provider = payProvider(config.PAY_API_URL)

@@ -3,6 +3,15 @@ import { createError, type FastifyError } from '@fastify/error'
 /** 404. No such route. */
 export const SHOP_ROUTE_NOT_FOUND = createError('SHOP_ROUTE_NOT_FOUND', 'No route %s %s', 404)
 
+/** 400. What came is no HTTP request. */
+export const SHOP_MALFORMED_REQUEST = createError('SHOP_MALFORMED_REQUEST', 'This is no HTTP request', 400)
+
+/** 408. The request did not come in time. */
+export const SHOP_REQUEST_TIMEOUT = createError('SHOP_REQUEST_TIMEOUT', 'The request took too long to come', 408)
+
+/** 431. The headers are larger than the server reads. */
+export const SHOP_HEADERS_TOO_LARGE = createError('SHOP_HEADERS_TOO_LARGE', 'The headers of the request are too large', 431)
+
 /** 403. The caller may not enter this shop, or there is no such shop. */
 export const SHOP_FORBIDDEN = createError('SHOP_FORBIDDEN', 'You have no access to this shop', 403)
 
@@ -11,6 +20,12 @@ export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your accoun
 
 /** 403. The route is for admins: people whose roles, in the database, include `admin`. */
 export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
+
+/** 403. The route is for those who manage the members of the shop: its owners, admins and machines. */
+export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
+
+/** 404. The shop was deleted while the request was on its way. */
+export const SHOP_SHOP_GONE = createError('SHOP_SHOP_GONE', 'The shop was deleted', 404)
 
 /** 404. No such row in this shop; a row of another shop answers the same. */
 export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)

@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
-import knex from 'knex'
-import type { FastifyError, FastifyInstance, FastifySchemaValidationError } from 'fastify'
+import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { isProviderError, type ProviderError } from 'pay-reconcile'
-import { conflict, type FieldError, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_INTERNAL, SHOP_ROUTE_NOT_FOUND } from './errors.ts'
+import { errorFromDatabase } from './database/errors.ts'
+import { type FieldError, invalid, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from './errors.ts'
 
 /** The body of every answer that is not a success. */
 export const Problem = Type.Object({
@@ -24,9 +25,21 @@ const ProviderProblem = Type.Object({
 export const providerProblems = { 502: ProviderProblem }
 
 /** @returns response schemas for the error statuses that a route sends */
-export function problems<const Status extends number> (...statuses: readonly Status[]): Record<Status, typeof Problem> {
+function problems<const Status extends number> (...statuses: readonly Status[]): Record<Status, typeof Problem> {
   return Object.fromEntries(statuses.map((status) => [status, Problem])) as Record<Status, typeof Problem>
 }
+
+/** Response schemas for what every route for tokens or keys may refuse with: the caller, the input, a fault of the server. */
+export const refusals = problems(401, 403, 422, 500, 503)
+
+/** The same for a route about something that may not be there. */
+export const readProblems = { ...refusals, ...problems(404) }
+
+/** The same for a route whose method may bring a body: one that is no JSON, too large, or of another type. */
+export const writeProblems = { ...readProblems, ...problems(400, 413, 415) }
+
+/** The same for a route whose change may not fit what is there. */
+export const conflictProblems = { ...writeProblems, ...problems(409) }
 
 /** Seconds after which a client may try again when the database was away. */
 const RETRY_AFTER = 5
@@ -35,16 +48,38 @@ const RETRY_AFTER = 5
 export function answerProblems (app: FastifyInstance): void {
   app.setSchemaErrorFormatter((errors) => errorFromValidation(errors[0]!))
 
-  app.setErrorHandler<FastifyError>((error, request, reply) => {
-    const { statusCode, headers, body } = problemFromError(error, request.id)
-    request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, error.message)
-    // Whoever knows better when to come back has said so already.
-    return reply.code(statusCode).headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
-  })
+  app.setErrorHandler<FastifyError>(sendProblem)
 
   app.setNotFoundHandler((request) => {
     throw new SHOP_ROUTE_NOT_FOUND(request.method, request.url.split('?')[0])
   })
+}
+
+/** Answers an error as a {@link Problem}: also one of the framework, before there is a route (a malformed URL). */
+export function sendProblem (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { statusCode, headers, body } = problemFromError(error, request.id)
+  request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, error.message)
+  // Whoever knows better when to come back has said so already.
+  return reply.code(statusCode).headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
+}
+
+/** Answers what is no request that Node can read, on the connection itself, and closes it. */
+export function answerClientError (this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const problem = clientErrors[error.code] ?? new SHOP_MALFORMED_REQUEST()
+  const { statusCode, body } = problemFromError(problem, '')
+  const text = JSON.stringify(body)
+  this.log.info({ err: error }, problem.message)
+  if (socket.writable) {
+    socket.write(`HTTP/1.1 ${statusCode} ${body.error}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+      `Content-Type: application/json; charset=utf-8\r\nConnection: close\r\n\r\n${text}`)
+  }
+  socket.destroy(error)
+}
+
+const clientErrors: Readonly<Record<string, FastifyError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new SHOP_REQUEST_TIMEOUT(),
+  HPE_HEADER_OVERFLOW: new SHOP_HEADERS_TOO_LARGE()
 }
 
 /**
@@ -91,37 +126,4 @@ export function errorFromValidation ({ instancePath, keyword, message, params }:
 function about (path: readonly string[], what: string): FieldError {
   const field = path.join('/')
   return invalid(field, `${field === '' ? 'The input' : field} ${what}`)
-}
-
-interface DatabaseError {
-  readonly code?: string
-  readonly message?: string
-  readonly constraint?: string
-}
-
-/**
- * What a PostgreSQL error means to the client, by SQLSTATE and by the constraint's name, which
- * holds the field's (see the migrations).
- *
- * @returns undefined when it is not one that a client can do something about
- * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
- */
-function errorFromDatabase (error: DatabaseError): FastifyError | undefined {
-  const { code, constraint = '' } = error
-  const [, field, rule] = /^(?:shops|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders)_(.+)_(taken|exists)$/.exec(constraint) ?? []
-  if (code === '23505' && field !== undefined && rule === 'taken') return conflict(field, `${field} is taken in this shop`)
-  if (code === '23503' && field !== undefined && rule === 'exists') return invalid(field, `${field} names something that is not in this shop`)
-  return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
-}
-
-/**
- * 57P01-57P03: the server shuts down or starts; 57014: a statement took too long; 53300: no connection
- * free; 40001, 40P01: another transaction was in the way; 08: the connection broke.
- */
-const PASSING = /^(57P0[123]|57014|53300|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
-
-function isUnavailable (error: DatabaseError): boolean {
-  return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
-    // node-postgres gives these no code.
-    /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(error.message ?? '')
 }

@@ -24,19 +24,8 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, compute
 
   return {
     /** @returns one page, and how many rows match in all */
-    async list (shop: ShopScope, query: ListQuery): Promise<{ rows: Row[], count: number }> {
-      const matching = knex(table).where({ shop_id: shop.id })
-      for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
-
-      const order = orderFromSort(query.sort)
-      const page = matching.clone().select('*', knex.raw('count(*) over () as matching_count'))
-        .orderBy(order).offset(query.skip).limit(query.limit)
-      const found = await knex.select(fields).from(page.as('item')).orderBy(order)
-      const rows = found.map(({ matching_count: _, ...row }) => row as Row)
-
-      // A page past the end has no row to carry the count.
-      const count = found[0]?.matching_count ?? (query.skip === 0 ? 0 : (await matching.count().first())?.count)
-      return { rows, count }
+    async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
+      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), filters, query, fields)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */
@@ -70,6 +59,33 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, compute
       if (count === 0) throw notFound(noun, id)
     }
   }
+}
+
+/** One page of a list, and how many rows match in all. */
+export interface Page<Row> {
+  readonly rows: Row[]
+  readonly count: number
+}
+
+/**
+ * @param matching - the rows that the caller may see; they have an `id`
+ * @param fields - what to read of each, in SQL over `item`
+ * @returns the page that a list request asks for
+ */
+export async function pageOf<Row> (
+  knex: Knex, matching: Knex.QueryBuilder, filters: Collection['filters'], query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
+): Promise<Page<Row>> {
+  for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
+
+  const order = orderFromSort(query.sort)
+  const page = matching.clone().select('*', knex.raw('count(*) over () as matching_count'))
+    .orderBy(order).offset(query.skip).limit(query.limit)
+  const found = await knex.select(fields).from(page.as('item')).orderBy(order)
+  const rows = found.map(({ matching_count: _, ...row }) => row as Row)
+
+  // A page past the end has no row to carry the count.
+  const count = found[0]?.matching_count ?? (query.skip === 0 ? 0 : (await matching.count().first())?.count)
+  return { rows, count }
 }
 
 /** `id` makes the order total, so that no row is on two pages. */

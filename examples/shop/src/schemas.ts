@@ -18,6 +18,23 @@ export const Slug = Type.String({
   description: 'Unique in the shop: lower-case letters, digits and single hyphens. Made from the name when left out'
 })
 
+export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217; that of the shop when left out' })
+
+/** Money, in minor units of its currency. */
+export const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
+
+/** An instant that JavaScript and PostgreSQL both know: RFC 3339 without leap seconds. */
+export const Instant = (description: string) => Type.String({
+  format: 'date-time', pattern: '^(19|20|21)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d', description: `${description}: RFC 3339, from 1900 to 2199`
+})
+
+/** Bytes of JSON. A page of records has to fit into memory. */
+export const MAX_METADATA = 16 * 1024
+
+export const Metadata = Type.Unsafe<Record<string, unknown>>({
+  type: 'object', additionalProperties: true, description: `Any JSON object of your own, of at most ${MAX_METADATA / 1024} KiB`
+})
+
 export const ShopParams = Type.Object({ shop_id: Uuid('The shop') })
 
 /** Fields of every record that the server writes. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import knex from 'knex'
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../src/app.ts'
@@ -67,19 +67,38 @@ export async function openIdentityProvider (t: Test, usernames: readonly string[
   }
 }
 
-/** @returns the app on the database, closed when the test ends */
+/** @returns the app on the database, closed when the test ends; every status that it sends must be one that the route declares */
 export async function build (t: Test, database: Database, idp: TestIdentityProvider, options: {
   readonly settings?: Readonly<Record<string, unknown>>
   readonly onRoute?: (route: RouteOptions) => void
   /** Default: nothing is logged. */
   readonly logger?: AppOptions['logger']
 } = {}): Promise<FastifyInstance> {
-  const { settings, ...rest } = options
+  const { settings, onRoute, ...rest } = options
   const config = configFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })
-  const app = await buildApp({ config, database, logger: false, ...rest })
+  const app = await buildApp({
+    config,
+    database,
+    logger: false,
+    onRoute: (route) => {
+      watchStatuses(t, route)
+      onRoute?.(route)
+    },
+    ...rest
+  })
   t.teardown(async () => await app.close())
   await app.ready()
   return app
+}
+
+/** Fails the test as soon as the route answers with a status that its response schemas do not have. */
+function watchStatuses (t: Test, route: RouteOptions): void {
+  // Not known of the tools' endpoint, whose answers are JSON-RPC.
+  if (route.schema?.hide === true) return
+  const declared = Object.keys(route.schema?.response ?? {})
+  route.onResponse = [...[route.onResponse ?? []].flat(), async (request: FastifyRequest, { statusCode }: FastifyReply) => {
+    if (!declared.includes(String(statusCode))) t.fail(`${request.method} ${route.url} answers ${statusCode}, which it does not declare`)
+  }]
 }
 
 /** @returns the id of a new shop */

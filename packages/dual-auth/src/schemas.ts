@@ -27,7 +27,11 @@ export const Key = Type.Object({
 const CreatedKey = Type.Object({ ...Key.properties, plaintext: Type.String({ description: 'The key itself, shown this once' }) })
 // Open, because the host's error handler may answer with more, or with something else.
 const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
-const refusals = { 401: ErrorBody, 403: ErrorBody, 503: ErrorBody }
+// 404 and 422 are the host's: a shop that is not there, input as its own validation has it.
+const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBody, 500: ErrorBody, 503: ErrorBody }
+
+/** The answers to a body that cannot be read. */
+const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
 
 /** The schemas of the three management routes. @param shopParam The route parameter that names the shop. */
 export function schemasForShop (shopParam: string) {
@@ -40,7 +44,7 @@ export function schemasForShop (shopParam: string) {
       tags,
       params: Type.Object(shop),
       body: NewKey,
-      response: { 201: CreatedKey, 400: ErrorBody, 409: ErrorBody, ...refusals }
+      response: { 201: CreatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
     listSchema: {
       operationId: 'list_api_keys',
@@ -54,7 +58,7 @@ export function schemasForShop (shopParam: string) {
       description: 'Revokes an API key, at once and everywhere. To do so again is no error.',
       tags,
       params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
-      response: { 204: Type.Null(), 404: ErrorBody, ...refusals }
+      response: { 204: Type.Null(), ...unreadable, ...refusals }
     }
   }
 }

@@ -77,11 +77,11 @@ const ProviderProblem = Type.Object({
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
 })
 
-// The host answers these two in its own words, which a stricter schema would cut off.
+// The host answers these in its own words, which a stricter schema would cut off.
 const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalProperties: true })
 
-/** The answers to everybody who may not be here. */
-export const refusals = { 401: HostProblem, 403: HostProblem }
+/** The answers to everybody who may not be here, and to everybody when the server or its database is in trouble. */
+export const refusals = { 401: HostProblem, 403: HostProblem, 500: HostProblem, 503: HostProblem }
 
 /** The errors of a read from the provider. */
 export const readProblems = { ...refusals, 400: Problem, 404: Problem, 422: Problem, 502: ProviderProblem }

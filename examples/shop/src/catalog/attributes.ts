@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
-import { problems } from '../problem.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
 import { attributeTypes, refuseLoss, requireOptions } from './attribute-values.ts'
@@ -62,7 +62,7 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['attributes', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['name', 'code', 'type', 'created_at', 'updated_at']),
-      response: { 200: Type.Array(Attribute), ...problems(404, 422) }
+      response: { 200: Type.Array(Attribute), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -78,7 +78,7 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['attributes', 'mcp'],
       params: ShopParams,
       body: AttributeInput,
-      response: { 201: Attribute, ...problems(404, 409, 422) }
+      response: { 201: Attribute, ...conflictProblems }
     }
   }, async ({ shop, body }, reply) => {
     const { options = [], ...fields } = body
@@ -96,7 +96,7 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'Get one attribute of a shop.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
-      response: { 200: Attribute, ...problems(404, 422) }
+      response: { 200: Attribute, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.attribute_id))
 
@@ -109,7 +109,7 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
       body: AttributeChanges,
-      response: { 200: Attribute, ...problems(404, 409, 422) }
+      response: { 200: Attribute, ...conflictProblems }
     }
   }, async ({ shop, params, body }) => await knex.transaction(async (trx) => {
     const { options, ...fields } = body
@@ -128,7 +128,7 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'Delete an attribute for good, with the values that products have for it.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.attribute_id)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
-import { problems } from '../problem.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
 import { refuseCycle } from './category-tree.ts'
@@ -53,7 +53,7 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['categories', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['name', 'slug', 'position', 'created_at', 'updated_at']),
-      response: { 200: Type.Array(Category), ...problems(404, 422) }
+      response: { 200: Type.Array(Category), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -69,7 +69,7 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['categories', 'mcp'],
       params: ShopParams,
       body: CategoryInput,
-      response: { 201: Category, ...problems(404, 409, 422) }
+      response: { 201: Category, ...conflictProblems }
     }
   }, async ({ shop, body }, reply) => {
     const category = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
@@ -83,7 +83,7 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'Get one category of a shop.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
-      response: { 200: Category, ...problems(404, 422) }
+      response: { 200: Category, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.category_id))
 
@@ -95,7 +95,7 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       tags: ['categories', 'mcp'],
       params: CategoryParams,
       body: CategoryChanges,
-      response: { 200: Category, ...problems(404, 409, 422) }
+      response: { 200: Category, ...conflictProblems }
     }
   }, async ({ shop, params, body }) => await knex.transaction(async (trx) => {
     if (body.parent_id != null) await refuseCycle(trx, shop, params.category_id, body.parent_id)
@@ -109,7 +109,7 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'Delete a category for good. Its products stay, without it; the categories below it move to the top.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.category_id)

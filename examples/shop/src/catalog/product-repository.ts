@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
+import { metadataText } from '../metadata.ts'
 import { shopRepository } from '../repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { filters, MAX_METADATA, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
+import { filters, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 import { slugFromName } from './slug.ts'
 
 type ProductRow = Static<typeof Product>
@@ -60,12 +61,6 @@ const LINKS = ['category_ids', 'tag_ids', 'attributes']
 function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
   const columns = Object.fromEntries(Object.entries(fields).filter(([name]) => !LINKS.includes(name)))
   return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
-}
-
-function metadataText (metadata: Readonly<Record<string, unknown>>): string {
-  const text = JSON.stringify(metadata)
-  if (Buffer.byteLength(text) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
-  return text
 }
 
 /** Replaces the links that `input` mentions; leaves the others. */

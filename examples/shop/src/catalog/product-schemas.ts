@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { anyOf, bound, type Filter, search } from '../list.ts'
-import { Description, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
-
-/** Bytes of JSON. A page of products has to fit into memory. */
-export const MAX_METADATA = 16 * 1024
+import { Currency, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
 
 const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
@@ -13,7 +10,6 @@ const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
 const PriceAmount = Type.Integer({
   minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
 })
-const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217; that of the shop when left out' })
 const Ids = (description: string) => Type.Array(Type.String({ format: 'uuid' }), { maxItems: 100, uniqueItems: true, description })
 const AttributeValue = Type.Object({
   attribute_id: Uuid('The attribute'),
@@ -22,9 +18,6 @@ const AttributeValue = Type.Object({
   })
 }, { additionalProperties: false })
 const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value for each attribute that it has' })
-const Metadata = Type.Unsafe<Record<string, unknown>>({
-  type: 'object', additionalProperties: true, description: `Any JSON object of your own, of at most ${MAX_METADATA / 1024} KiB`
-})
 
 export const ProductInput = Type.Object({
   name: Name,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import { contentRange, listQuerySchema } from '../list.ts'
-import { problems } from '../problem.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
 import type { CatalogOptions } from './index.ts'
 import { productRepository } from './product-repository.ts'
@@ -21,7 +21,7 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       tags: ['products', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['name', 'slug', 'sku', 'status', 'price_amount', 'created_at', 'updated_at']),
-      response: { 200: Type.Array(Product), ...problems(404, 422) }
+      response: { 200: Type.Array(Product), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -37,7 +37,7 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       tags: ['products', 'mcp'],
       params: ShopParams,
       body: ProductInput,
-      response: { 201: Product, ...problems(404, 409, 422) }
+      response: { 201: Product, ...conflictProblems }
     }
   }, async ({ shop, body }, reply) => {
     const product = await repository.create(shop, body)
@@ -51,7 +51,7 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       description: 'Get one product of a shop, with its categories, tags and attribute values.',
       tags: ['products', 'mcp'],
       params: ProductParams,
-      response: { 200: Product, ...problems(404, 422) }
+      response: { 200: Product, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.product_id))
 
@@ -64,7 +64,7 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       tags: ['products', 'mcp'],
       params: ProductParams,
       body: ProductChanges,
-      response: { 200: Product, ...problems(404, 409, 422) }
+      response: { 200: Product, ...conflictProblems }
     }
   }, async ({ shop, params, body }) => await repository.update(shop, params.product_id, body))
 
@@ -75,7 +75,7 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       description: 'Delete a product for good. To take it off sale and keep it, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.product_id)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
-import { problems } from '../problem.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
 import type { CatalogOptions } from './index.ts'
@@ -42,7 +42,7 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       tags: ['tags', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['name', 'slug', 'created_at', 'updated_at']),
-      response: { 200: Type.Array(Tag), ...problems(404, 422) }
+      response: { 200: Type.Array(Tag), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -58,7 +58,7 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       tags: ['tags', 'mcp'],
       params: ShopParams,
       body: TagInput,
-      response: { 201: Tag, ...problems(404, 409, 422) }
+      response: { 201: Tag, ...conflictProblems }
     }
   }, async ({ shop, body }, reply) => {
     const tag = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
@@ -72,7 +72,7 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       description: 'Get one tag of a shop.',
       tags: ['tags', 'mcp'],
       params: TagParams,
-      response: { 200: Tag, ...problems(404, 422) }
+      response: { 200: Tag, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.tag_id))
 
@@ -84,7 +84,7 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       tags: ['tags', 'mcp'],
       params: TagParams,
       body: TagChanges,
-      response: { 200: Tag, ...problems(404, 409, 422) }
+      response: { 200: Tag, ...conflictProblems }
     }
   }, async ({ shop, params, body }) => await repository.update(shop, params.tag_id, body))
 
@@ -95,7 +95,7 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       description: 'Delete a tag for good, and take it off every product.',
       tags: ['tags', 'mcp'],
       params: TagParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.tag_id)

@@ -13,8 +13,16 @@ import { guardedPostgresClient } from './transaction-guard.ts'
 export interface Database {
   readonly engine: 'postgres' | 'embedded'
   readonly knex: Knex
+  /** Says where the driver reports trouble with its connections; nowhere before. */
+  logTo (log: DatabaseLog): void
   /** Closes the connections, and the embedded engine with its directory's lock. */
   close (): Promise<void>
+}
+
+/** Takes what is worth a line in the log; that of a request that failed is logged with the request. */
+export interface DatabaseLog {
+  warn (message: string): void
+  error (message: string): void
 }
 
 /** Connections per process to a PostgreSQL server. */
@@ -42,15 +50,17 @@ export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pi
  * @param url - `postgres://user:password@host:port/database`
  */
 export function openPostgres (url: string): Database {
+  const { log, logTo } = relay()
   const db = knex({
     client: guardedPostgresClient(),
+    log,
     connection: {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
     },
     pool: { min: 0, max: POOL_SIZE },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT
   })
-  return { engine: 'postgres', knex: db, close: async () => await db.destroy() }
+  return { engine: 'postgres', knex: db, logTo, close: async () => await db.destroy() }
 }
 
 /**
@@ -66,8 +76,10 @@ export async function openEmbedded (dataDir: string | null): Promise<Database> {
     const pglite = dataDir === null
       ? await PGlite.create({ dataDir: 'memory://', ...await templateOptions() })
       : await openDirectory(dataDir)
+    const { log, logTo } = relay()
     const db = knex({
       client: guardedPostgresClient(),
+      log,
       connection: () => Object.assign(createPgConfig(pglite), valueTypes) as Knex.PgConnectionConfig,
       pool: { min: 1, max: 1 },
       acquireConnectionTimeout: ACQUIRE_TIMEOUT
@@ -77,7 +89,7 @@ export async function openEmbedded (dataDir: string | null): Promise<Database> {
       await pglite.close()
       unlock()
     }
-    return { engine: 'embedded', knex: db, close }
+    return { engine: 'embedded', knex: db, logTo, close }
   } catch (error) {
     unlock()
     throw error
@@ -93,6 +105,20 @@ async function openDirectory (dataDir: string): Promise<PGlite> {
     renameSync(draft, dataDir)
   }
   return await PGlite.create({ dataDir })
+}
+
+/** knex wants its log when it is made, before there is an app that has one; without any, it writes to standard output. */
+function relay (): { log: Knex.Logger, logTo: Database['logTo'] } {
+  let target: DatabaseLog | undefined
+  return {
+    log: {
+      warn: (message: string) => target?.warn(message),
+      error: (message: string) => target?.error(message),
+      deprecate: (message: string) => target?.warn(message),
+      debug: () => {}
+    },
+    logTo: (log) => { target = log }
+  }
 }
 
 const { builtins } = pg.types

@@ -1,11 +1,17 @@
 import { catalog } from './001-catalog.ts'
 import { access } from './002-access.ts'
 import { accounts } from './003-accounts.ts'
+import { shops } from './004-shops.ts'
+import { prices } from './005-prices.ts'
+import { apiKeys } from './006-api-keys.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '001-catalog': catalog,
   '002-access': access,
-  '003-accounts': accounts
+  '003-accounts': accounts,
+  '004-shops': shops,
+  '005-prices': prices,
+  '006-api-keys': apiKeys
 }

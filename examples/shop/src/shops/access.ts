@@ -11,17 +11,22 @@ export interface OpenShop {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Whether the caller of a request reaches every shop: admins and machines do. */
+export function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
+  return identity?.kind === 'machine' || currentUser?.roles.includes('admin') === true
+}
+
 /**
  * Lets the caller of a request into a shop: an API key into its own, a person into those that they
- * are a member of, an admin and a machine into all.
+ * are a member of, unless it is archived; an admin and a machine into all.
  *
  * @throws {@link SHOP_FORBIDDEN} for those who may not enter every shop, whether or not this one exists
  * @throws {@link SHOP_NOT_FOUND} for those who may
  */
-export async function enterShop (knex: Knex, { identity, currentUser }: FastifyRequest, id: string): Promise<OpenShop> {
-  const everywhere = identity?.kind === 'machine' || currentUser?.roles.includes('admin') === true
-  if (everywhere) return await enterAnyShop(knex, id)
-  const query = shopById(knex, id)
+export async function enterShop (knex: Knex, request: FastifyRequest, id: string): Promise<OpenShop> {
+  if (reachesEveryShop(request)) return await enterAnyShop(knex, id)
+  const { identity, currentUser } = request
+  const query = shopById(knex, id).where({ status: 'active' })
   if (identity?.kind === 'api-key') query.where('shops.id', identity.shopId)
   else query.whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null }))
   const [shop] = await query

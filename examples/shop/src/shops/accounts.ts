@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { contentRange, listQuerySchema } from '../list.ts'
-import { problems } from '../problem.ts'
+import { readProblems, writeProblems } from '../problem.ts'
 import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
 import { accountRepository, filters } from './account-repository.ts'
 
@@ -43,7 +43,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       tags: ['accounts'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['name', 'hash_name', 'created_at', 'updated_at']),
-      response: { 200: Type.Array(Account), ...problems(404, 422) }
+      response: { 200: Type.Array(Account), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -59,7 +59,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       tags: ['accounts'],
       params: ShopParams,
       body: AccountInput,
-      response: { 201: Account, ...problems(404, 422) }
+      response: { 201: Account, ...writeProblems }
     }
   }, async ({ shop, body }, reply) => {
     const account = await repository.create(shop, body)
@@ -73,7 +73,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Get one account of a shop.',
       tags: ['accounts'],
       params: AccountParams,
-      response: { 200: Account, ...problems(404, 422) }
+      response: { 200: Account, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.account_id))
 
@@ -86,7 +86,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       tags: ['accounts'],
       params: AccountParams,
       body: AccountChanges,
-      response: { 200: Account, ...problems(404, 422) }
+      response: { 200: Account, ...writeProblems }
     }
   }, async ({ shop, params, body }) => await repository.update(shop, params.account_id, body))
 
@@ -97,7 +97,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Delete an account for good. Its orders stay, without an account; its customer at the payment provider stays, too.',
       tags: ['accounts'],
       params: AccountParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.account_id)

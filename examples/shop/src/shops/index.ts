@@ -1,13 +1,19 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Knex } from 'knex'
 import { accounts } from './accounts.ts'
+import { config } from './config.ts'
+import { members } from './members.ts'
 import { orders } from './orders.ts'
+import { prices } from './prices.ts'
 import { ShopScope } from './scope.ts'
 
 /** What a shop keeps besides its catalog: for tokens only, and never tools. */
 export const shopRecords: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 
+  await app.register(config, { knex, prefix: '/shops/:shop_id/config' })
+  await app.register(members, { knex, prefix: '/shops/:shop_id/members' })
+  await app.register(prices, { knex, prefix: '/shops/:shop_id/prices' })
   await app.register(accounts, { knex, prefix: '/shops/:shop_id/accounts' })
   await app.register(orders, { knex, prefix: '/shops/:shop_id/orders' })
 }

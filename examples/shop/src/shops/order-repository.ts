@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { shopRepository } from '../repository.ts'
 import { filters, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
+import { pricesInForce, unitAmount } from './price-repository.ts'
 import type { ShopScope } from './scope.ts'
 
 type OrderRow = Static<typeof Order>
@@ -34,12 +35,12 @@ export function orderRepository (knex: Knex) {
     get: rows.get,
 
     /** @throws {@link SHOP_INVALID} */
-    async create (shop: ShopScope, { account_id: accountId, lines }: Static<typeof OrderInput>): Promise<OrderRow> {
+    async create (shop: ShopScope, { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>): Promise<OrderRow> {
       return await knex.transaction(async (trx) => {
-        const snapshots = await snapshotLines(trx, shop, lines)
+        const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
         if (!Number.isSafeInteger(total)) throw invalid('lines', 'lines come to more than can be counted')
-        const { id } = await rows.insert(shop, { account_id: accountId, currency: shop.currency, total_amount: total }, trx)
+        const { id } = await rows.insert(shop, { account_id: accountId, currency, total_amount: total }, trx)
         await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
         return await rows.get(shop, id, trx)
       })
@@ -63,17 +64,27 @@ export function orderRepository (knex: Knex) {
 }
 
 /** @throws {@link SHOP_INVALID} about the first line whose product cannot be bought */
-async function snapshotLines (trx: Knex.Transaction, shop: ShopScope, lines: readonly LineInput[]) {
-  const found = await trx('products').where({ shop_id: shop.id, status: 'active', currency: shop.currency }).whereNotNull('price_amount')
-    .whereIn('id', lines.map((line) => line.product_id)).orderBy('id').forShare()
-    .select<Array<{ id: string, name: string, sku: string | null, price_amount: number }>>('id', 'name', 'sku', 'price_amount')
+async function snapshotLines (trx: Knex.Transaction, shop: ShopScope, lines: readonly LineInput[], currency: string) {
+  const ids = lines.map((line) => line.product_id)
+  const found = await trx('products').where({ shop_id: shop.id, status: 'active' }).whereIn('id', ids).orderBy('id').forShare()
+    .select<OrderedProduct[]>('id', 'name', 'sku', 'currency', 'price_amount')
   const byId = new Map(found.map((product) => [product.id, product]))
+  const prices = await pricesInForce(trx, shop, ids, currency)
   return lines.map(({ product_id: id, quantity = 1 }, index) => {
     const product = byId.get(id.toLowerCase())
-    if (product === undefined) {
+    const amount = product && unitAmount(product, prices, quantity, currency)
+    if (product === undefined || amount === undefined) {
       const field = `lines/${index}/product_id`
-      throw invalid(field, `${field} is not an active product of this shop with a price in ${shop.currency}`)
+      throw invalid(field, `${field} is not an active product of this shop with a price in ${currency}`)
     }
-    return { product_id: product.id, name: product.name, sku: product.sku, unit_amount: product.price_amount, quantity }
+    return { product_id: product.id, name: product.name, sku: product.sku, unit_amount: amount, quantity }
   })
+}
+
+interface OrderedProduct {
+  readonly id: string
+  readonly name: string
+  readonly sku: string | null
+  readonly currency: string
+  readonly price_amount: number | null
 }

@@ -1,21 +1,23 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, bound } from '../list.ts'
-import { Name, Nullable, serverFields, Uuid } from '../schemas.ts'
+import { Amount, Currency, Name, Nullable, serverFields, Uuid } from '../schemas.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
   type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'How far it has come'
 })
-const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
-const Quantity = Type.Integer({ minimum: 1, maximum: 100_000 })
+
+/** Of one product. */
+export const Quantity = Type.Integer({ minimum: 1, maximum: 100_000 })
 
 export type OrderStatus = Static<typeof Status>
 
 export const OrderInput = Type.Object({
   account_id: Uuid('Whose order it is'),
   lines: Type.Array(Type.Object({
-    product_id: Uuid('An active product with a price'),
+    product_id: Uuid('An active product with a price in that currency'),
     quantity: Type.Optional(Quantity)
-  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'What is bought, in the currency of the shop' })
+  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'What is bought' }),
+  currency: Type.Optional(Currency)
 }, { additionalProperties: false })
 
 export const OrderChanges = Type.Object({ status: Type.Optional(Status) }, { additionalProperties: false })

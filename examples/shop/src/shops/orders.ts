@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { contentRange, listQuerySchema } from '../list.ts'
-import { problems } from '../problem.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { ShopParams, Uuid } from '../schemas.ts'
 import { orderRepository } from './order-repository.ts'
 import { filters, Order, OrderChanges, OrderInput } from './order-schemas.ts'
@@ -21,7 +21,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       tags: ['orders'],
       params: ShopParams,
       querystring: listQuerySchema(filters, ['created_at', 'updated_at', 'status', 'total_amount']),
-      response: { 200: Type.Array(Order), ...problems(404, 422) }
+      response: { 200: Type.Array(Order), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
     const { rows, count } = await repository.list(shop, query)
@@ -33,11 +33,12 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'create_order',
       summary: 'Create an order',
-      description: 'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now.',
+      description: 'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now, ' +
+        'in the currency of the shop unless another is given. A price that is in force for the quantity goes before the one of the product itself.',
       tags: ['orders'],
       params: ShopParams,
       body: OrderInput,
-      response: { 201: Order, ...problems(404, 422) }
+      response: { 201: Order, ...writeProblems }
     }
   }, async ({ shop, body }, reply) => {
     const order = await repository.create(shop, body)
@@ -51,7 +52,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Get one order of a shop with its lines.',
       tags: ['orders'],
       params: OrderParams,
-      response: { 200: Order, ...problems(404, 422) }
+      response: { 200: Order, ...readProblems }
     }
   }, async ({ shop, params }) => await repository.get(shop, params.order_id))
 
@@ -63,7 +64,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       tags: ['orders'],
       params: OrderParams,
       body: OrderChanges,
-      response: { 200: Order, ...problems(404, 409, 422) }
+      response: { 200: Order, ...conflictProblems }
     }
   }, async ({ shop, params, body }) => await repository.updateStatus(shop, params.order_id, body.status))
 }

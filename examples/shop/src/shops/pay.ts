@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { isProviderError, PAY_RECONCILE_NO_SECRET_KEY, type PayProvider } from 'pay-reconcile'
 import { conflict } from '../errors.ts'
 import { actorOf } from '../pay.ts'
-import { problems, providerProblems } from '../problem.ts'
+import { conflictProblems, providerProblems, readProblems, writeProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
 import { accountRepository } from './account-repository.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -69,7 +69,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       description: 'Whether the shop has a secret key, and how many of its accounts have a customer at the payment provider.',
       tags: ['pay'],
       params: ShopParams,
-      response: { 200: PayStatus, ...problems(404, 422) }
+      response: { 200: PayStatus, ...readProblems }
     }
   }, async ({ shop }) => await repository.status(shop))
 
@@ -81,7 +81,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       tags: ['pay'],
       params: ShopParams,
       body: PayKey,
-      response: { 200: PayStatus, ...problems(404, 422) }
+      response: { 200: PayStatus, ...writeProblems }
     }
   }, async ({ shop, body }) => {
     await repository.set(shop, body.pay_secret_key)
@@ -95,7 +95,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       description: 'Ask the payment provider whether it takes the secret key of the shop. Changes nothing.',
       tags: ['pay'],
       params: ShopParams,
-      response: { 200: Verdict, ...problems(400, 404, 422), ...providerProblems }
+      response: { 200: Verdict, ...writeProblems, ...providerProblems }
     }
   }, async ({ shop, signal }) => {
     const secretKey = await repository.get(shop)
@@ -110,7 +110,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       description: 'Remove the secret key of the shop. Accounts keep their customers; nothing can be read or created without a key.',
       tags: ['pay'],
       params: ShopParams,
-      response: { 204: Deleted, ...problems(404, 422) }
+      response: { 204: Deleted, ...writeProblems }
     }
   }, async ({ shop }, reply) => {
     await repository.remove(shop)
@@ -126,7 +126,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       tags: ['pay'],
       params: ShopParams,
       body: CheckoutInput,
-      response: { 200: Checkout, ...problems(400, 404, 409, 422), ...providerProblems }
+      response: { 200: Checkout, ...conflictProblems, ...providerProblems }
     }
   }, async (request) => {
     const { shop, body: { order_id: orderId }, id: requestId, signal } = request

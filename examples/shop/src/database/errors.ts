@@ -1,0 +1,52 @@
+import type { FastifyError } from '@fastify/error'
+import knex from 'knex'
+import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_SHOP_GONE } from '../errors.ts'
+
+interface DatabaseError {
+  readonly code?: string
+  readonly message?: string
+  readonly constraint?: string
+}
+
+/** The rules of the database that are not about something that is taken in a shop, or is not in it. */
+const sentences: Readonly<Record<string, string>> = {
+  shops_slug_taken: 'slug is taken by another shop',
+  shop_members_user_id_taken: 'user_id is a member of this shop already',
+  shop_members_user_id_exists: 'user_id names nobody who has signed in',
+  prices_valid_from_taken: 'valid_from is taken: the product has a price in this currency, for this quantity, from then on already',
+  prices_valid_to_fits: 'valid_to must be after valid_from'
+}
+
+/**
+ * What a PostgreSQL error means to the client, by SQLSTATE and by the constraint's name, which
+ * holds the field's (see the migrations).
+ *
+ * @returns undefined when it is not one that a client can do something about
+ * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
+ */
+export function errorFromDatabase (error: DatabaseError): FastifyError | undefined {
+  const { code, constraint = '' } = error
+  const [, field, rule] = NAMES.exec(constraint) ?? []
+  const sentence = sentences[constraint]
+  if (code === '23505' && field !== undefined && rule === 'taken') return conflict(field, sentence ?? `${field} is taken in this shop`)
+  if (code === '23503' && field !== undefined && rule === 'exists') return invalid(field, sentence ?? `${field} names something that is not in this shop`)
+  if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
+  // It was there when the caller was let in.
+  if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_SHOP_GONE()
+  return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
+}
+
+const NAMES = new RegExp('^(?:shops|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
+  '_(.+)_(taken|exists|fits)$')
+
+/**
+ * 57P01-57P03: the server shuts down or starts; 57014: a statement took too long; 53300: no connection
+ * free; 40001, 40P01: another transaction was in the way; 08: the connection broke.
+ */
+const PASSING = /^(57P0[123]|57014|53300|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+
+function isUnavailable (error: DatabaseError): boolean {
+  return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
+    // node-postgres gives these no code.
+    /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(error.message ?? '')
+}

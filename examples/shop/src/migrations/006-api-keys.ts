@@ -1,0 +1,22 @@
+import type { Knex } from 'knex'
+import type { Migration } from './migration.ts'
+
+/** Ties API keys to their shop: the table is made for shops of any kind of id, and this server's are UUIDs. */
+async function up (knex: Knex): Promise<void> {
+  await knex.raw(`
+    delete from api_keys where not exists (select from shops where shops.id::text = api_keys.shop_id);
+    alter table api_keys alter shop_id type uuid using shop_id::uuid;
+    alter table api_keys
+      add constraint api_keys_shop_id_fkey foreign key (shop_id) references shops on delete cascade,
+      add unique (shop_id, id);
+  `)
+}
+
+async function down (knex: Knex): Promise<void> {
+  await knex.raw(`
+    alter table api_keys drop constraint api_keys_shop_id_id_key, drop constraint api_keys_shop_id_fkey;
+    alter table api_keys alter shop_id type text using shop_id::text
+  `)
+}
+
+export const apiKeys: Migration = { up, down }

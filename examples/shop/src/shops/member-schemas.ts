@@ -1,0 +1,29 @@
+import { Type } from '@sinclair/typebox'
+import { anyOf, search } from '../list.ts'
+import { Nullable, serverFields, Uuid } from '../schemas.ts'
+
+const Role = Type.Unsafe<'owner' | 'staff'>({
+  type: 'string', enum: ['owner', 'staff'], description: 'Owners manage the members; for the rest they may do the same. staff when left out'
+})
+
+export const MemberInput = Type.Object({
+  user_id: Uuid('A person who has signed in: what GET /me tells them as their id'),
+  role: Type.Optional(Role)
+}, { additionalProperties: false })
+
+export const MemberChanges = Type.Object({ role: Type.Optional(Role) }, { additionalProperties: false })
+
+export const Member = Type.Object({
+  shop_id: serverFields.shop_id,
+  user_id: Uuid('The person'),
+  name: Nullable(Type.String({ description: 'What they sign in with; null when no token has told it yet' })),
+  active: Type.Boolean({ description: 'Those who are not active are refused everywhere' }),
+  role: Role,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+export const filters = {
+  q: search(['name']),
+  role: anyOf('role', Role, 'Only these roles')
+}

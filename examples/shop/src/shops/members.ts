@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
+import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import { memberRepository } from './member-repository.ts'
+import { filters, Member, MemberChanges, MemberInput } from './member-schemas.ts'
+
+const MemberParams = Type.Object({ ...ShopParams.properties, user_id: Uuid('The person') })
+
+/** Who works for a shop. */
+export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = memberRepository(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_members',
+      summary: 'List members',
+      description: 'List the people who work for a shop, a page at a time.',
+      tags: ['members'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['name', 'role', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Member), ...readProblems }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('members', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'add_member',
+      summary: 'Add a member',
+      description: 'Let a person work for a shop, from their next request on. For owners of the shop, admins and machines.',
+      tags: ['members'],
+      params: ShopParams,
+      body: MemberInput,
+      response: { 201: Member, ...conflictProblems }
+    }
+  }, async ({ shop, currentUser, body }, reply) => {
+    const member = await repository.add(shop, currentUser, body)
+    return await reply.code(201).header('location', `/shops/${shop.id}/members/${member.user_id}`).send(member)
+  })
+
+  app.get('/:user_id', {
+    schema: {
+      operationId: 'get_member',
+      summary: 'Get a member',
+      description: 'Get one of the people who work for a shop.',
+      tags: ['members'],
+      params: MemberParams,
+      response: { 200: Member, ...readProblems }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.user_id))
+
+  app.patch('/:user_id', {
+    schema: {
+      operationId: 'update_member',
+      summary: 'Update a member',
+      description: 'Change the role of a member. For owners of the shop, admins and machines.',
+      tags: ['members'],
+      params: MemberParams,
+      body: MemberChanges,
+      response: { 200: Member, ...writeProblems }
+    }
+  }, async ({ shop, currentUser, params, body }) => await repository.update(shop, currentUser, params.user_id, body))
+
+  app.delete('/:user_id', {
+    schema: {
+      operationId: 'remove_member',
+      summary: 'Remove a member',
+      description: 'Take a person out of a shop: their next request to it is refused. API keys that they made work on. ' +
+        'For owners of the shop, admins, machines, and the member who leaves.',
+      tags: ['members'],
+      params: MemberParams,
+      response: { 204: Deleted, ...writeProblems }
+    }
+  }, async ({ shop, currentUser, params }, reply) => {
+    await repository.remove(shop, currentUser, params.user_id)
+    return await reply.code(204).send(null)
+  })
+}

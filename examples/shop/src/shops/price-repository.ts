@@ -1,0 +1,63 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { shopRepository } from '../repository.ts'
+import { filters, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
+import type { ShopScope } from './scope.ts'
+
+type PriceRow = Static<typeof Price>
+
+/** What products cost besides their own price: in other currencies, for larger quantities, for a time. */
+export function priceRepository (knex: Knex) {
+  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', filters })
+
+  return {
+    list: rows.list,
+    get: rows.get,
+    remove: rows.remove,
+
+    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    async create (shop: ShopScope, input: Static<typeof PriceInput>): Promise<PriceRow> {
+      return await rows.insert(shop, { currency: shop.currency, ...columnsOf(input) })
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>): Promise<PriceRow> {
+      return await rows.update(shop, id, columnsOf(changes))
+    }
+  }
+}
+
+/** The instants in UTC: PostgreSQL does not take every offset that RFC 3339 allows. */
+function columnsOf ({ valid_from: from, valid_to: to, ...columns }: Static<typeof PriceChanges>): object {
+  return { ...columns, ...(from !== undefined && { valid_from: utc(from) }), ...(to !== undefined && { valid_to: utc(to) }) }
+}
+
+function utc (instant: string | null): string | null {
+  return instant === null ? null : new Date(instant).toISOString()
+}
+
+type Tier = Pick<PriceRow, 'product_id' | 'amount' | 'min_quantity'>
+
+/** @returns the prices of the products that are in force now, those to be taken first at the front */
+export async function pricesInForce (on: Knex, shop: ShopScope, productIds: readonly string[], currency: string): Promise<readonly Tier[]> {
+  return await on('prices').where({ shop_id: shop.id, currency }).whereIn('product_id', productIds)
+    .modify(whereInForce, on.fn.now())
+    .orderBy('min_quantity', 'desc').orderBy('valid_from', 'desc', 'last')
+    .select('product_id', 'amount', 'min_quantity')
+}
+
+/**
+ * What one of a product costs: by the price for the largest quantity that is reached, of several such
+ * the one that started last; else the product's own.
+ *
+ * @param prices - as {@link pricesInForce} has them
+ * @returns undefined when it has no price in that currency
+ */
+export function unitAmount (
+  product: { readonly id: string, readonly currency: string, readonly price_amount: number | null },
+  prices: readonly Tier[], quantity: number, currency: string
+): number | undefined {
+  const tier = prices.find((price) => price.product_id === product.id && price.min_quantity <= quantity)
+  if (tier !== undefined) return tier.amount
+  return product.currency === currency ? product.price_amount ?? undefined : undefined
+}

@@ -1,0 +1,51 @@
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { anyOf, type Filter } from '../list.ts'
+import { Amount, Currency, Instant, Nullable, serverFields, Uuid } from '../schemas.ts'
+import { Quantity } from './order-schemas.ts'
+
+const ProductId = Uuid('The product')
+const MinQuantity = Type.Integer({ ...Quantity, description: 'It applies from so many of one line of an order on; 1 when left out' })
+const ValidFrom = Nullable(Instant('When it starts; null: it always was'))
+const ValidTo = Nullable(Instant('When it ends; null: never'))
+
+export const PriceInput = Type.Object({
+  product_id: ProductId,
+  amount: Amount('Price of one'),
+  currency: Type.Optional(Currency),
+  min_quantity: Type.Optional(MinQuantity),
+  valid_from: Type.Optional(ValidFrom),
+  valid_to: Type.Optional(ValidTo)
+}, { additionalProperties: false })
+
+export const PriceChanges = Type.Partial(Type.Omit(PriceInput, ['product_id']), { additionalProperties: false })
+
+export const Price = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  product_id: ProductId,
+  amount: Amount('Price of one'),
+  currency: Currency,
+  min_quantity: MinQuantity,
+  valid_from: ValidFrom,
+  valid_to: ValidTo,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+const inForceAt: Filter = {
+  schema: Instant('Only those in force then'),
+  apply: (query, instant: string) => { query.modify(whereInForce, new Date(instant).toISOString()) }
+}
+
+export const filters = {
+  product_id: anyOf('product_id', Type.String({ format: 'uuid' }), 'Only those of these products'),
+  currency: anyOf('currency', Currency, 'Only these currencies'),
+  in_force_at: inForceAt
+}
+
+/** Leaves the prices that are in force at an instant: from their start on, and before their end. */
+export function whereInForce (query: Knex.QueryBuilder, instant: Knex.Value | Knex.Raw): void {
+  query.where((started) => { started.whereNull('valid_from').orWhere('valid_from', '<=', instant) })
+    .where((lasting) => { lasting.whereNull('valid_to').orWhere('valid_to', '>', instant) })
+}

@@ -1,0 +1,84 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
+import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import { priceRepository } from './price-repository.ts'
+import { filters, Price, PriceChanges, PriceInput } from './price-schemas.ts'
+
+const PriceParams = Type.Object({ ...ShopParams.properties, price_id: Uuid('The price') })
+
+/** What products cost in other currencies, for larger quantities, and for a time. */
+export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = priceRepository(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_prices',
+      summary: 'List prices',
+      description: 'List the prices of the products of a shop, a page at a time. What a product costs by itself is its price_amount.',
+      tags: ['prices'],
+      params: ShopParams,
+      querystring: listQuerySchema(filters, ['created_at', 'updated_at', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to']),
+      response: { 200: Type.Array(Price), ...readProblems }
+    }
+  }, async ({ shop, query }, reply) => {
+    const { rows, count } = await repository.list(shop, query)
+    reply.header('content-range', contentRange('prices', query, count))
+    return rows
+  })
+
+  app.post('/', {
+    schema: {
+      operationId: 'create_price',
+      summary: 'Create a price',
+      description: 'Create a price of a product, which orders take instead of its price_amount while it is in force. ' +
+        'Of several, the one for the largest quantity that is reached applies; of those, the one that started last.',
+      tags: ['prices'],
+      params: ShopParams,
+      body: PriceInput,
+      response: { 201: Price, ...conflictProblems }
+    }
+  }, async ({ shop, body }, reply) => {
+    const price = await repository.create(shop, body)
+    return await reply.code(201).header('location', `/shops/${shop.id}/prices/${price.id}`).send(price)
+  })
+
+  app.get('/:price_id', {
+    schema: {
+      operationId: 'get_price',
+      summary: 'Get a price',
+      description: 'Get one price of a product of a shop.',
+      tags: ['prices'],
+      params: PriceParams,
+      response: { 200: Price, ...readProblems }
+    }
+  }, async ({ shop, params }) => await repository.get(shop, params.price_id))
+
+  app.patch('/:price_id', {
+    schema: {
+      operationId: 'update_price',
+      summary: 'Update a price',
+      description: 'Change some fields of a price; those left out stay as they are. Orders that were placed keep what they cost.',
+      tags: ['prices'],
+      params: PriceParams,
+      body: PriceChanges,
+      response: { 200: Price, ...conflictProblems }
+    }
+  }, async ({ shop, params, body }) => await repository.update(shop, params.price_id, body))
+
+  app.delete('/:price_id', {
+    schema: {
+      operationId: 'delete_price',
+      summary: 'Delete a price',
+      description: 'Delete a price for good. To end it and keep it, set its valid_to instead.',
+      tags: ['prices'],
+      params: PriceParams,
+      response: { 204: Deleted, ...writeProblems }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.remove(shop, params.price_id)
+    return await reply.code(204).send(null)
+  })
+}

@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox'
+import { anyOf, search } from '../list.ts'
+import { Currency, Name, serverFields, Slug, Uuid } from '../schemas.ts'
+
+const Status = Type.Unsafe<'active' | 'archived'>({
+  type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys; admins and machines still reach it'
+})
+const ShopSlug = Type.String({ ...Slug, description: 'Unique: lower-case letters, digits and single hyphens. Made from the name when left out' })
+const ShopCurrency = Type.String({ ...Currency, description: 'ISO 4217: of its products and orders unless they say another' })
+
+export const ShopInput = Type.Object({
+  name: Name,
+  slug: Type.Optional(ShopSlug),
+  currency: ShopCurrency
+}, { additionalProperties: false })
+
+export const ShopChanges = Type.Object({
+  name: Type.Optional(Name),
+  slug: Type.Optional(ShopSlug),
+  status: Type.Optional(Status)
+}, { additionalProperties: false })
+
+export const Shop = Type.Object({
+  id: Uuid('Made by the server'),
+  slug: ShopSlug,
+  name: Name,
+  currency: ShopCurrency,
+  status: Status,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+export const filters = {
+  q: search(['name', 'slug']),
+  slug: anyOf('slug', Slug, 'Only these slugs'),
+  status: anyOf('status', Status, 'Only these statuses'),
+  currency: anyOf('currency', Currency, 'Only these currencies')
+}

@@ -1,0 +1,87 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { conflictProblems, readProblems, refusals } from '../problem.ts'
+import { Deleted, ShopParams } from '../schemas.ts'
+import { requireAdmin } from '../users/require-admin.ts'
+import { ShopScope } from './scope.ts'
+import { shopsRepository } from './shop-repository.ts'
+import { filters, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
+
+/** The shops themselves: whoever has a token sees those that they reach, admins make and close them. */
+export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = shopsRepository(knex)
+  const inShop = ShopScope.authorize(knex)
+  const adminOnly = requireAdmin(knex)
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_shops',
+      summary: 'List shops',
+      description: 'List the shops that you reach, a page at a time: those that you are a member of; all of them for admins and machines.',
+      tags: ['shops'],
+      querystring: listQuerySchema(filters, ['name', 'slug', 'status', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(Shop), ...refusals }
+    }
+  }, async (request, reply) => {
+    const { rows, count } = await repository.list(request, request.query)
+    reply.header('content-range', contentRange('shops', request.query, count))
+    return rows
+  })
+
+  app.post('/', {
+    preParsing: adminOnly,
+    schema: {
+      operationId: 'create_shop',
+      summary: 'Create a shop',
+      description: 'Create a shop. Admins only.',
+      tags: ['shops'],
+      body: ShopInput,
+      response: { 201: Shop, ...conflictProblems }
+    }
+  }, async ({ body }, reply) => {
+    const shop = await repository.create(body)
+    return await reply.code(201).header('location', `/shops/${shop.id}`).send(shop)
+  })
+
+  app.get('/:shop_id', {
+    preParsing: inShop,
+    schema: {
+      operationId: 'get_shop',
+      summary: 'Get a shop',
+      description: 'Get one shop that you reach.',
+      tags: ['shops'],
+      params: ShopParams,
+      response: { 200: Shop, ...readProblems }
+    }
+  }, async ({ shop }) => await repository.get(shop))
+
+  app.patch('/:shop_id', {
+    preParsing: [adminOnly, inShop],
+    schema: {
+      operationId: 'update_shop',
+      summary: 'Update a shop',
+      description: 'Change the name, slug or status of a shop; what is left out stays as it is. Admins only.',
+      tags: ['shops'],
+      params: ShopParams,
+      body: ShopChanges,
+      response: { 200: Shop, ...conflictProblems }
+    }
+  }, async ({ shop, body }) => await repository.update(shop, body))
+
+  app.delete('/:shop_id', {
+    preParsing: [adminOnly, inShop],
+    schema: {
+      operationId: 'delete_shop',
+      summary: 'Delete a shop',
+      description: 'Delete a shop for good, with its catalog, accounts, members and API keys. One with orders is refused: archive it. Admins only.',
+      tags: ['shops'],
+      params: ShopParams,
+      response: { 204: Deleted, ...conflictProblems }
+    }
+  }, async ({ shop }, reply) => {
+    await repository.remove(shop)
+    return await reply.code(204).send(null)
+  })
+}

@@ -1,0 +1,48 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
+import type { ListQuery } from '../list.ts'
+import { type Page, pageOf } from '../repository.ts'
+import type { User } from './repository.ts'
+import { type Changes, filters, type User as UserSchema } from './user-schemas.ts'
+
+type UserRow = Static<typeof UserSchema>
+
+/** What admins may see and change of people. */
+export function userAdministration (knex: Knex) {
+  return {
+    async list (query: ListQuery): Promise<Page<UserRow>> {
+      return await pageOf<UserRow>(knex, knex('users'), filters, query)
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} */
+    async get (id: string): Promise<UserRow> {
+      const user = await knex('users').where({ id }).first()
+      if (user === undefined) throw notFound('user', id)
+      return user
+    },
+
+    /**
+     * Changes take turns: of two admins who take each other's role at once, one does and the other is
+     * an admin no longer.
+     *
+     * @param actor - the admin who asks
+     * @throws {@link SHOP_ADMIN_ONLY} when they are none by now
+     * @throws {@link SHOP_NOT_FOUND}
+     * @throws {@link SHOP_CONFLICT} when no active admin would be left
+     */
+    async update (actor: User, id: string, changes: Changes): Promise<UserRow> {
+      return await knex.transaction(async (trx) => {
+        const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').forUpdate().select('id')
+        if (!admins.some((admin) => admin.id === actor.id)) throw new SHOP_ADMIN_ONLY()
+        const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: trx.fn.now() }).returning('*')
+        if (user === undefined) throw notFound('user', id)
+        const isAdmin = user.active && user.roles.includes('admin')
+        if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
+          throw conflict(user.active ? 'roles' : 'active', 'They are the last active admin')
+        }
+        return user
+      })
+    }
+  }
+}

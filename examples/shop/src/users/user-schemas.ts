@@ -1,0 +1,36 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { anyOf, type Filter, search } from '../list.ts'
+import { Nullable, serverFields, Uuid } from '../schemas.ts'
+
+const Role = Type.Unsafe<'admin'>({ type: 'string', enum: ['admin'], description: 'admin reaches all shops' })
+const Roles = Type.Array(Role, { uniqueItems: true, maxItems: 10, description: 'What they may do beyond the shops that they are a member of' })
+const Active = Type.Boolean({ description: 'Those who are not active are refused, whatever their token says' })
+
+export const UserChanges = Type.Object({
+  active: Type.Optional(Active),
+  roles: Type.Optional(Roles)
+}, { additionalProperties: false })
+
+export type Changes = Static<typeof UserChanges>
+
+/** A person as they see themselves. */
+export const Me = Type.Object({
+  id: Uuid('Made by the server'),
+  subject: Type.String({ description: 'The sub claim of their tokens' }),
+  name: Nullable(Type.String({ description: 'What they sign in with; null when no token has told it yet' })),
+  active: Active,
+  roles: Type.Array(Type.String(), { description: 'admin reaches all shops' })
+})
+
+export const User = Type.Object({ ...Me.properties, created_at: serverFields.created_at, updated_at: serverFields.updated_at })
+
+const role: Filter = {
+  schema: Type.Array(Role, { minItems: 1, maxItems: 10, description: 'Only those with any of these roles' }),
+  apply: (query, roles: readonly string[]) => { query.whereRaw('roles && ?::text[]', [roles as string[]]) }
+}
+
+export const filters = {
+  q: search(['name', 'subject']),
+  active: anyOf('active', Active, 'Only those who are active, or who are not'),
+  role
+}

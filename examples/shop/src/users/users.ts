@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { contentRange, listQuerySchema } from '../list.ts'
+import { conflictProblems, readProblems, refusals } from '../problem.ts'
+import { Uuid } from '../schemas.ts'
+import { userAdministration } from './administration.ts'
+import { requireAdmin } from './require-admin.ts'
+import { filters, User, UserChanges } from './user-schemas.ts'
+
+const UserParams = Type.Object({ user_id: Uuid('The person') })
+
+/** All people who have signed in, for admins. */
+export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const administration = userAdministration(knex)
+  app.addHook('preParsing', requireAdmin(knex))
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_users',
+      summary: 'List users',
+      description: 'List the people who have signed in, a page at a time. Admins only.',
+      tags: ['users'],
+      querystring: listQuerySchema(filters, ['name', 'subject', 'created_at', 'updated_at']),
+      response: { 200: Type.Array(User), ...refusals }
+    }
+  }, async ({ query }, reply) => {
+    const { rows, count } = await administration.list(query)
+    reply.header('content-range', contentRange('users', query, count))
+    return rows
+  })
+
+  app.get('/:user_id', {
+    schema: {
+      operationId: 'get_user',
+      summary: 'Get a user',
+      description: 'Get one person. Admins only.',
+      tags: ['users'],
+      params: UserParams,
+      response: { 200: User, ...readProblems }
+    }
+  }, async ({ params }) => await administration.get(params.user_id))
+
+  app.patch('/:user_id', {
+    schema: {
+      operationId: 'update_user',
+      summary: 'Update a user',
+      description: 'Give or take roles, or shut a person out, from their next request on. The last active admin stays one. Admins only.',
+      tags: ['users'],
+      params: UserParams,
+      body: UserChanges,
+      response: { 200: User, ...conflictProblems }
+    }
+  }, async ({ currentUser, params, body }) => await administration.update(currentUser!, params.user_id, body))
+}
