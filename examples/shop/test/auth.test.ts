@@ -25,7 +25,6 @@ await knex('users').where({ name: 'gone' }).update({ active: false, roles: ['adm
 const makeKey = async (shop: string, body: object = { name: 'test' }): Promise<{ id: string, plaintext: string }> =>
   (await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, body)).body
 const key = { 'x-api-key': (await makeKey(here)).plaintext }
-const foreignKey = { 'x-api-key': (await makeKey(elsewhere)).plaintext }
 
 /** What the service's contract says of a route, from nothing but its path and tags. */
 function policyOf ({ url, schema }: RouteOptions): 'public' | 'dual' | 'jwt' {

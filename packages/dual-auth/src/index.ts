@@ -15,7 +15,7 @@ import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING, DUAL_AUTH_O
 
 export type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
 export type { ApiKeyIdentity, Identity, MachineIdentity, UserIdentity } from './identity.ts'
-export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, NewApiKey, StoredApiKey } from './store.ts'
+export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyPage, NewApiKey, Page, StoredApiKey } from './store.ts'
 export type { AuthPolicy, AuthRoute } from './policy.ts'
 export type { ChallengeOptions } from './challenge.ts'
 export type { MintedKey, Pepper } from './api-key.ts'

@@ -55,9 +55,14 @@ export function knexStore (knex: Knex): ApiKeyStore {
         return true
       })
     },
-    async list (shopId) {
-      const rows = await knex<Row>('api_keys').select(...RECORD).where('shop_id', shopId).orderBy(['created_at', 'id'])
-      return rows.map(recordFromRow)
+    async list (shopId, { skip, limit }) {
+      const ofShop = knex<Row>('api_keys').where('shop_id', shopId)
+      // One statement: between two of them a key could be made. It has a row of nulls where the page is empty.
+      const rows = await knex.from(ofShop.clone().select(...RECORD).orderBy(['created_at', 'id']).offset(skip).limit(limit).as('page'))
+        .rightJoin(ofShop.clone().count('* as count').as('every'), knex.raw('true'))
+        .select<Array<Pick<Row, typeof RECORD[number]> & { count: number | string }>>('page.*', 'every.count').orderBy(['created_at', 'id'])
+      const found = rows.filter(({ id }) => id !== null)
+      return { keys: found.map(recordFromRow), count: Number(rows[0]?.count) }
     },
     async revoke (shopId, id, by, at) {
       const set = { revoked_at: knex.raw('coalesce(revoked_at, ?)', [at]), revoked_by: knex.raw('coalesce(revoked_by, ?)', [by]) }

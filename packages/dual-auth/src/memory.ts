@@ -20,8 +20,9 @@ export function memoryStore (): ApiKeyStore {
       rows.set(key.id, { ...key, lastUsedAt: null, revokedAt: null, revokedBy: null })
       return true
     },
-    async list (shopId) {
-      return [...rows.values()].filter(row => row.shopId === shopId).sort((a, b) => +a.createdAt - +b.createdAt).map(recordFromRow)
+    async list (shopId, { skip, limit }) {
+      const ofShop = [...rows.values()].filter(row => row.shopId === shopId).sort((a, b) => +a.createdAt - +b.createdAt)
+      return { keys: ofShop.slice(skip, skip + limit).map(recordFromRow), count: ofShop.length }
     },
     async revoke (shopId, id, by, at) {
       const row = rows.get(id)

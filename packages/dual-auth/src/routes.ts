@@ -9,7 +9,7 @@ import type { ManagementOptions, ResolvedApiKeyOptions } from './options.ts'
 import type { ApiKeyRecord } from './store.ts'
 import { fingerprint, mintKey } from './api-key.ts'
 import { hashFromKey } from './hash.ts'
-import { schemasForShop, type Key, type NewKey } from './schemas.ts'
+import { schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN } from './errors.ts'
 
 /** The parts that the routes are made of. */
@@ -58,10 +58,12 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord({ ...record, lastUsedAt: null, revokedAt: null }), plaintext })
   })
 
-  app.get('/', { schema: listSchema, config }, async request => {
+  app.get<{ Querystring: Static<typeof KeyPageQuery> }>('/', { schema: listSchema, config }, async (request, reply) => {
+    const { skip, limit } = request.query
     // Whoever has just used a key and looks here should see it.
     await lastUsed.flush()
-    const keys = await ask(() => store.list(shopOf(request)))
+    const { keys, count } = await ask(() => store.list(shopOf(request), { skip, limit }))
+    reply.header('content-range', `api-keys ${skip}-${skip + limit}/${count}`)
     return keys.map(bodyFromRecord)
   })
 

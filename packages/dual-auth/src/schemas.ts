@@ -12,6 +12,12 @@ export const NewKey = Type.Object({
   expires_at: Type.Optional(Time)
 }, { additionalProperties: false })
 
+/** Which part of the listing. The default shows every key that a shop may have at once, unless `maxPerShop` is raised. */
+export const KeyPageQuery = Type.Object({
+  skip: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many keys to skip' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many keys to return at most' })
+})
+
 /** A key as the routes show it. */
 export const Key = Type.Object({
   id: Type.String({ format: 'uuid' }),
@@ -48,10 +54,11 @@ export function schemasForShop (shopParam: string) {
     },
     listSchema: {
       operationId: 'list_api_keys',
-      description: 'The API keys of the shop, revoked ones too, oldest first.',
+      description: 'The API keys of the shop, revoked ones too, oldest first. Content-Range: api-keys {skip}-{skip+limit}/{count}.',
       tags,
       params: Type.Object(shop),
-      response: { 200: Type.Array(Key), ...refusals }
+      querystring: KeyPageQuery,
+      response: { 200: Type.Array(Key), 400: ErrorBody, ...refusals }
     },
     revokeSchema: {
       operationId: 'revoke_api_key',

@@ -43,6 +43,21 @@ export interface NewApiKey extends ApiKeySecrets {
   readonly expiresAt: Date | null
 }
 
+/** Which part of a listing. */
+export interface Page {
+  /** How many to leave out at the front. */
+  readonly skip: number
+  /** How many to give at most. */
+  readonly limit: number
+}
+
+/** A part of a listing. */
+export interface KeyPage {
+  readonly keys: readonly ApiKeyRecord[]
+  /** How many there are in all. */
+  readonly count: number
+}
+
 /**
  * Where keys are kept. Every method reads and writes the truth, not a copy of it: a key is revoked on every
  * replica at once because `find` sees it on every call. What a method throws becomes a 503.
@@ -52,8 +67,8 @@ export interface ApiKeyStore {
   find (fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
   /** Inserts unless the shop has `limit` active keys already; says whether it did. Must not race with itself. */
   insert (key: NewApiKey, limit: number): Promise<boolean>
-  /** All keys of a shop, revoked ones too, oldest first. */
-  list (shopId: string): Promise<readonly ApiKeyRecord[]>
+  /** A page of the keys of a shop, revoked ones too, oldest first. */
+  list (shopId: string, page: Page): Promise<KeyPage>
   /** Sets `revokedAt` unless it is set; false when the shop has no such key. */
   revoke (shopId: string, id: string, by: string, at: Date): Promise<boolean>
   /** Replaces the derived values, provided that the hash is still `previous`. */

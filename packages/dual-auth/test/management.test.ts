@@ -39,6 +39,24 @@ t.test('and with a router that takes both anyway', async t => {
   t.equal((await call('GET', PATH.slice(0, -1))).json().length, 1)
 })
 
+t.test('a listing comes in pages, and says how many there are', async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c']) ids.push((await harness.mint(SHOP, { name })).id)
+  const page = async (query: string) => {
+    const { headers, ...response } = await call('GET', PATH + query)
+    return [headers['content-range'], response.json().map(({ id }: { id: string }) => id)]
+  }
+  t.strictSame(await page(''), ['api-keys 0-100/3', ids])
+  t.strictSame(await page('?limit=2'), ['api-keys 0-2/3', ids.slice(0, 2)])
+  t.strictSame(await page('?skip=2&limit=2'), ['api-keys 2-4/3', ids.slice(2)])
+  t.strictSame(await page('?skip=5'), ['api-keys 5-105/3', []])
+  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?skip=-1', '?skip=1000001']) {
+    t.equal((await call('GET', PATH + query)).statusCode, 400, query)
+  }
+})
+
 t.test('last_used_at is null until the key is used, then the time of it', async t => {
   const harness = await build(t)
   const call = as(harness)

@@ -13,9 +13,11 @@ t.teardown(() => server?.close())
 if (server !== null) await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(server.knex)))
 if (server !== null) await createApiKeysTable(server.knex)
 
+const SHOP = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
+
 const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
   id: randomUUID(),
-  shopId: 'shop-1',
+  shopId: SHOP,
   name: "O'Neill <b>\u{1F511}</b>",
   prefix: randomBytes(6).toString('hex'),
   scopes: ['read', 'a,b', '{"x"}'],
@@ -28,13 +30,15 @@ const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
   ...change
 })
 
+const ALL = { skip: 0, limit: 100 }
+
 /** What every store must do, whatever it keeps keys in. */
 function contract (name: string, store: ApiKeyStore) {
   t.test(`${name}: finds a key by any of the fingerprints, with what verification needs`, async t => {
     const key = newKey({ expiresAt: new Date('2040-01-01T00:00:00.123Z') })
     t.equal(await store.insert(key, 100), true)
     const found = await store.find([randomBytes(32), key.fingerprint])
-    t.match(found, { id: key.id, shopId: 'shop-1', scopes: key.scopes, pepperId: 'p1', expiresAt: key.expiresAt, revokedAt: null })
+    t.match(found, { id: key.id, shopId: SHOP, scopes: key.scopes, pepperId: 'p1', expiresAt: key.expiresAt, revokedAt: null })
     t.ok(found?.hash.equals(key.hash))
     t.ok(found?.fingerprint.equals(key.fingerprint))
     t.equal(await store.find([randomBytes(32)]), null)
@@ -47,24 +51,27 @@ function contract (name: string, store: ApiKeyStore) {
     const young = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.002Z'), scopes: [] })
     await store.insert(young, 100)
     await store.insert(old, 100)
-    await store.insert(newKey({ shopId: 'another' }), 100)
+    await store.insert(newKey({ shopId: randomUUID() }), 100)
     const record = ({ id, name, prefix, scopes, createdAt, expiresAt }: NewApiKey) => ({ id, shopId, name, prefix, scopes, createdAt, lastUsedAt: null, expiresAt, revokedAt: null })
-    t.strictSame(await store.list(shopId), [record(old), record(young)])
-    t.strictSame(await store.list('nobody'), [])
+    t.strictSame(await store.list(shopId, ALL), { keys: [record(old), record(young)], count: 2 })
+    t.strictSame(await store.list(randomUUID(), ALL), { keys: [], count: 0 })
+    for (const [skip, limit, keys] of [[0, 1, [old]], [1, 1, [young]], [1, 5, [young]], [2, 5, []], [9, 1, []]] as const) {
+      t.strictSame(await store.list(shopId, { skip, limit }), { keys: keys.map(record), count: 2 }, `${skip} ${limit}`)
+    }
   })
 
   t.test(`${name}: revokes once, for the right shop only`, async t => {
     const shopId = randomUUID()
     const key = newKey({ shopId })
     await store.insert(key, 100)
-    t.equal(await store.revoke('another', key.id, 'eve', new Date()), false)
+    t.equal(await store.revoke(randomUUID(), key.id, 'eve', new Date()), false)
     t.equal(await store.revoke(shopId, randomUUID(), 'eve', new Date()), false)
     t.equal((await store.find([key.fingerprint]))?.revokedAt, null)
     const at = new Date('2031-01-01T00:00:00.000Z')
     t.equal(await store.revoke(shopId, key.id, 'ada', at), true)
     t.equal(await store.revoke(shopId, key.id, 'eve', new Date('2032-01-01')), true)
     t.strictSame((await store.find([key.fingerprint]))?.revokedAt, at)
-    t.strictSame((await store.list(shopId))[0]?.revokedAt, at)
+    t.strictSame((await store.list(shopId, ALL)).keys[0]?.revokedAt, at)
   })
 
   t.test(`${name}: a shop has at most so many keys that are neither revoked nor expired`, async t => {
@@ -82,7 +89,7 @@ function contract (name: string, store: ApiKeyStore) {
     const shopId = randomUUID()
     const results = await Promise.all(Array.from({ length: 10 }, () => store.insert(newKey({ shopId }), 3)))
     t.equal(results.filter(Boolean).length, 3)
-    t.equal((await store.list(shopId)).length, 3)
+    t.equal((await store.list(shopId, ALL)).count, 3)
   })
 
   t.test(`${name}: replaces the derived values unless somebody was faster`, async t => {
@@ -103,7 +110,7 @@ function contract (name: string, store: ApiKeyStore) {
     const [a, b, revoked] = [newKey({ shopId }), newKey({ shopId }), newKey({ shopId })] as const
     for (const key of [a, b, revoked]) await store.insert(key, 100)
     await store.revoke(shopId, revoked.id, 'ada', new Date())
-    const used = async () => Object.fromEntries((await store.list(shopId)).map(({ id, lastUsedAt }) => [id, lastUsedAt]))
+    const used = async () => Object.fromEntries((await store.list(shopId, ALL)).keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]))
     const minute = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, n))
     await store.touch([a.id, revoked.id], minute(1), minute(0))
     t.strictSame(await used(), { [a.id]: minute(1), [b.id]: null, [revoked.id]: null })
@@ -118,6 +125,27 @@ contract('memory', memoryStore())
 contract('PGlite', knexStore(embedded.knex))
 if (server === null) t.test('PostgreSQL', { skip: 'TEST_DATABASE_URL is not set: the store was tested on PGlite only' }, async () => {})
 else contract('PostgreSQL', knexStore(server.knex))
+
+t.test('the shop ids of the table may become those of your own table', async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await createApiKeysTable(knex)
+  await knex.raw('create table shops (id uuid primary key)')
+  await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
+  await knex.raw('alter table api_keys add foreign key (shop_id) references shops on delete cascade')
+  const store = knexStore(knex)
+  await knex('shops').insert({ id: SHOP })
+  const key = newKey()
+  t.equal(await store.insert(key, 1), true)
+  t.equal(await store.insert(newKey(), 1), false, 'the limit counts on')
+  t.match(await store.list(SHOP, ALL), { keys: [{ id: key.id, shopId: SHOP }], count: 1 })
+  t.match(await store.find([key.fingerprint]), { shopId: SHOP })
+  t.equal(await store.revoke(SHOP, key.id, 'ada', new Date()), true)
+  await createApiKeysTable(knex)
+  await t.rejects(store.insert(newKey({ shopId: randomUUID() }), 1), { code: '23503' })
+  await knex('shops').delete()
+  t.equal(await store.find([key.fingerprint]), null, 'the keys of a shop go with it')
+})
 
 t.test('the table can be created again, also inside a migration', async t => {
   await createApiKeysTable(embedded.knex)
