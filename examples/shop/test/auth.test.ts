@@ -9,7 +9,6 @@ const routes: RouteOptions[] = []
 const app = await build(t, database, idp, { onRoute: (route) => routes.push(route) })
 
 const here = await createShop(database, 'here')
-const elsewhere = await createShop(database, 'elsewhere')
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 
 const machine = bearer(await idp.machineToken())

@@ -7,14 +7,14 @@ export interface DemoPerson {
   readonly username: string
   readonly name: string
   readonly roles: readonly string[]
-  /** Slugs of the shops that they are a member of. */
-  readonly shops: readonly string[]
+  /** Their role in the shops that they are a member of, by slug. */
+  readonly shops: Readonly<Record<string, 'owner' | 'staff'>>
 }
 
 export const demoPeople: readonly DemoPerson[] = [
-  { username: 'ada', name: 'Ada Admin', roles: ['admin'], shops: [] },
-  { username: 'kim', name: 'Kim Kettle', roles: [], shops: ['copper-kettle'] },
-  { username: 'noor', name: 'Noor North', roles: [], shops: ['north-trail', 'paper-lantern'] }
+  { username: 'ada', name: 'Ada Admin', roles: ['admin'], shops: {} },
+  { username: 'kim', name: 'Kim Kettle', roles: [], shops: { 'copper-kettle': 'owner' } },
+  { username: 'noor', name: 'Noor North', roles: [], shops: { 'north-trail': 'owner', 'paper-lantern': 'staff' } }
 ]
 
 /** The subjects that are to be admins. */
@@ -24,8 +24,8 @@ export const demoAdmins = demoPeople.filter(({ roles }) => roles.includes('admin
 export async function seedPeople (knex: Knex): Promise<void> {
   for (const person of demoPeople) {
     const user = await provisionUser(knex, subjectOf(person), person.username)
-    const shops = await knex('shops').whereIn('slug', person.shops).select('id')
+    const shops = await knex('shops').whereIn('slug', Object.keys(person.shops)).select('id', 'slug')
     if (shops.length === 0) continue
-    await knex('shop_members').insert(shops.map(({ id }) => ({ shop_id: id, user_id: user.id }))).onConflict().ignore()
+    await knex('shop_members').insert(shops.map(({ id, slug }) => ({ shop_id: id, user_id: user.id, role: person.shops[slug] }))).onConflict().ignore()
   }
 }

@@ -5,6 +5,8 @@ export interface DemoShop {
   readonly slug: string
   readonly name: string
   readonly currency: string
+  /** What it set of its settings. */
+  readonly settings: { readonly locale: string, readonly time_zone: string, readonly contact_email: string, readonly prices_include_tax: boolean }
   /** Names; an array below a name holds its subcategories. */
   readonly categories: Readonly<Record<string, readonly string[]>>
   readonly tags: readonly string[]
@@ -40,6 +42,7 @@ export const demoShops: readonly DemoShop[] = [
     slug: 'north-trail',
     name: 'North Trail Outfitters',
     currency: 'EUR',
+    settings: { locale: 'de-DE', time_zone: 'Europe/Berlin', contact_email: 'hello@north-trail.example', prices_include_tax: true },
     categories: { Clothing: ['Jackets', 'Base Layers', 'Socks'], Equipment: ['Backpacks', 'Tents', 'Sleeping Bags', 'Cooking'], Footwear: [], Gifts: [], Sale: [] },
     tags: ['New', 'Bestseller', 'Gift', 'Organic', 'Recycled', 'Waterproof', 'Ultralight'],
     attributes: [
@@ -85,6 +88,7 @@ export const demoShops: readonly DemoShop[] = [
     slug: 'copper-kettle',
     name: 'Copper Kettle',
     currency: 'USD',
+    settings: { locale: 'en-US', time_zone: 'America/Chicago', contact_email: 'kitchen@copper-kettle.example', prices_include_tax: false },
     categories: { Coffee: ['Brewers', 'Grinders', 'Beans'], Tea: [], Cookware: ['Pans', 'Knives', 'Baking'], Tableware: [], Gifts: [], Sale: [] },
     tags: ['New', 'Bestseller', 'Gift', 'Organic', 'Handmade', 'Dishwasher Safe'],
     attributes: [
@@ -132,6 +136,7 @@ export const demoShops: readonly DemoShop[] = [
     slug: 'paper-lantern',
     name: 'Paper Lantern',
     currency: 'GBP',
+    settings: { locale: 'en-GB', time_zone: 'Europe/London', contact_email: 'desk@paper-lantern.example', prices_include_tax: true },
     categories: { Stationery: ['Notebooks', 'Pens', 'Ink'], Desk: [], Lighting: ['Table Lamps', 'Pendants'], Prints: [], Gifts: [], Sale: [] },
     tags: ['New', 'Bestseller', 'Gift', 'Organic', 'Recycled', 'Limited'],
     attributes: [

@@ -4,6 +4,7 @@ import type { Database } from '../database/index.ts'
 import type { KeyRing } from '../shops/key-ring.ts'
 import { accountsOf } from './accounts.ts'
 import { idOf } from './id.ts'
+import { pricesOf } from './prices.ts'
 import { type DemoModel, type DemoShop, demoShops } from './seed-data.ts'
 
 /** A shop as it is told to whoever starts the demo. */
@@ -14,7 +15,7 @@ export interface SeededShop {
 }
 
 /**
- * Puts the demo's shops with their catalogs, accounts and orders into the database, unless they are
+ * Puts the demo's shops with their settings, catalogs, prices, accounts and orders into the database, unless they are
  * there. Ids are the same in every database, so that links and examples keep working.
  *
  * @param pay - how the payment keys of the shops, by their slugs, are encrypted
@@ -24,7 +25,7 @@ export async function seedDemo ({ knex }: Database, pay: DemoPay): Promise<reado
   await knex.transaction(async (trx) => {
     for (const shop of demoShops) {
       const created = await trx('shops')
-        .insert({ id: idOf(shop.slug), slug: shop.slug, name: shop.name, currency: shop.currency })
+        .insert({ id: idOf(shop.slug), slug: shop.slug, name: shop.name, currency: shop.currency, settings: JSON.stringify(shop.settings) })
         .onConflict('slug').ignore().returning('id')
       if (created.length === 0) continue
       await seedCatalog(trx, shop)
@@ -93,7 +94,7 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
 
   const variantAttribute = shop.attributes[0]!.name
   const products = shop.models.flatMap((model) => productsOfModel(model, variantAttribute))
-  await trx('products').insert(products.map(({ name, model, status }, index) => ({
+  const rows = products.map(({ name, model, status }, index) => ({
     ...named('product', name),
     slug: slugFromName(name),
     sku: `${initials(shop.name)}-${String(1001 + index)}`,
@@ -102,7 +103,9 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
     price_amount: model.price,
     currency: shop.currency,
     created_at: new Date(Date.UTC(2026, 0, 5) + index * DAY).toISOString()
-  })))
+  }))
+  await trx('products').insert(rows)
+  await trx('prices').insert(pricesOf(rows))
 
   const links = products.map(({ name, model, values }) => ({
     owner: { shop_id: shopId, product_id: id('product', name) }, model, values

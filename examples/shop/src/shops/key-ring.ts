@@ -10,6 +10,8 @@ export interface KeyRing {
    * @throws {@link SHOP_PAY_KEY_UNREADABLE} when it was sealed for another shop or by an unknown secret, or was changed
    */
   open (sealed: string, shopId: string): string
+  /** Whether the newest secret sealed it. */
+  isCurrent (sealed: string): boolean
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -34,6 +36,8 @@ export function keyRing (secrets: readonly string[]): KeyRing {
       const text = Buffer.concat([cipher.update(secretKey, 'utf8'), cipher.final()])
       return ['v1', newestId, ...[iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(':')
     },
+
+    isCurrent: (sealed) => sealed.startsWith(`v1:${newestId}:`),
 
     open (sealed, shopId) {
       const [version, id = '', ...parts] = sealed.split(':')

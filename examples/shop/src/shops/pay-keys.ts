@@ -10,6 +10,34 @@ export interface PayStatus {
   readonly synced: number
 }
 
+/** What {@link resealPayKeys} found. */
+export interface Resealed {
+  /** How many keys are now encrypted under the newest secret and were not before. */
+  readonly resealed: number
+  /** How many were already. */
+  readonly current: number
+  /** The shops whose key no secret opens. */
+  readonly unreadable: readonly string[]
+}
+
+/** Encrypts anew, under the newest secret, what older ones encrypted. A key that is set meanwhile stays as it was set. */
+export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Resealed> {
+  const result = { resealed: 0, current: 0, unreadable: [] as string[] }
+  const shops = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
+  for (const { id, pay_secret_key: sealed } of shops) {
+    let secretKey: string
+    try {
+      secretKey = keys.open(sealed, id)
+    } catch {
+      result.unreadable.push(id)
+      continue
+    }
+    if (keys.isCurrent(sealed)) result.current++
+    else result.resealed += await knex('shops').where({ id, pay_secret_key: sealed }).update({ pay_secret_key: keys.seal(secretKey, id) })
+  }
+  return result
+}
+
 /** The secret keys of shops: encrypted in the database, in the clear only on their way to the provider. */
 export function payKeyRepository (knex: Knex, keys: KeyRing) {
   return {
