@@ -80,7 +80,7 @@ export async function pageOf<Row> (
   const order = orderFromSort(query.sort)
   const page = matching.clone().select('*', knex.raw('count(*) over () as matching_count'))
     .orderBy(order).offset(query.skip).limit(query.limit)
-  const found = await knex.select(fields).from(page.as('item')).orderBy(order)
+  const found = await knex.select([...fields, 'item.matching_count']).from(page.as('item')).orderBy(order)
   const rows = found.map(({ matching_count: _, ...row }) => row as Row)
 
   // A page past the end has no row to carry the count.
