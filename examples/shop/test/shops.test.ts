@@ -1,0 +1,217 @@
+import t from 'tap'
+import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, ['owner', 'staff', 'admin', 'other'])
+const app = await build(t, database, idp)
+
+const machine = client(app, '', bearer(await idp.machineToken()))
+const people = await Promise.all(['owner', 'staff', 'admin', 'other'].map(async (name) => {
+  const as = client(app, '', bearer(await idp.userToken(name)))
+  return { as, id: (await as('GET', '/me')).body.id as string }
+}))
+const [owner, staff, admin, other] = people as [Person, Person, Person, Person]
+type Person = typeof people[number]
+await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+
+const problem = (statusCode: number, code: string, error: string, message: string, field?: string) => ({ statusCode, code, error, message, ...(field && { field }) })
+const invalid = (field: string, message: string) => [422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', message, field)]
+const conflict = (field: string, message: string) => [409, problem(409, 'SHOP_CONFLICT', 'Conflict', message, field)]
+const forbidden = [403, problem(403, 'SHOP_FORBIDDEN', 'Forbidden', 'You have no access to this shop')]
+const adminOnly = [403, problem(403, 'SHOP_ADMIN_ONLY', 'Forbidden', 'Only admins may do this')]
+const ownerOnly = [403, problem(403, 'SHOP_OWNER_ONLY', 'Forbidden', 'Only owners of the shop and admins may do this')]
+const gone = (noun: string, id: string) => [404, problem(404, 'SHOP_NOT_FOUND', 'Not Found', `No ${noun} ${id}`)]
+
+/** Status and body, which is what most of these tests are about. */
+async function said (answer: ReturnType<typeof machine>): Promise<readonly [number, any]> {
+  const { status, body } = await answer
+  return [status, body]
+}
+
+t.test('an admin makes, changes, closes and deletes a shop', async (t) => {
+  const made = await admin.as('POST', '/shops', { name: 'Tea House', currency: 'GBP' })
+  const { id, created_at: created } = made.body
+  t.match(made.body, { id: UUID, created_at: INSTANT })
+  const shop = { id, slug: 'tea-house', name: 'Tea House', currency: 'GBP', status: 'active', created_at: created, updated_at: created }
+  t.strictSame([made.status, made.headers.location, made.body], [201, `/shops/${id}`, shop])
+  t.strictSame(await said(admin.as('GET', `/shops/${id}`)), [200, shop])
+  t.strictSame(await said(admin.as('POST', '/shops', { name: 'Tea House', currency: 'GBP' })), conflict('slug', 'slug is taken by another shop'))
+  t.strictSame(await said(admin.as('POST', '/shops', { name: 'Tea' })), invalid('currency', 'currency is required'))
+
+  const renamed = await admin.as('PATCH', `/shops/${id}`, { name: 'Tea Rooms', slug: 'tea-rooms' })
+  t.strictSame([renamed.status, renamed.body], [200, { ...shop, name: 'Tea Rooms', slug: 'tea-rooms', updated_at: renamed.body.updated_at }])
+  t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
+  t.strictSame(await said(admin.as('GET', `/shops/${id}`)), gone('shop', id))
+  t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), gone('shop', id))
+})
+
+t.test('making and closing shops is for admins: not for machines, nor for members', async (t) => {
+  const id = await createShop(database, 'guarded')
+  await knex('shop_members').insert({ shop_id: id, user_id: owner.id, role: 'owner' })
+  for (const as of [machine, owner.as, other.as]) {
+    t.strictSame(await said(as('POST', '/shops', { name: 'New', currency: 'EUR' })), adminOnly)
+    t.strictSame(await said(as('PATCH', `/shops/${id}`, { name: 'New' })), adminOnly)
+    t.strictSame(await said(as('DELETE', `/shops/${id}`)), adminOnly)
+  }
+  t.match(await knex('shops').where({ id }), [{ name: 'guarded' }])
+})
+
+t.test('an archived shop is closed to its members and keys, and opens again', async (t) => {
+  const id = await createShop(database, 'seasonal')
+  await knex('shop_members').insert({ shop_id: id, user_id: staff.id })
+  const key = client(app, '', { 'x-api-key': (await machine('POST', `/shops/${id}/api-keys/`, { name: 'a' })).body.plaintext })
+  const tags = `/shops/${id}/tags`
+  const listed = async () => (await staff.as('GET', '/shops?filter={"slug":"seasonal"}')).body.length
+  const statuses = async () => [(await staff.as('GET', tags)).status, (await key('GET', tags)).status, await listed(), (await machine('GET', tags)).status]
+  t.strictSame(await statuses(), [200, 200, 1, 200])
+  t.match(await said(admin.as('PATCH', `/shops/${id}`, { status: 'archived' })), [200, { status: 'archived' }])
+  t.strictSame(await statuses(), [403, 403, 0, 200])
+  t.strictSame(await said(staff.as('GET', tags)), forbidden)
+  await admin.as('PATCH', `/shops/${id}`, { status: 'active' })
+  t.strictSame(await statuses(), [200, 200, 1, 200])
+})
+
+t.test('a deleted shop takes all that is in it along; one with orders stays', async (t) => {
+  const id = await createShop(database, 'mistake')
+  await machine('POST', `/shops/${id}/products`, { name: 'Cup', price_amount: 1, status: 'active' })
+  const account = (await machine('POST', `/shops/${id}/accounts`, { name: 'Ann' })).body.id
+  const { plaintext } = (await machine('POST', `/shops/${id}/api-keys/`, { name: 'a' })).body
+  const order = await knex('orders').insert({ shop_id: id, account_id: account, currency: 'EUR', total_amount: 1 }).returning('id')
+  t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), conflict('shop_id', 'The shop has orders, which are kept: archive it instead'))
+  await knex('orders').where(order[0]).delete()
+  t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
+  for (const table of ['products', 'accounts', 'api_keys']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)
+  t.equal((await client(app, '', { 'x-api-key': plaintext })('GET', `/shops/${id}/tags`)).status, 401)
+})
+
+t.test('what is written into a shop while it is deleted is there with it, or a 404', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const id = await createShop(database, `vanishing-${round}`)
+    const writes = Array.from({ length: 4 }, async (_, index) => await said(machine('POST', `/shops/${id}/tags`, { name: `Tag ${index}` })))
+    const [[deleted], ...answers] = await Promise.all([said(admin.as('DELETE', `/shops/${id}`)), ...writes])
+    t.equal(deleted, 204)
+    for (const [status] of answers) t.ok([201, 404].includes(status), `${status}`)
+    t.strictSame(await knex('tags').where({ shop_id: id }), [])
+  }
+})
+
+t.test('lists of shops are searched, filtered, sorted and paged', async (t) => {
+  for (const [slug, currency] of [['list-b', 'USD'], ['list-a', 'EUR'], ['list-c', 'USD']] as const) await createShop(database, slug, currency)
+  for (const [query, found, range] of [
+    ['filter={"q":"list-"}', ['list-a', 'list-b', 'list-c'], 'shops 0-25/3'],
+    ['filter={"q":"list-","currency":"USD"}&sort=-name', ['list-c', 'list-b'], 'shops 0-25/2'],
+    ['filter={"q":"list-"}&skip=1&limit=1', ['list-b'], 'shops 1-2/3'],
+    ['filter={"q":"list-"}&skip=9', [], 'shops 9-34/3'],
+    ['filter={"slug":["list-a"],"status":["archived"]}', [], 'shops 0-25/0']
+  ] as const) {
+    const { body, headers } = await machine('GET', `/shops?${query}`)
+    t.strictSame([body.map(({ slug }: { slug: string }) => slug), headers['content-range']], [found, range], query)
+  }
+  t.notMatch(JSON.stringify((await machine('GET', '/shops')).body), /pay_secret_key|settings/)
+})
+
+t.test('settings have defaults, are changed one by one, and refuse what they cannot mean', async (t) => {
+  const id = await createShop(database, 'settings')
+  const path = `/shops/${id}/config`
+  const { body: before } = await machine('GET', path)
+  const defaults = { shop_id: id, currency: 'EUR', locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, metadata: {}, updated_at: before.updated_at }
+  t.strictSame(before, defaults)
+
+  const changes = { currency: 'JPY', locale: 'ja', time_zone: 'Asia/Tokyo', contact_email: 'post@example.com', prices_include_tax: false, metadata: { theme: { dark: true } } }
+  const whole = await machine('PATCH', path, changes)
+  t.strictSame([whole.status, whole.body], [200, { ...defaults, ...changes, updated_at: whole.body.updated_at }])
+  const { body: part } = await machine('PATCH', path, { contact_email: null, metadata: { a: 1 } })
+  t.strictSame(part, { ...whole.body, contact_email: null, metadata: { a: 1 }, updated_at: part.updated_at })
+  t.strictSame((await machine('GET', path)).body, part)
+  t.equal((await machine('POST', `/shops/${id}/products`, { name: 'Cup' })).body.currency, 'JPY', 'the currency is that of new products')
+
+  for (const [body, field, message] of [
+    [{ currency: 'yen' }, 'currency', undefined],
+    [{ locale: 'no_such locale' }, 'locale', 'locale must be a language tag such as en or pt-BR'],
+    [{ time_zone: 'Mars/Olympus' }, 'time_zone', 'time_zone must be a time zone such as Europe/Lisbon'],
+    [{ contact_email: 'nobody' }, 'contact_email', undefined],
+    [{ prices_include_tax: 'yes' }, 'prices_include_tax', undefined],
+    [{ metadata: { a: 'x'.repeat(17_000) } }, 'metadata', 'metadata must not be larger than 16 KiB'],
+    [{ colour: 'red' }, 'colour', 'colour is not a known field'],
+    [{ pay_secret_key: 'x' }, 'pay_secret_key', 'pay_secret_key is not a known field']
+  ] as const) t.match(await said(machine('PATCH', path, body)), [422, { code: 'SHOP_INVALID', field, ...(message && { message }) }], JSON.stringify(body).slice(0, 60))
+  t.strictSame((await machine('GET', path)).body, part, 'a refused change changes nothing')
+})
+
+t.test('writers of different settings at once lose nothing', async (t) => {
+  const id = await createShop(database, 'busy-settings')
+  const changes = [{ locale: 'pt' }, { time_zone: 'Europe/Lisbon' }, { contact_email: 'a@example.com' }, { prices_include_tax: false }, { currency: 'CHF' }, { metadata: { a: 1 } }]
+  await Promise.all(changes.map(async (change) => await machine('PATCH', `/shops/${id}/config`, change)))
+  t.match((await machine('GET', `/shops/${id}/config`)).body, Object.assign({}, ...changes))
+})
+
+t.test('owners manage the members of their shop, staff see them', async (t) => {
+  const id = await createShop(database, 'members')
+  const path = `/shops/${id}/members`
+  t.match(await said(machine('POST', path, { user_id: owner.id, role: 'owner' })), [201, { user_id: owner.id, role: 'owner' }], 'a machine makes the first one')
+  t.strictSame(await said(staff.as('GET', path)), forbidden)
+
+  const added = await owner.as('POST', path, { user_id: staff.id })
+  const { created_at: created } = added.body
+  const member = { shop_id: id, user_id: staff.id, name: 'staff', active: true, role: 'staff', created_at: created, updated_at: created }
+  t.strictSame([added.status, added.headers.location, added.body], [201, `${path}/${staff.id}`, member])
+  t.strictSame(await said(staff.as('GET', `${path}/${staff.id}`)), [200, member], 'in from the next request on')
+
+  t.strictSame(await said(owner.as('POST', path, { user_id: staff.id })), conflict('user_id', 'user_id is a member of this shop already'))
+  t.strictSame(await said(owner.as('POST', path, { user_id: NOBODY })), invalid('user_id', 'user_id names nobody who has signed in'))
+  t.strictSame(await said(owner.as('GET', `${path}/${other.id}`)), gone('member', other.id))
+  t.strictSame(await said(owner.as('PATCH', `${path}/${other.id}`, { role: 'owner' })), gone('member', other.id))
+  t.strictSame(await said(owner.as('DELETE', `${path}/${other.id}`)), gone('member', other.id))
+
+  t.strictSame(await said(staff.as('POST', path, { user_id: other.id })), ownerOnly)
+  t.strictSame(await said(staff.as('PATCH', `${path}/${staff.id}`, { role: 'owner' })), ownerOnly)
+  t.strictSame(await said(staff.as('DELETE', `${path}/${owner.id}`)), ownerOnly)
+
+  const { body, headers } = await staff.as('GET', `${path}?sort=-name`)
+  t.strictSame([body.map(({ name, role }: Record<string, string>) => [name, role]), headers['content-range']], [[['staff', 'staff'], ['owner', 'owner']], 'members 0-25/2'])
+  t.strictSame((await staff.as('GET', `${path}?filter={"role":"owner","q":"OWN"}`)).body.length, 1)
+  t.strictSame((await staff.as('GET', `${path}?filter={"q":"nobody"}&skip=3`)).headers['content-range'], 'members 3-28/0')
+
+  t.match(await said(owner.as('PATCH', `${path}/${staff.id}`, { role: 'owner' })), [200, { role: 'owner' }])
+  t.match(await said(staff.as('PATCH', `${path}/${owner.id}`, { role: 'staff' })), [200, { role: 'staff' }])
+  t.strictSame(await said(owner.as('PATCH', `${path}/${owner.id}`, { role: 'owner' })), ownerOnly, 'no longer theirs to do')
+  t.equal((await owner.as('DELETE', `${path}/${owner.id.toUpperCase()}`)).status, 204, 'anybody may leave')
+  t.strictSame(await said(owner.as('GET', path)), forbidden, 'out from the next request on')
+  t.equal((await admin.as('DELETE', `${path}/${staff.id}`)).status, 204)
+})
+
+t.test('of two owners who remove each other at once, one stays', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const id = await createShop(database, `quarrel-${round}`)
+    await knex('shop_members').insert([owner, staff].map((person) => ({ shop_id: id, user_id: person.id, role: 'owner' })))
+    const answers = await Promise.all([
+      owner.as('DELETE', `/shops/${id}/members/${staff.id}`),
+      staff.as('DELETE', `/shops/${id}/members/${owner.id}`)
+    ])
+    t.strictSame(answers.map(({ status }) => status).toSorted(), [204, 403])
+    t.equal((await knex('shop_members').where({ shop_id: id })).length, 1)
+  }
+})
+
+t.test('an owner who is removed adds nobody any more, however their request lies', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const id = await createShop(database, `leaving-${round}`)
+    await knex('shop_members').insert({ shop_id: id, user_id: owner.id, role: 'owner' })
+    const [removed, added] = await Promise.all([
+      admin.as('DELETE', `/shops/${id}/members/${owner.id}`),
+      owner.as('POST', `/shops/${id}/members`, { user_id: other.id })
+    ])
+    t.equal(removed.status, 204)
+    t.ok([201, 403].includes(added.status), `${added.status}`)
+    t.equal((await knex('shop_members').where({ shop_id: id, user_id: other.id })).length, added.status === 201 ? 1 : 0)
+    t.strictSame(await said(owner.as('POST', `/shops/${id}/members`, { user_id: staff.id })), forbidden)
+  }
+})
+
+t.test('of many who add one person, one does', async (t) => {
+  const id = await createShop(database, 'popular')
+  const answers = await Promise.all(Array.from({ length: 6 }, async () => await machine('POST', `/shops/${id}/members`, { user_id: other.id })))
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409, 409, 409])
+})
