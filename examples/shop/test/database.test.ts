@@ -74,6 +74,13 @@ t.test('every tenant table has a shop and keys that hold it', async (t) => {
   t.ok(tables.length >= 15)
   for (const { name, scoped } of tables) t.ok(scoped, name)
 
+  const { rows: unique } = await knex.raw(`
+    select c.conrelid::regclass::text as name, pg_get_constraintdef(c.oid) as definition from pg_constraint c
+    where c.contype in ('p', 'u') and c.connamespace = 'public'::regnamespace`)
+  for (const { name } of tables.filter(({ name }: { name: string }) => !name.startsWith('pay_reconcile_'))) {
+    t.ok(unique.some((key: { name: string, definition: string }) => key.name === name && /^(UNIQUE|PRIMARY KEY) .*\(shop_id, /.test(key.definition)), `${name} has a key within its shop`)
+  }
+
   const { rows: keys } = await knex.raw(`
     select conname, pg_get_constraintdef(oid) as definition from pg_constraint
     where contype = 'f' and confrelid not in ('shops'::regclass, 'users'::regclass, 'pay_reconcile_runs'::regclass) and connamespace = 'public'::regnamespace`)

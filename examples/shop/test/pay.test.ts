@@ -254,6 +254,10 @@ t.test('PAY_ROUTES_PUBLIC opens the payment routes of shops, nothing else, and s
   t.equal((await anybody('DELETE', '/pay/key')).status, 204)
   t.match(await client(open, `/shops/${UNKNOWN}`, {})('GET', '/pay/status'), { status: 404, body: { code: 'SHOP_NOT_FOUND' } })
 
+  await knex('shops').where({ id: here }).update({ status: 'archived' })
+  t.equal((await anybody('GET', '/pay/status')).status, 404, 'an archived shop is closed to everybody')
+  await knex('shops').where({ id: here }).update({ status: 'active' })
+
   for (const path of [`/shops/${here}/accounts`, `/shops/${here}/orders`, `/shops/${here}/products`, '/admin/accounts']) {
     t.equal((await client(open, '', {})('GET', path)).status, 401, path)
   }

@@ -35,11 +35,17 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
 }
 
 /**
- * Lets anybody into a shop.
+ * Lets anybody into a shop that is not archived.
  *
  * @throws {@link SHOP_NOT_FOUND}
  */
-export async function enterAnyShop (knex: Knex, id: string): Promise<OpenShop> {
+export async function enterActiveShop (knex: Knex, id: string): Promise<OpenShop> {
+  const [shop] = await shopById(knex, id).where({ status: 'active' })
+  if (shop === undefined) throw notFound('shop', id)
+  return shop
+}
+
+async function enterAnyShop (knex: Knex, id: string): Promise<OpenShop> {
   const [shop] = await shopById(knex, id)
   if (shop === undefined) throw notFound('shop', id)
   return shop

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { enterAnyShop, enterShop, type OpenShop } from './access.ts'
+import { enterActiveShop, enterShop, type OpenShop } from './access.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,7 +31,7 @@ export class ShopScope {
   static open (knex: Knex) {
     return async (request: FastifyRequest): Promise<void> => {
       const { shop_id: id } = request.params as { shop_id: string }
-      request.shop = new ShopScope(await enterAnyShop(knex, id))
+      request.shop = new ShopScope(await enterActiveShop(knex, id))
     }
   }
 
