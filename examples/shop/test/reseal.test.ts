@@ -54,7 +54,7 @@ t.test('a key that is set meanwhile stays as it was set', {
 
 t.test('npm run reseal does it with the settings of the server, and says what it did', async (t) => {
   const data = await lastingData(t)
-  const open = async () => await openDatabase({ DATA_DIR: data.DATA_DIR, DATABASE_URL: data.DATABASE_URL === '' ? undefined : data.DATABASE_URL })
+  const open = async () => await openDatabase({ DATA_DIR: data.DATA_DIR, ...(data.DATABASE_URL !== '' && { DATABASE_URL: data.DATABASE_URL }) })
   const first = await open()
   await migrate(first)
   const [old, unreadable] = [await createShop(first, 'old'), await createShop(first, 'unreadable')]

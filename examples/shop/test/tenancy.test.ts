@@ -25,7 +25,8 @@ const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url
 const ring = keyRing([idp.settings['PAY_KEY_SECRETS']!])
 
 const machine = bearer(await idp.machineToken())
-const [owner, stranger, boss] = await Promise.all(['owner', 'stranger', 'boss'].map(async (name) => bearer(await idp.userToken(name)))) as [Headers, Headers, Headers]
+const [owner, stranger, boss] = await Promise.all(['owner', 'stranger', 'boss'].map(async (name) => bearer(await idp.userToken(name)))) as [Person, Person, Person]
+type Person = ReturnType<typeof bearer>
 type Headers = Readonly<Record<string, string>>
 for (const person of [owner, stranger, boss]) await app.inject({ url: '/me', headers: person })
 await knex('users').where({ name: 'boss' }).update({ roles: ['admin'] })
