@@ -25,7 +25,7 @@ export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may d
 export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
 
 /** 404. The shop was deleted while the request was on its way. */
-export const SHOP_SHOP_GONE = createError('SHOP_SHOP_GONE', 'The shop was deleted', 404)
+export const SHOP_GONE = createError('SHOP_GONE', 'The shop was deleted', 404)
 
 /** 404. No such row in this shop; a row of another shop answers the same. */
 export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)

@@ -1,6 +1,6 @@
 import type { FastifyError } from '@fastify/error'
 import knex from 'knex'
-import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_SHOP_GONE } from '../errors.ts'
+import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE } from '../errors.ts'
 
 interface DatabaseError {
   readonly code?: string
@@ -32,7 +32,7 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   if (code === '23503' && field !== undefined && rule === 'exists') return invalid(field, sentence ?? `${field} names something that is not in this shop`)
   if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
   // It was there when the caller was let in.
-  if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_SHOP_GONE()
+  if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_GONE()
   return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
 }
 
