@@ -13,9 +13,10 @@ export function validateInput (app: FastifyInstance): void {
   const asItIs = formats.default(new Ajv({ ...shared, allowUnionTypes: true }))
 
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
-    if (httpPart === 'body') return asItIs.compile(schema)
+    asItIs.validateSchema(schema, true)
+    if (httpPart === 'body') return onFirstUse(() => asItIs.compile(schema))
     const filter = httpPart === 'querystring' ? schema.properties?.['filter'] : undefined
-    return filter?.properties === undefined ? fromText.compile(schema) : queryValidator(fromText, asItIs, schema, filter)
+    return onFirstUse(() => filter?.properties === undefined ? fromText.compile(schema) : queryValidator(fromText, asItIs, schema, filter))
   })
 
   // Many clients send a JSON content type with every request, a DELETE without a body too.
@@ -25,6 +26,19 @@ export function validateInput (app: FastifyInstance): void {
     if (body === '') done(null, undefined)
     else parseJson(request, body, done)
   })
+}
+
+/** Compiling the schemas of all routes would take a good part of the server's start, for the few that a minute needs. */
+function onFirstUse (compile: () => ValidateFunction): ValidateFunction {
+  let compiled: ValidateFunction | undefined
+  const validate = (data: unknown): boolean => {
+    compiled ??= compile()
+    const isValid = compiled(data) as boolean
+    validate.errors = compiled.errors
+    return isValid
+  }
+  validate.errors = null as ValidateFunction['errors']
+  return validate as ValidateFunction
 }
 
 interface ObjectSchema {
