@@ -2,7 +2,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { diffContracts } from '../../src/contract/index.ts'
-import type { JsonSchema } from '../../src/index.ts'
+import { isObject } from '../../src/json-schema.ts'
+import type { JsonSchema } from '../../src/json-schema.ts'
 
 // The seed makes a failure repeatable; set CONTRACT_SEED to try others, and CONTRACT_RUNS for more of them.
 const SEED = Number(process.env.CONTRACT_SEED ?? 20_260_728)
@@ -116,6 +117,8 @@ t.test(`nothing that breaks a caller is called compatible (seed ${SEED}, ${RUNS}
   const report = fc.check(fc.property(pair, fc.array(value, { minLength: 40, maxLength: 40 }), (...given) => {
     // As if they had been read: plain objects, none without a prototype.
     const [[before, after], values] = JSON.parse(JSON.stringify(given)) as typeof given
+    // Ajv takes [] for { contains, prefixItems }, against the specification, so it is no judge of those.
+    if ([before, after].some((schema) => valuesIn(schema).some((part) => isObject(part) && 'contains' in part && 'prefixItems' in part))) return
     const [old, now] = [validatorOf(before), validatorOf(after)]
     if (old === undefined || now === undefined) return
     seen.pairs += 1
