@@ -32,13 +32,22 @@ export async function contractFromModule (module: string, cwd: string): Promise<
 }
 
 async function appFromModule (module: string, cwd: string): Promise<App> {
+  const { default: exported, buildApp } = await importOf(module, cwd)
+  const given = exported ?? buildApp
+  const rule = 'Its default export must be a Fastify app, or a function without arguments that makes one'
+  if (given === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
   try {
-    const { default: exported, buildApp } = await import(pathToFileURL(resolve(cwd, module)).href)
-    const given: unknown = exported ?? buildApp
     const app: unknown = typeof given === 'function' ? await given() : await given
     if (isApp(app)) return app
-    const what = given === undefined ? 'exports neither a default nor buildApp' : `exports ${typeof given === 'function' ? 'a function that gives' : ''} ${app === null ? 'null' : typeof app}, not a Fastify app`
-    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `${what.replaceAll('  ', ' ')}. Its default export must be the app, or a function without arguments that makes it`)
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `gives ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`)
+  } catch (error) {
+    throw named(error, module, 'gives no app')
+  }
+}
+
+async function importOf (module: string, cwd: string): Promise<{ default?: unknown, buildApp?: unknown }> {
+  try {
+    return await import(pathToFileURL(resolve(cwd, module)).href)
   } catch (error) {
     throw named(error, module, 'cannot be loaded')
   }

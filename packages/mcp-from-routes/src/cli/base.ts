@@ -51,7 +51,7 @@ async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owne
   }
   if (await git.top() === undefined) return { missing: 'this is no git repository', hint: FETCH }
   const known = await firstCommit(git, branchesOf(branch, env))
-  if (known === undefined) return { missing: `no default branch is known here: there is none of ${branchesOf(branch, env).join(', ')}`, hint: FETCH }
+  if (known === undefined) return { missing: `the default branch is not here: there is no ${branchesOf(branch, env).join(' or ')}`, hint: FETCH }
   const commit = await git.mergeBase(known.ref)
   if (commit === undefined) return { missing: `this commit and ${known.ref} have no merge base here, as in a clone without history`, hint: FETCH }
   const isHead = commit === await git.commit('HEAD')
@@ -65,7 +65,8 @@ function tagsOf ({ name }: Owner, version: string): readonly string[] {
 
 function branchesOf (branch: string | undefined, env: NodeJS.ProcessEnv): readonly string[] {
   const names = [env.GITHUB_BASE_REF, branch].filter((name) => name !== undefined && name !== '')
-  return [...new Set([...names.flatMap((name) => [`origin/${name}`, `${name}`]), 'origin/HEAD', 'origin/main', 'main', 'origin/master', 'master'])]
+  // Where the branch is known by name no other one will do: it might be the one that is being checked.
+  return names.length > 0 ? [...new Set(names.flatMap((name) => [`origin/${name}`, `${name}`]))] : ['origin/HEAD', 'main', 'master']
 }
 
 async function firstCommit (git: Git, refs: readonly string[]): Promise<{ ref: string, commit: string } | undefined> {

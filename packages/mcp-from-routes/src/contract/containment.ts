@@ -30,12 +30,14 @@ export interface Comparison {
   readonly depth: number
   /** Pairs that are being compared, and the depth at which that began. */
   readonly begun: Map<string, number>
-  /** Comparisons left before the answer is that it cannot be told. */
-  readonly budget: { left: number }
+  /** Pairs without a gap, shown without relying on a pair that was still being compared. */
+  readonly proved: Set<string>
+  /** Comparisons left before the answer is that it cannot be told, and how often a pair was relied on that was still being compared. */
+  readonly budget: { left: number, assumed: number }
 }
 
 /** Enough for schemas of thousands of properties, and a fraction of a second. */
-const BUDGET = 50_000
+const BUDGET = 20_000
 
 /**
  * Looks for values that are valid for `from` and not for `to`. Sound, not complete: an empty answer proves that there
@@ -45,7 +47,7 @@ const BUDGET = 50_000
  * @param to - likewise
  */
 export function gapsBetween (from: JsonSchema, to: JsonSchema): readonly Gap[] {
-  const comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), budget: { left: BUDGET } }
+  const comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 } }
   const facts = factsOf([from], comparison.from)
   return facts === undefined ? [] : distinct(gapsIn(facts, to, '', comparison))
 }
@@ -58,19 +60,28 @@ export function gapsIn (facts: Facts, schema: unknown, path: string, comparison:
   if (!isObject(schema)) return [{ path, keyword: 'false', from: facts[0] ?? {}, to: false, certain: true }]
   if (facts.some((fact) => sameSchema(fact, comparison.from, schema, comparison.to))) return []
   const pair = `${[...new Set(facts.map(canonical))].sort().join()} ${canonical(schema)}`
-  const begun = comparison.begun.get(pair)
-  // What holds for every smaller value holds by induction; a circle that leads to no smaller value proves nothing.
-  if (begun !== undefined) return begun < comparison.depth ? [] : [cannotTell(path, '$ref', schema.$ref)]
-  if (comparison.budget.left-- <= 0) return [cannotTell(path, 'size', 'too large to compare')]
-  comparison.begun.set(pair, comparison.depth)
-  try {
-    const gaps = Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
-    if (gaps.length === 0) return []
-    const cases = casesOf(facts, schema, types, comparison)
-    return cases?.flatMap((some) => gapsIn(some, schema, path, comparison)) ?? gaps
-  } finally {
-    comparison.begun.delete(pair)
+  const { begun, budget, proved } = comparison
+  if (proved.has(pair)) return []
+  const since = begun.get(pair)
+  if (since !== undefined) {
+    // What holds for every smaller value holds by induction; a circle that leads to no smaller value proves nothing.
+    if (since >= comparison.depth) return [cannotTell(path, '$ref', schema.$ref)]
+    budget.assumed += 1
+    return []
   }
+  if (budget.left-- <= 0) return [cannotTell(path, 'size', 'too large to compare')]
+  const assumed = budget.assumed
+  begun.set(pair, comparison.depth)
+  const gaps = gapsInCases(facts, schema, types, path, comparison)
+  begun.delete(pair)
+  if (gaps.length === 0 && budget.assumed === assumed) proved.add(pair)
+  return gaps
+}
+
+function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
+  const gaps = Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
+  if (gaps.length === 0) return []
+  return casesOf(facts, schema, types, comparison)?.flatMap((some) => gapsIn(some, schema, path, comparison)) ?? gaps
 }
 
 export function cannotTell (path: string, keyword: string, to: unknown, from?: unknown): Gap {
@@ -128,7 +139,7 @@ function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, p
 /** Whether nothing with the facts is valid for the schema under a `not`. */
 function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boolean {
   if (areDisjoint(facts, schema, comparison)) return true
-  const back = { ...comparison, from: comparison.to, to: comparison.from, begun: new Map<string, number>() }
+  const back = { ...comparison, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
   const wanted = factsOf([schema], back.from)
   return wanted === undefined || facts.some((fact) => fact.not !== undefined && gapsIn(wanted, fact.not, '', back).length === 0)
 }

@@ -10,13 +10,19 @@ export interface Document {
   readonly root: JsonSchema
   /** The schema that a reference leads to; undefined when that cannot be said. */
   resolve: (ref: string) => unknown
+  /** The text of its definitions, without annotations. */
+  readonly definitions: string
 }
 
 /** @param root - with the `$defs` that its references point to */
 export function documentOf (root: JsonSchema): Document {
   // Under an `$id`, references would mean something else.
   const isPlain = !/"(\$id|\$anchor|\$dynamicAnchor)":/.test(JSON.stringify(root))
-  return { root, resolve: (ref) => isPlain && /^#(\/|$)/.test(ref) ? pointed(root, ref.slice(1)) : undefined }
+  return {
+    root,
+    resolve: (ref) => isPlain && /^#(\/|$)/.test(ref) ? pointed(root, ref.slice(1)) : undefined,
+    definitions: canonical(bare({ $defs: root.$defs ?? {} }))
+  }
 }
 
 function pointed (root: unknown, pointer: string): unknown {
@@ -46,7 +52,7 @@ export function bare (schema: unknown): unknown {
 export function sameSchema (a: unknown, aDocument: Document, b: unknown, bDocument: Document): boolean {
   const text = canonical(bare(a))
   if (text !== canonical(bare(b))) return false
-  return !text.includes('"$ref":') || (refersOnlyTo(text, '#/$defs/') && definitionsOf(aDocument) === definitionsOf(bDocument))
+  return !text.includes('"$ref":') || (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
 }
 
 /** Whether two whole schemas say the same, apart from annotations, by their text. */
@@ -58,8 +64,4 @@ export function sameDocument (a: JsonSchema, b: JsonSchema): boolean {
 /** A reference to any other place might lead into what {@link bare} leaves out. */
 function refersOnlyTo (text: string, place: '#' | '#/$defs/'): boolean {
   return [...text.matchAll(/"\$ref":"([^"]*)"/g)].every(([, ref = '']) => place === '#' ? ref === '#' : ref.startsWith(place) && !ref.slice(place.length).includes('/'))
-}
-
-function definitionsOf ({ root }: Document): string {
-  return canonical(bare({ $defs: root.$defs ?? {} }))
 }

@@ -21,7 +21,7 @@ export interface NamedPair {
 }
 
 /** Places that are looked at before the answer is that there are too many. */
-const BUDGET = 20_000
+const BUDGET = 10_000
 
 /**
  * Goes through two schemas side by side, wherever both describe something, and gives the properties that they name.

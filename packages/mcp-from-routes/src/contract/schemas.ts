@@ -24,11 +24,12 @@ export function outputFindings (before: JsonSchema, after: JsonSchema): readonly
 
 function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
   if (canonical(before) === canonical(after)) return []
-  if (sameDocument(before, after)) return [...defaultFindings(side, before, after), ...textFindings(side, before, after)]
+  const pairs = namedPairs(documentOf(before), documentOf(after))
+  const defaults = defaultFindings(side, pairs ?? [])
+  if (sameDocument(before, after)) return defaults.length > 0 ? defaults : [textFinding(side, pairs ?? [])]
   const broken = side === 'input' ? gapsBetween(before, after) : gapsBetween(after, before)
   const loosened = side === 'input' ? gapsBetween(after, before) : gapsBetween(before, after)
-  const named = nameFindings(side, before, after)
-  const defaults = defaultFindings(side, before, after)
+  const named = nameFindings(side, pairs, broken)
   const told = [...named, ...defaults]
   const breaking = broken.filter(({ path, keyword }) => !isTold(path, keyword, side, named)).map((gap) => gapFinding(side, gap, 'major'))
   const majors = [...told.filter(({ bump }) => bump === 'major'), ...breaking]
@@ -59,12 +60,11 @@ function placeOf (side: Side, path: string): string {
   return path.startsWith('[') ? `${side}${path}` : `${side}.${path}`
 }
 
-function nameFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
-  const pairs = namedPairs(documentOf(before), documentOf(after))
+function nameFindings (side: Side, pairs: readonly NamedPair[] | undefined, broken: readonly Gap[]): readonly Part[] {
   if (pairs === undefined) return [{ bump: 'major', path: side, change: 'too many properties to compare', why: 'some may be gone', certain: false }]
   return pairs.flatMap((pair) => {
     if (pair.before !== undefined && pair.after !== undefined) return []
-    return [pair.after === undefined ? goneFinding(side, pair, pairs) : newFinding(side, pair, pair.after)]
+    return [pair.after === undefined ? goneFinding(side, pair, pairs) : newFinding(side, pair, pair.after, broken)]
   })
 }
 
@@ -76,11 +76,12 @@ function goneFinding (side: Side, pair: NamedPair, pairs: readonly NamedPair[]):
   return { bump: 'major', path: placeOf(side, pair.path), change: `${noun} → removed${renamed}`, why, certain: true }
 }
 
-function newFinding (side: Side, { path }: NamedPair, { required }: Named): Part {
+function newFinding (side: Side, { path }: NamedPair, { required }: Named, broken: readonly Gap[]): Part {
   const place = placeOf(side, path)
   if (side === 'output') return { bump: 'minor', path: place, change: 'none → new property', why: 'callers that do not know it leave it', certain: true }
-  if (required) return { bump: 'major', path: place, change: 'none → new required argument', why: 'calls without it, all of them until now, are refused', certain: true }
-  return { bump: 'minor', path: place, change: 'none → new optional argument', why: 'calls without it stay as they are', certain: true }
+  // What had to be there already, without a name, asks for nothing new.
+  if (required && broken.some((gap) => gap.path === path && gap.keyword === 'required')) return { bump: 'major', path: place, change: 'none → new required argument', why: 'calls without it, all of them until now, are refused', certain: true }
+  return { bump: 'minor', path: place, change: `none → new ${required ? '' : 'optional '}argument`, why: 'calls without it stay as they are', certain: true }
 }
 
 function parentOf (path: string): string {
@@ -92,9 +93,9 @@ function meaningOf (named: Named | undefined): string {
 }
 
 /** A default decides what a call means that leaves the argument out; in a result it is only told. */
-function defaultFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
+function defaultFindings (side: Side, pairs: readonly NamedPair[]): readonly Part[] {
   if (side === 'output') return []
-  return (namedPairs(documentOf(before), documentOf(after)) ?? []).flatMap(({ path, before: old, after: now }) => {
+  return pairs.flatMap(({ path, before: old, after: now }) => {
     if (old === undefined || now === undefined) return []
     const [was, is] = [defaultsOf(old), defaultsOf(now)]
     if (canonical(was) === canonical(is)) return []
@@ -107,10 +108,9 @@ function defaultsOf ({ schemas }: Named): readonly unknown[] {
   return schemas.filter((schema) => schema.default !== undefined).map((schema) => schema.default)
 }
 
-function textFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
-  const pairs = namedPairs(documentOf(before), documentOf(after)) ?? []
+function textFinding (side: Side, pairs: readonly NamedPair[]): Part {
   const [place] = pairs.filter(({ before: old, after: now }) => canonical(textsOf(old)) !== canonical(textsOf(now)))
-  return [{ bump: 'patch', path: placeOf(side, place?.path ?? ''), change: 'texts changed', why: 'they say what it is, not what is allowed', certain: true }]
+  return { bump: 'patch', path: placeOf(side, place?.path ?? ''), change: 'texts changed', why: 'they say what it is, not what is allowed', certain: true }
 }
 
 function textsOf (named: Named | undefined): unknown {
