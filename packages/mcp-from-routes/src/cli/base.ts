@@ -55,7 +55,7 @@ async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owne
   const commit = await git.mergeBase(known.ref)
   if (commit === undefined) return { missing: `this commit and ${known.ref} have no merge base here, as in a clone without history`, hint: FETCH }
   const isHead = commit === await git.commit('HEAD')
-  return { commit, label: `${shortened(commit)}, ${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`}` }
+  return { commit, label: `${shortened(commit)} (${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`})` }
 }
 
 /** As `changeset publish` and `changeset tag` name them, in a repository of many packages and of one. */

@@ -68,9 +68,9 @@ t.test('an app that is as it was', async (t) => {
   const repo = repository(t)
   const { code, out } = repo.run(['check', './app.js'], { cwd })
   t.equal(code, 0)
-  t.match(out, /^contract\/tools\.json says what the app does: 2 tools\.\n\nNo change since [0-9a-f]{10}, this commit, which main has\.\n$/)
+  t.match(out, /^contract\/tools\.json says what the app does: 2 tools\.\n\nNo change since [0-9a-f]{10} \(this commit, which main has\)\.\n$/)
   repo.commit()
-  t.match(repo.run(['check', './app.js'], { cwd }).out, /No change since [0-9a-f]{10}, the merge base with main\./)
+  t.match(repo.run(['check', './app.js'], { cwd }).out, /No change since [0-9a-f]{10} \(the merge base with main\)\./)
 })
 
 t.test('an app that its file does not know', async (t) => {
@@ -177,7 +177,7 @@ t.test('the report for machines, and for a pull request', async (t) => {
     version: {
       checked: true,
       ok: false,
-      base: `${repo.git('rev-parse', 'HEAD').slice(0, 10)}, this commit, which main has`,
+      base: `${repo.git('rev-parse', 'HEAD').slice(0, 10)} (this commit, which main has)`,
       package: 'notes',
       from: '1.4.2',
       to: '1.4.2',
