@@ -51,6 +51,6 @@ t.test('a step that was forgotten is named', async (t) => {
   ] as const) {
     const forgotten = forgottenSteps(seen)
     t.equal(forgotten.length, 1, STEPS[step])
-    t.ok(forgotten[0]?.startsWith(`${STEPS[step]}: `), forgotten[0])
+    t.ok(forgotten[0]?.startsWith(`${STEPS[step]}: `), `it says ${forgotten[0]}`)
   }
 })
