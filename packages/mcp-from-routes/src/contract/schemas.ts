@@ -136,6 +136,7 @@ const WHY_NOT: Readonly<Record<Side, string>> = {
 function changeOf (keyword: string, was: unknown, is: unknown): string {
   if (keyword === 'required') return was === true ? 'required → optional' : 'optional → required'
   if (keyword === 'false') return was === false ? 'not allowed → allowed' : 'allowed → not allowed'
+  if (shown(was) === shown(is)) return `${keyword} ${shown(is)}, beside what changed`
   return `${keyword} ${shown(was)} → ${shown(is)}`
 }
 

@@ -108,6 +108,10 @@ export const changes: readonly Change[] = [
   { title: 'shorter keys (Stripe: metadata keys of 40 characters)', before: at({ type: 'object', propertyNames: { maxLength: 50 } }), after: at({ type: 'object', propertyNames: { maxLength: 40 } }), input: 'major', output: 'minor' },
   { title: 'properties by a pattern', before: at({ type: 'object', patternProperties: { '^x-': text } }), after: at({ type: 'object', patternProperties: { '^x-': { type: 'string', maxLength: 9 } } }), input: 'major', output: 'minor' },
   { title: 'a named property that the pattern says nothing new of', before: at({ type: 'object', properties: { 'x-a': text }, patternProperties: { '^x-': text } }), after: at({ type: 'object', patternProperties: { '^x-': text } }), input: 'major', output: 'major' },
+  { title: 'a pattern of names goes, and what it took with it', before: at({ type: 'object', patternProperties: { '^x-': whole }, additionalProperties: text }), after: at({ type: 'object', additionalProperties: text }), input: 'major', output: 'major' },
+  { title: 'another pattern of names for the same values', before: at({ type: 'object', patternProperties: { '^x-': whole }, additionalProperties: whole }), after: at({ type: 'object', additionalProperties: whole }), input: 'patch', output: 'patch' },
+  { title: 'kinds that only one branch may take, one of which grows', before: at({ oneOf: [{ type: 'integer', maximum: 3 }, { type: 'integer', minimum: 5 }] }), after: at({ oneOf: [{ type: 'integer', maximum: 7 }, { type: 'integer', minimum: 5 }] }), input: 'major', output: 'major' },
+  { title: 'what a part evaluated is refused now', before: object({ a: text }, { unevaluatedProperties: false, anyOf: [{ patternProperties: { '^x-': text } }] }), after: object({ a: text }, { unevaluatedProperties: false }), input: 'major', output: 'major' },
   { title: 'a keyword that nobody knows', before: at(text), after: at({ type: 'string', mood: 'good' }), input: 'major', output: 'minor' },
   { title: 'what was not evaluated is refused', before: object({ a: text }), after: object({ a: text }, { unevaluatedProperties: false }), input: 'major', output: 'minor' },
   // References

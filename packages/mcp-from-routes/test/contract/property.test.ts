@@ -40,6 +40,7 @@ const { schema } = fc.letrec<{ schema: unknown, keyword: Record<string, unknown>
       one({ properties: fc.dictionary(name, sub, { maxKeys: 3 }) }), one({ properties: fc.dictionary(name, sub, { maxKeys: 3 }), required: names }),
       one({ properties: fc.dictionary(name, sub, { maxKeys: 3 }), additionalProperties: fc.constant(false), type: fc.constant('object') }),
       one({ additionalProperties: sub }), one({ patternProperties: fc.dictionary(pattern, sub, { maxKeys: 2 }) }), one({ propertyNames: sub }),
+      one({ patternProperties: fc.dictionary(pattern, sub, { minKeys: 1, maxKeys: 2 }), additionalProperties: sub, type: fc.constant('object') }),
       one({ dependentSchemas: fc.dictionary(name, sub, { maxKeys: 1 }) }),
       one({ items: sub }), one({ items: sub, type: fc.constant('array') }), one({ prefixItems: list }), one({ contains: sub }),
       one({ contains: sub, minContains: size, maxContains: size }), one({ unevaluatedProperties: sub }), one({ unevaluatedItems: sub }),
