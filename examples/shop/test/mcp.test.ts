@@ -5,15 +5,7 @@ import { machineToken } from '../src/demo/keys.ts'
 import { INSTANT, UUID } from './build.ts'
 import { clientLines, connect, type ToolAnswer } from './mcp-clients.ts'
 import { call, lastingData, readDemo, start } from './process.ts'
-
-/** The public contract: renaming one breaks every agent that uses it. */
-const toolNames = [
-  'create_attribute', 'create_category', 'create_product', 'create_tag',
-  'delete_attribute', 'delete_category', 'delete_product', 'delete_tag',
-  'get_attribute', 'get_category', 'get_product', 'get_tag',
-  'list_attributes', 'list_categories', 'list_products', 'list_tags',
-  'update_attribute', 'update_category', 'update_product', 'update_tag'
-]
+import { toolNames } from './tool-names.ts'
 
 const settings = await lastingData(t)
 await start(t, 'demo/start', settings)

@@ -1,0 +1,74 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const top = fileURLToPath(new URL('../../..', import.meta.url))
+const command = join(top, 'packages/mcp-from-routes/bin/mcp-from-routes.js')
+const readme = readFileSync(join(top, 'packages/mcp-from-routes/README.md'), 'utf8')
+const env = { ...process.env, NODE_OPTIONS: '', GITHUB_ACTIONS: '', GITHUB_BASE_REF: '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+
+/** The built shop in a repository of its own, on a branch for a change. */
+function rehearsal (t: Test) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const shop = join(folder, 'examples/shop')
+  const git = (...args: string[]) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: folder, env, stdio: 'pipe' })
+  const run = (action: string) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'contract', action, './dist/contract.js'], { cwd: shop, env, encoding: 'utf8' })
+    // The commit is another one each time.
+    return { status, said: (stdout + stderr).replace(/[0-9a-f]{10} \(this commit, which main has\)/, '4f1d2ab90c (the merge base with main)') }
+  }
+  mkdirSync(shop, { recursive: true })
+  for (const part of ['dist', 'package.json']) cpSync(join(top, 'examples/shop', part), join(shop, part), { recursive: true })
+  symlinkSync(join(top, 'node_modules'), join(folder, 'node_modules'))
+  symlinkSync(join(top, 'examples/shop/node_modules'), join(shop, 'node_modules'))
+  mkdirSync(join(folder, '.changeset'))
+  cpSync(join(top, '.changeset/config.json'), join(folder, '.changeset/config.json'))
+  writeFileSync(join(folder, '.gitignore'), 'node_modules\ndist\n')
+  t.equal(run('write').status, 0)
+  git('init', '-q')
+  git('add', '-A')
+  git('commit', '-qm', 'x')
+  git('checkout', '-qb', 'change')
+  return {
+    run,
+    /** Changes the built routes of tags, as a change of their source would. */
+    change (from: string, to: string) {
+      const file = join(shop, 'dist/catalog/tags.js')
+      const text = readFileSync(file, 'utf8')
+      t.ok(text.includes(from), `there is ${from}`)
+      writeFileSync(file, text.replace(from, to))
+    },
+    changeset: (bump: string) => writeFileSync(join(folder, `.changeset/${bump}.md`), `---\n"shop": ${bump}\n---\n\nTags.\n`)
+  }
+}
+
+for (const { title, from, to, asked, tooLittle } of [
+  { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'", asked: 'major', tooLittle: 'minor' },
+  { title: 'an argument is added that every call must have', from: 'const TagInput = Type.Object({', to: 'const TagInput = Type.Object({ colour: Type.String(),', asked: 'major', tooLittle: 'minor' },
+  { title: 'a field of the result is dropped', from: 'updated_at: serverFields.updated_at', to: '', asked: 'major', tooLittle: 'minor' },
+  {
+    title: 'a tool is added',
+    from: "app.get('/',",
+    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',",
+    asked: 'minor',
+    tooLittle: 'patch'
+  }
+] as const) {
+  t.test(`rehearsal: ${title}`, async (t) => {
+    const { run, change, changeset } = rehearsal(t)
+    t.equal(run('check').status, 0, 'as it is, it passes')
+    change(from, to)
+    const drifted = run('check')
+    t.equal(drifted.status, 1, drifted.said)
+    t.ok(readme.includes(drifted.said.trimEnd()), `the README shows what it says:\n${drifted.said}`)
+    t.equal(run('write').status, 0)
+    changeset(tooLittle)
+    t.match(run('check'), { status: 1, said: `ask for ${asked}, but shop rises from` }, 'with a changeset that says too little')
+    changeset(asked)
+    t.match(run('check'), { status: 0, said: `ask for ${asked}, and shop rises from` }, 'with one that says enough')
+  })
+}

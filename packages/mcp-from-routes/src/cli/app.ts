@@ -1,0 +1,63 @@
+import { pathToFileURL } from 'node:url'
+import { resolve } from 'node:path'
+import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP } from '../contract/index.ts'
+import type { Contract } from '../contract/index.ts'
+import type { McpTool } from '../tool.ts'
+
+/** What is used of a Fastify app. */
+interface App {
+  ready: () => PromiseLike<unknown>
+  close: () => PromiseLike<unknown>
+  readonly mcpTools?: readonly McpTool[]
+}
+
+/**
+ * Loads a module that gives an app, and reads the app's tools. The app never listens.
+ *
+ * @param module - a file whose default export, else `buildApp`, is a Fastify app or a function that makes one
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
+ */
+export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
+  const app = await appFromModule(module, cwd)
+  try {
+    await app.ready()
+    if (!Array.isArray(app.mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, 'gives an app without tools: mcp-from-routes is not registered in it, or a setting turns it off')
+    return contractFromTools(app.mcpTools)
+  } catch (error) {
+    throw named(error, module, 'gives an app that does not start')
+  } finally {
+    // The reason why an app did not start is the one to tell, not why it cannot be closed.
+    await Promise.resolve(app.close()).catch(() => {})
+  }
+}
+
+async function appFromModule (module: string, cwd: string): Promise<App> {
+  const { default: exported, buildApp } = await importOf(module, cwd)
+  const given = exported ?? buildApp
+  const rule = 'Its default export must be a Fastify app, or a function without arguments that makes one'
+  if (given === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
+  try {
+    const app: unknown = typeof given === 'function' ? await given() : await given
+    if (isApp(app)) return app
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `gives ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`)
+  } catch (error) {
+    throw named(error, module, 'gives no app')
+  }
+}
+
+async function importOf (module: string, cwd: string): Promise<{ default?: unknown, buildApp?: unknown }> {
+  try {
+    return await import(pathToFileURL(resolve(cwd, module)).href)
+  } catch (error) {
+    throw named(error, module, 'cannot be loaded')
+  }
+}
+
+function isApp (value: unknown): value is App {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'ready') === 'function' && typeof Reflect.get(value, 'close') === 'function'
+}
+
+function named (error: unknown, module: string, what: string): Error {
+  if (error instanceof MCP_FROM_ROUTES_CONTRACT_APP) return error
+  return Object.assign(new MCP_FROM_ROUTES_CONTRACT_APP(module, `${what}: ${error instanceof Error ? error.message : String(error)}`), { cause: error })
+}

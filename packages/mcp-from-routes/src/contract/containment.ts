@@ -1,0 +1,197 @@
+import { isObject } from '../json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { arrayGaps } from './arrays.ts'
+import { areDisjoint } from './disjoint.ts'
+import { ANNOTATIONS, canonical, documentOf, sameSchema } from './document.ts'
+import type { Document } from './document.ts'
+import { exactly, factsOf, NUMBER, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
+import type { Facts } from './facts.ts'
+import { leafGap, LEAVES } from './leaves.ts'
+import { objectGaps } from './objects.ts'
+
+/** Why something that one schema accepts may be refused by another. */
+export interface Gap {
+  /** Where in the value: `filter.status`, `items[].id`, `labels.*`; empty for the value itself. */
+  readonly path: string
+  readonly keyword: string
+  /** What the accepting schema says there; undefined when it says nothing. */
+  readonly from: unknown
+  /** What the refusing schema says there. */
+  readonly to: unknown
+  /** False when nobody showed that such a value exists, only that there may be one. */
+  readonly certain: boolean
+}
+
+/** What is known while two schemas are compared. */
+export interface Comparison {
+  readonly from: Document
+  readonly to: Document
+  /** How many properties or items deep in the value this is. */
+  readonly depth: number
+  /** Pairs that are being compared, and the depth at which that began. */
+  readonly begun: Map<string, number>
+  /** Pairs without a gap, shown without relying on a pair that was still being compared. */
+  readonly proved: Set<string>
+  /** Comparisons left before the answer is that it cannot be told, and how often a pair was relied on that was still being compared. */
+  readonly budget: { left: number, assumed: number }
+}
+
+/** Enough for schemas of thousands of properties, and a fraction of a second. */
+const BUDGET = 20_000
+
+/**
+ * Looks for values that are valid for `from` and not for `to`. Sound, not complete: an empty answer proves that there
+ * is none; a gap that is not certain may be one that no value falls into.
+ *
+ * @param from - a 2020-12 schema with its `$defs`
+ * @param to - likewise
+ */
+export function gapsBetween (from: JsonSchema, to: JsonSchema): readonly Gap[] {
+  const comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 } }
+  const facts = factsOf([from], comparison.from)
+  return facts === undefined ? [] : distinct(gapsIn(facts, to, '', comparison))
+}
+
+/** What keeps values with the facts from being valid for the schema. */
+export function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Comparison): readonly Gap[] {
+  if (schema === true) return []
+  const types = typesOf(facts, comparison.from)
+  if (types === 0) return []
+  if (!isObject(schema)) return [{ path, keyword: 'false', from: facts[0] ?? {}, to: false, certain: true }]
+  if (facts.some((fact) => sameSchema(fact, comparison.from, schema, comparison.to))) return []
+  const pair = `${[...new Set(facts.map(canonical))].sort().join()} ${canonical(schema)}`
+  const { begun, budget, proved } = comparison
+  if (proved.has(pair)) return []
+  const since = begun.get(pair)
+  if (since !== undefined) {
+    // What holds for every smaller value holds by induction; a circle that leads to no smaller value proves nothing.
+    if (since >= comparison.depth) return [cannotTell(path, '$ref', schema.$ref)]
+    budget.assumed += 1
+    return []
+  }
+  if (budget.left-- <= 0) return [cannotTell(path, 'size', 'too large to compare')]
+  const assumed = budget.assumed
+  begun.set(pair, comparison.depth)
+  const gaps = gapsInCases(facts, schema, types, path, comparison)
+  begun.delete(pair)
+  if (gaps.length === 0 && budget.assumed === assumed) proved.add(pair)
+  return gaps
+}
+
+function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
+  const gaps = Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
+  if (gaps.length === 0) return []
+  return casesOf(facts, schema, types, comparison)?.flatMap((some) => gapsIn(some, schema, path, comparison)) ?? gaps
+}
+
+export function cannotTell (path: string, keyword: string, to: unknown, from?: unknown): Gap {
+  return { path, keyword, from, to, certain: false }
+}
+
+function distinct (gaps: readonly Gap[]): readonly Gap[] {
+  return [...new Map(gaps.map((gap) => [`${gap.path} ${gap.keyword}`, gap])).values()]
+}
+
+const OBJECT_KEYWORDS = new Set(['additionalProperties', 'dependentRequired', 'dependentSchemas', 'maxProperties', 'minProperties', 'patternProperties',
+  'properties', 'propertyNames', 'required'])
+const ARRAY_KEYWORDS = new Set(['contains', 'items', 'maxContains', 'maxItems', 'minContains', 'minItems', 'prefixItems', 'uniqueItems'])
+/** Looked at together with another keyword. */
+const COMPANIONS = new Set(['then', 'else', 'minContains', 'maxContains'])
+
+function keywordGaps (keyword: string, facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
+  if (ANNOTATIONS.has(keyword) || COMPANIONS.has(keyword)) return []
+  const value = schema[keyword]
+  if (LEAVES.has(keyword)) return leafGap(keyword, value, facts, types, path, comparison)
+  if (OBJECT_KEYWORDS.has(keyword)) return types & TYPE.object ? objectGaps(keyword, facts, schema, path, comparison) : []
+  if (ARRAY_KEYWORDS.has(keyword)) return types & TYPE.array ? arrayGaps(keyword, facts, schema, path, comparison) : []
+  if (keyword === 'unevaluatedProperties' && (value === true || !(types & TYPE.object))) return []
+  if (keyword === 'unevaluatedItems' && (value === true || !(types & TYPE.array))) return []
+  switch (keyword) {
+    case '$ref': {
+      const target = comparison.to.resolve(String(value))
+      return target === undefined ? [cannotTell(path, keyword, value)] : gapsIn(facts, target, path, comparison)
+    }
+    case 'allOf': return listIn(value).flatMap((member) => gapsIn(facts, member, path, comparison))
+    case 'anyOf': return anyOfGaps(facts, listIn(value), types, path, comparison)
+    case 'oneOf': return oneOfGaps(facts, listIn(value), types, path, comparison)
+    case 'not': return isRuledOut(facts, value, comparison) ? [] : [{ path, keyword, from: saidIn(facts, keyword), to: value, certain: false }]
+    case 'if': return conditionGaps(facts, schema, path, comparison)
+    default: return [cannotTell(path, keyword, value, saidIn(facts, keyword))]
+  }
+}
+
+function anyOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
+  const attempts = branches.map((branch) => gapsIn(facts, branch, path, comparison))
+  if (attempts.some((gaps) => gaps.length === 0)) return []
+  const near = attempts.filter((_gaps, index) => (typesOfBranch(branches[index], comparison.to) & types) !== 0)
+  if (near.length === 1 && near[0] !== undefined) return near[0]
+  return [{ path, keyword: 'anyOf', from: saidIn(facts, 'anyOf') ?? facts[0], to: branches, certain: near.length === 0 }]
+}
+
+function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
+  const gaps = anyOfGaps(facts, branches, types, path, comparison)
+  if (gaps.length > 0) return gaps
+  const isOne = branches.some((branch, index) => gapsIn(facts, branch, path, comparison).length === 0 &&
+    branches.every((other, place) => place === index || areDisjoint(facts, other, comparison)))
+  return isOne ? [] : [cannotTell(path, 'oneOf', branches, saidIn(facts, 'oneOf'))]
+}
+
+/** Whether nothing with the facts is valid for the schema under a `not`. */
+function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boolean {
+  if (areDisjoint(facts, schema, comparison)) return true
+  const back = { ...comparison, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
+  const wanted = factsOf([schema], back.from)
+  return wanted === undefined || facts.some((fact) => fact.not !== undefined && gapsIn(wanted, fact.not, '', back).length === 0)
+}
+
+function conditionGaps (facts: Facts, { if: condition, then = true, else: otherwise = true }: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
+  const same = facts.some((fact) => fact.if !== undefined &&
+    sameSchema({ allOf: [fact.if, fact.then ?? true, fact.else ?? true] }, comparison.from, { allOf: [condition, then, otherwise] }, comparison.to))
+  if (same) return []
+  // A condition without references means the same in both documents, so it can stand beside the facts.
+  const met = canonical(condition).includes('"$ref":') ? [] : factsOf([condition], comparison.from)
+  const isFine = (met === undefined || gapsIn([...facts, ...met], then, path, comparison).length === 0 || areDisjoint(facts, condition, comparison)) &&
+    (gapsIn(facts, otherwise, path, comparison).length === 0 || gapsIn(facts, condition, path, comparison).length === 0)
+  return isFine ? [] : [cannotTell(path, 'if', { if: condition, then, else: otherwise }, saidIn(facts, 'if'))]
+}
+
+/**
+ * Cases that together are all there is, when the facts have any: listed values, the branches of a union, the types.
+ * Each can be valid for another branch of the schema.
+ */
+function casesOf (facts: Facts, schema: JsonSchema, types: number, comparison: Comparison): readonly Facts[] | undefined {
+  const values = valuesOf(facts, comparison.from)
+  const isOne = values?.length === 1 && canonical(facts) === canonical([exactly(values[0])])
+  if (values !== undefined && !isOne && (values.length !== 1 || typeof values[0] === 'object')) return values.map((value) => [exactly(value)])
+  if (values !== undefined) return undefined
+  for (const [index, fact] of facts.entries()) {
+    for (const keyword of ['anyOf', 'oneOf'] as const) {
+      // What is unevaluated depends on the union, so it goes with it.
+      const { [keyword]: union, unevaluatedProperties, unevaluatedItems, ...rest } = fact
+      if (!Array.isArray(union)) continue
+      return union.map((branch) => factsOf([branch], comparison.from)).filter((more) => more !== undefined)
+        .map((more) => [...facts.slice(0, index), rest, ...facts.slice(index + 1), ...more])
+    }
+  }
+  const names = Object.entries({ ...TYPE, integer: 0, fraction: 0, number: NUMBER }).filter(([, bits]) => (types & bits) !== 0).map(([name]) => name)
+  return names.length > 1 && branches(schema, comparison.to) ? names.map((type) => [...facts, { type }]) : undefined
+}
+
+/** Whether another case may make a difference to the schema. */
+function branches (schema: JsonSchema, document: Document): boolean {
+  return factsOf([schema], document)?.some((fact) => unionsOf(fact).length > 0 || 'if' in fact || 'not' in fact) ?? false
+}
+
+function typesOfBranch (branch: unknown, document: Document): number {
+  const facts = factsOf([branch], document)
+  return facts === undefined ? 0 : typesOf(facts, document)
+}
+
+/** What the facts say of a keyword, to be shown. */
+export function saidIn (facts: Facts, keyword: string): unknown {
+  return facts.find((fact) => fact[keyword] !== undefined)?.[keyword]
+}
+
+export function listIn (value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,78 @@
+import { canonical } from './document.ts'
+import { largestBump } from './finding.ts'
+import type { Bump, Finding } from './finding.ts'
+import { inputFindings, outputFindings, shown } from './schemas.ts'
+import type { Contract, ContractTool } from './snapshot.ts'
+
+/** What changed from one contract to another, and the version bump that it asks for. */
+export interface ContractDiff {
+  readonly bump: Bump
+  /** By tool, breaking ones first. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Compares the tools of two versions of an app. Nothing that breaks a caller is called less than major; where that
+ * cannot be told, it is major too, and the finding says so.
+ */
+export function diffContracts (before: Contract, after: Contract): ContractDiff {
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort()
+  const findings = names.flatMap((name) => {
+    const [old, now] = [before.get(name), after.get(name)]
+    if (old === undefined) return [whole(name, 'minor', 'none → new tool', 'callers that do not know it leave it')]
+    if (now === undefined) return [whole(name, 'major', `tool → removed${heirOf(old, before, after)}`, 'callers and agents that use it by name fail')]
+    return toolFindings(old, now).map((part) => ({ tool: name, ...part }))
+  })
+  const sorted = (['major', 'minor', 'patch'] as const).flatMap((bump) => findings.filter((finding) => finding.bump === bump))
+  return { bump: largestBump(sorted.map(({ bump }) => bump)), findings: sorted }
+}
+
+function whole (tool: string, bump: Finding['bump'], change: string, why: string): Finding {
+  return { tool, bump, path: '', change, why, certain: true }
+}
+
+/** A new tool that does what the removed one did is probably the same under another name. */
+function heirOf (old: ContractTool, before: Contract, after: Contract): string {
+  const scored = [...after].filter(([name]) => !before.has(name)).map(([name, tool]) => ({ name, score: likeness(old, tool) }))
+  const best = scored.sort((a, b) => b.score - a.score)[0]
+  return best === undefined || best.score < 2 ? '' : `, probably renamed to ${best.name}`
+}
+
+function likeness (a: ContractTool, b: ContractTool): number {
+  return (['inputSchema', 'outputSchema', 'annotations', 'description'] as const).filter((part) => a[part] !== undefined && canonical(a[part]) === canonical(b[part])).length
+}
+
+type Part = Omit<Finding, 'tool'>
+
+function toolFindings (old: ContractTool, now: ContractTool): readonly Part[] {
+  return [
+    ...inputFindings(old.inputSchema, now.inputSchema),
+    ...resultFindings(old, now),
+    ...hintFindings(old, now),
+    ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map((part): Part =>
+      ({ bump: 'patch', path: part, change: `${shown(old[part])} → ${shown(now[part])}`, why: 'calls and results stay as they are', certain: true }))
+  ]
+}
+
+function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: now }: ContractTool): readonly Part[] {
+  if (old !== undefined && now !== undefined) return outputFindings(old, now)
+  if (old === now) return []
+  return now === undefined
+    ? [{ bump: 'major', path: 'output', change: 'schema → none', why: 'callers that read the structured result find none, or any', certain: true }]
+    : [{ bump: 'minor', path: 'output', change: 'none → schema', why: 'nothing was promised until now', certain: true }]
+}
+
+/** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */
+const WORSE: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, readOnlyHint: false }
+/** What the protocol takes a missing hint for. */
+const MISSING: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, openWorldHint: true, readOnlyHint: false }
+
+function hintFindings ({ annotations: old = {} }: ContractTool, { annotations: now = {} }: ContractTool): readonly Part[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].sort().flatMap((hint): readonly Part[] => {
+    const [was, is] = [Reflect.get(old, hint) ?? MISSING[hint], Reflect.get(now, hint) ?? MISSING[hint]]
+    if (canonical(was) === canonical(is)) return []
+    const part = { path: `annotations.${hint}`, change: `${shown(was)} → ${shown(is)}`, certain: true }
+    if (WORSE[hint] === is) return [{ ...part, bump: 'major', why: 'clients that were let do it without asking, or twice, now do harm' }]
+    return hint in MISSING ? [{ ...part, bump: 'minor', why: 'clients may ask more or less often' }] : [{ ...part, bump: 'patch', why: 'calls and results stay as they are' }]
+  })
+}

@@ -1,0 +1,67 @@
+import { isObject, mapSubschemas } from '../json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
+
+/** Keywords that say something to readers and constrain nothing. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
+  'default', 'definitions', 'deprecated', 'description', 'examples', 'readOnly', 'title', 'writeOnly'])
+
+/** A whole schema, in which references are looked up. */
+export interface Document {
+  readonly root: JsonSchema
+  /** The schema that a reference leads to; undefined when that cannot be said. */
+  resolve: (ref: string) => unknown
+  /** The text of its definitions, without annotations. */
+  readonly definitions: string
+}
+
+/** @param root - with the `$defs` that its references point to */
+export function documentOf (root: JsonSchema): Document {
+  // Under an `$id`, references would mean something else.
+  const isPlain = !/"(\$id|\$anchor|\$dynamicAnchor)":/.test(JSON.stringify(root))
+  return {
+    root,
+    resolve: (ref) => isPlain && /^#(\/|$)/.test(ref) ? pointed(root, ref.slice(1)) : undefined,
+    definitions: canonical(bare({ $defs: root.$defs ?? {} }))
+  }
+}
+
+function pointed (root: unknown, pointer: string): unknown {
+  let place = root
+  for (const token of pointer.split('/').slice(1)) {
+    const key = decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!(isObject(place) || Array.isArray(place)) || !Object.hasOwn(place, key)) return undefined
+    place = Reflect.get(place, key)
+  }
+  return place
+}
+
+/** JSON with the keys of every object sorted: the same text for the same value. */
+export function canonical (value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => isObject(part)
+    ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1))
+    : part) ?? 'undefined'
+}
+
+/** The schema without its annotations, at any depth. Its definitions stay. */
+export function bare (schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  return mapSubschemas(Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword === '$defs' || keyword === 'definitions' || !ANNOTATIONS.has(keyword))), bare)
+}
+
+/** Whether two schemas of two documents say the same, apart from annotations, by their text. */
+export function sameSchema (a: unknown, aDocument: Document, b: unknown, bDocument: Document): boolean {
+  const text = canonical(bare(a))
+  if (text !== canonical(bare(b))) return false
+  return !text.includes('"$ref":') || (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
+}
+
+/** Whether two whole schemas say the same, apart from annotations, by their text. */
+export function sameDocument (a: JsonSchema, b: JsonSchema): boolean {
+  const text = canonical(bare(a))
+  return text === canonical(bare(b)) && (refersOnlyTo(text, '#') || refersOnlyTo(text, '#/$defs/'))
+}
+
+/** A reference to any other place might lead into what {@link bare} leaves out. */
+function refersOnlyTo (text: string, place: '#' | '#/$defs/'): boolean {
+  return [...text.matchAll(/"\$ref":"([^"]*)"/g)].every(([, ref = '']) => place === '#' ? ref === '#' : ref.startsWith(place) && !ref.slice(place.length).includes('/'))
+}

@@ -1,0 +1,147 @@
+import { isObject } from '../json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import { canonical } from './document.ts'
+import type { Document } from './document.ts'
+
+/** Schemas that hold all at once. */
+export type Facts = readonly JsonSchema[]
+
+/**
+ * The schemas as facts: what `$ref` and `allOf` lead to stands beside them, and is not to be looked up again. A reference that leads nowhere says nothing.
+ * @returns undefined when nothing can be valid
+ */
+export function factsOf (schemas: readonly unknown[], document: Document): Facts | undefined {
+  const facts: JsonSchema[] = []
+  const followed = new Set<string>()
+  const add = (schema: unknown): boolean => {
+    if (schema === false || (isObject(schema) && isEverything(schema.not))) return false
+    if (!isObject(schema)) return true
+    facts.push(schema)
+    const { $ref, allOf } = schema
+    if (typeof $ref === 'string' && !followed.has($ref)) {
+      followed.add($ref)
+      if (!add(document.resolve($ref))) return false
+    }
+    return !Array.isArray(allOf) || allOf.every(add)
+  }
+  return schemas.every(add) ? facts : undefined
+}
+
+function isEverything (schema: unknown): boolean {
+  return schema === true || (isObject(schema) && Object.keys(schema).length === 0)
+}
+
+/** Types of JSON values, as bits: whole numbers and others are told apart. */
+export const TYPE = { null: 1, boolean: 2, object: 4, array: 8, string: 16, integer: 32, fraction: 64 } as const
+export const NUMBER = TYPE.integer | TYPE.fraction
+export const ANY_TYPE = 127
+
+/** The bits of a `type` keyword. A name that is no type counts as `unknown`. */
+export function typesOfKeyword (type: unknown, unknown: number): number {
+  return [type].flat().reduce<number>((bits, name) => bits | (name === 'number' ? NUMBER : (TYPE as Record<string, number>)[String(name)] ?? unknown), 0)
+}
+
+export function typeOfValue (value: unknown): number {
+  if (value === null) return TYPE.null
+  if (Array.isArray(value)) return TYPE.array
+  if (typeof value === 'number') return Number.isInteger(value) ? TYPE.integer : TYPE.fraction
+  return (TYPE as Record<string, number>)[typeof value] ?? ANY_TYPE
+}
+
+/** The types that a value with these facts may have, or more. */
+export function typesOf (facts: Facts, document: Document, depth = 3): number {
+  let bits = ANY_TYPE
+  for (const fact of facts) {
+    if (fact.type !== undefined) bits &= typesOfKeyword(fact.type, ANY_TYPE)
+    if ('const' in fact) bits &= typeOfValue(fact.const)
+    if (Array.isArray(fact.enum)) bits &= unionOf(fact.enum.map(typeOfValue))
+    for (const union of unionsOf(fact)) if (depth > 0) bits &= unionOf(union.map((branch) => typesOfSchema(branch, document, depth - 1)))
+  }
+  return bits
+}
+
+function typesOfSchema (schema: unknown, document: Document, depth: number): number {
+  const facts = factsOf([schema], document)
+  return facts === undefined ? 0 : typesOf(facts, document, depth)
+}
+
+function unionOf (sets: readonly number[]): number {
+  return sets.reduce((all, bits) => all | bits, 0)
+}
+
+/** The `anyOf` and `oneOf` of a schema: a value is valid for one of the members of each. */
+export function unionsOf ({ anyOf, oneOf }: JsonSchema): ReadonlyArray<readonly unknown[]> {
+  return [anyOf, oneOf].filter((union) => Array.isArray(union))
+}
+
+/** All values that are valid, or a few more, when they can be listed; else undefined. */
+export function valuesOf (facts: Facts, document: Document): readonly unknown[] | undefined {
+  const lists = facts.flatMap((fact) => [...'const' in fact ? [[fact.const]] : [], ...Array.isArray(fact.enum) ? [fact.enum] : []])
+  const types = typesOf(facts, document)
+  const shortest = lists.toSorted((a, b) => a.length - b.length)[0] ??
+    ((types & ~(TYPE.null | TYPE.boolean)) === 0 ? [...types & TYPE.null ? [null] : [], ...types & TYPE.boolean ? [false, true] : []] : undefined)
+  return shortest?.filter((value) => !facts.some((fact) => refuses(fact, value)))
+}
+
+/** A schema for which only this value is valid, in which the parts of an array or object can be looked at. */
+export function exactly (value: unknown): JsonSchema {
+  if (Array.isArray(value)) return { type: 'array', prefixItems: value.map(exactly), items: false, minItems: value.length, maxItems: value.length }
+  if (!isObject(value)) return { const: value }
+  const properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactly(part)]))
+  return { type: 'object', properties, required: Object.keys(value), additionalProperties: false }
+}
+
+/** Whether a keyword of the schema surely refuses the value. Looks at no subschema, so it may miss one. */
+export function refuses (schema: JsonSchema, value: unknown): boolean {
+  return Object.entries(schema).some(([keyword, limit]) => holds(keyword, limit, value) === false)
+}
+
+/** Whether the value keeps to one keyword without subschemas; undefined when that cannot be said. */
+export function holds (keyword: string, limit: unknown, value: unknown): boolean | undefined {
+  const text = typeof value === 'string' ? value : undefined
+  const number = typeof value === 'number' ? value : undefined
+  const list = Array.isArray(value) ? value : undefined
+  const names = isObject(value) ? Object.keys(value) : undefined
+  const most = Number(limit)
+  switch (keyword) {
+    case 'type': return (typeOfValue(value) & typesOfKeyword(limit, ANY_TYPE)) !== 0
+    case 'const': return canonical(value) === canonical(limit)
+    case 'enum': return Array.isArray(limit) ? limit.some((one) => canonical(one) === canonical(value)) : undefined
+    case 'minimum': return number === undefined || number >= most
+    case 'maximum': return number === undefined || number <= most
+    case 'exclusiveMinimum': return number === undefined || number > most
+    case 'exclusiveMaximum': return number === undefined || number < most
+    case 'multipleOf': return number === undefined || Number.isInteger(number / most)
+    case 'minLength': return text === undefined || [...text].length >= most
+    case 'maxLength': return text === undefined || [...text].length <= most
+    case 'pattern': return text === undefined || matches(String(limit), text)
+    case 'minItems': return list === undefined || list.length >= most
+    case 'maxItems': return list === undefined || list.length <= most
+    case 'uniqueItems': return limit !== true || list === undefined || new Set(list.map(canonical)).size === list.length
+    case 'minProperties': return names === undefined || names.length >= most
+    case 'maxProperties': return names === undefined || names.length <= most
+    case 'required': return names === undefined || textsIn(limit).every((name) => names.includes(name))
+    case 'dependentRequired': return names === undefined || !isObject(limit) ||
+      Object.entries(limit).every(([name, others]) => !names.includes(name) || textsIn(others).every((other) => names.includes(other)))
+    default: return undefined
+  }
+}
+
+/** Whether a pattern is found in a text; undefined when it is no regular expression. */
+export function matches (pattern: string, text: string): boolean | undefined {
+  try {
+    return new RegExp(pattern, 'u').test(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The texts of a list, such as that of `required`. */
+export function textsIn (list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+}
+
+/** The subschemas of a keyword such as `properties`, by name. */
+export function schemasIn (map: unknown): ReadonlyMap<string, unknown> {
+  return new Map(isObject(map) ? Object.entries(map) : [])
+}

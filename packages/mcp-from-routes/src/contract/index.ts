@@ -1,0 +1,7 @@
+export { diffContracts } from './diff.ts'
+export type { ContractDiff } from './diff.ts'
+export { textOfFinding } from './finding.ts'
+export type { Bump, Finding } from './finding.ts'
+export { contractFromText, contractFromTools, textFromContract } from './snapshot.ts'
+export type { Contract, ContractTool } from './snapshot.ts'
+export * from './errors.ts'

@@ -1,0 +1,150 @@
+import type { JsonSchema } from '../json-schema.ts'
+import { gapsBetween } from './containment.ts'
+import type { Gap } from './containment.ts'
+import { bare, canonical, documentOf, sameDocument } from './document.ts'
+import type { Finding } from './finding.ts'
+import { namedPairs } from './names.ts'
+import type { Named, NamedPair } from './names.ts'
+
+type Side = 'input' | 'output'
+type Part = Omit<Finding, 'tool'>
+
+/**
+ * What changed from one schema of a tool's arguments to another. Callers send what the old one allowed, so all of that
+ * must be allowed by the new one.
+ */
+export function inputFindings (before: JsonSchema, after: JsonSchema): readonly Part[] {
+  return schemaFindings('input', before, after)
+}
+
+/** The same for a tool's result. Callers rely on the old one, so all that the new one allows must be allowed by it. */
+export function outputFindings (before: JsonSchema, after: JsonSchema): readonly Part[] {
+  return schemaFindings('output', before, after)
+}
+
+function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
+  if (canonical(before) === canonical(after)) return []
+  const pairs = namedPairs(documentOf(before), documentOf(after))
+  const defaults = defaultFindings(side, pairs ?? [])
+  if (sameDocument(before, after)) return defaults.length > 0 ? defaults : [textFinding(side, pairs ?? [])]
+  const broken = side === 'input' ? gapsBetween(before, after) : gapsBetween(after, before)
+  const loosened = side === 'input' ? gapsBetween(after, before) : gapsBetween(before, after)
+  const named = nameFindings(side, pairs, broken)
+  const told = [...named, ...defaults]
+  const breaking = broken.filter(({ path, keyword }) => !isTold(path, keyword, side, named)).map((gap) => gapFinding(side, gap, 'major'))
+  const majors = [...told.filter(({ bump }) => bump === 'major'), ...breaking]
+  const minors = [...told.filter(({ bump }) => bump !== 'major'), ...loosened.map((gap) => gapFinding(side, gap, 'minor'))]
+  const places = new Set(majors.map(({ path }) => path))
+  const seen = new Set<string>()
+  const rest = minors.filter(({ path }) => {
+    const isNew = !places.has(path) && !isInside(path, places) && !seen.has(path) && !isInside(path, seen)
+    if (isNew) seen.add(path)
+    return isNew
+  })
+  const findings = [...majors, ...rest]
+  return findings.length > 0 ? findings : [{ bump: 'patch', path: side, change: 'written differently', why: 'it means the same', certain: true }]
+}
+
+/** Whether what the gap is about has been told by name: an argument that is gone, or new and required. */
+function isTold (path: string, keyword: string, side: Side, named: readonly Part[]): boolean {
+  const place = placeOf(side, path)
+  return named.some((part) => part.bump === 'major' && (part.path === place || (isInside(place, new Set([part.path])) && keyword !== 'required')))
+}
+
+function isInside (path: string, places: ReadonlySet<string>): boolean {
+  return [...places].some((place) => path.startsWith(place) && /^[.[]/.test(path.slice(place.length)))
+}
+
+function placeOf (side: Side, path: string): string {
+  if (path === '') return side
+  return path.startsWith('[') ? `${side}${path}` : `${side}.${path}`
+}
+
+function nameFindings (side: Side, pairs: readonly NamedPair[] | undefined, broken: readonly Gap[]): readonly Part[] {
+  if (pairs === undefined) return [{ bump: 'major', path: side, change: 'too many properties to compare', why: 'some may be gone', certain: false }]
+  return pairs.flatMap((pair) => {
+    if (pair.before !== undefined && pair.after !== undefined) return []
+    return [pair.after === undefined ? goneFinding(side, pair, pairs) : newFinding(side, pair, pair.after, broken)]
+  })
+}
+
+function goneFinding (side: Side, pair: NamedPair, pairs: readonly NamedPair[]): Part {
+  const heir = pairs.find((other) => other.before === undefined && parentOf(other.path) === parentOf(pair.path) && meaningOf(other.after) === meaningOf(pair.before))
+  const renamed = heir === undefined ? '' : `, probably renamed to ${heir.name}`
+  const noun = side === 'input' ? 'argument' : 'property'
+  const why = side === 'input' ? 'calls that pass it are refused, or it is ignored' : 'callers that read it find nothing'
+  return { bump: 'major', path: placeOf(side, pair.path), change: `${noun} → removed${renamed}`, why, certain: true }
+}
+
+function newFinding (side: Side, { path }: NamedPair, { required }: Named, broken: readonly Gap[]): Part {
+  const place = placeOf(side, path)
+  if (side === 'output') return { bump: 'minor', path: place, change: 'none → new property', why: 'callers that do not know it leave it', certain: true }
+  // What had to be there already, without a name, asks for nothing new.
+  if (required && broken.some((gap) => gap.path === path && gap.keyword === 'required')) return { bump: 'major', path: place, change: 'none → new required argument', why: 'calls without it, all of them until now, are refused', certain: true }
+  return { bump: 'minor', path: place, change: `none → new ${required ? '' : 'optional '}argument`, why: 'calls without it stay as they are', certain: true }
+}
+
+function parentOf (path: string): string {
+  return path.replace(/(\.[^.[]+|^[^.[]+|\["[^"]*"\])$/, '')
+}
+
+function meaningOf (named: Named | undefined): string {
+  return canonical(named?.schemas.map(bare))
+}
+
+/** A default decides what a call means that leaves the argument out; in a result it is only told. */
+function defaultFindings (side: Side, pairs: readonly NamedPair[]): readonly Part[] {
+  if (side === 'output') return []
+  return pairs.flatMap(({ path, before: old, after: now }) => {
+    if (old === undefined || now === undefined) return []
+    const [was, is] = [defaultsOf(old), defaultsOf(now)]
+    if (canonical(was) === canonical(is)) return []
+    const certain = was.length > 0 && is.length > 0
+    return [{ bump: 'major', path: placeOf(side, path), change: `default ${shown(was[0])} → ${shown(is[0])}`, why: 'calls that leave it out may mean something else now', certain }]
+  })
+}
+
+function defaultsOf ({ schemas }: Named): readonly unknown[] {
+  return schemas.filter((schema) => schema.default !== undefined).map((schema) => schema.default)
+}
+
+function textFinding (side: Side, pairs: readonly NamedPair[]): Part {
+  const [place] = pairs.filter(({ before: old, after: now }) => canonical(textsOf(old)) !== canonical(textsOf(now)))
+  return { bump: 'patch', path: placeOf(side, place?.path ?? ''), change: 'texts changed', why: 'they say what it is, not what is allowed', certain: true }
+}
+
+function textsOf (named: Named | undefined): unknown {
+  return named?.schemas.map(({ title, description, examples, deprecated, default: fallback }) => ({ title, description, examples, deprecated, default: fallback }))
+}
+
+function gapFinding (side: Side, { path, keyword, from, to, certain }: Gap, bump: 'major' | 'minor'): Part {
+  // A gap leads from what accepts to what refuses. Which of them is the older depends on side and direction.
+  const isForward = (side === 'input') === (bump === 'major')
+  const [was, is] = isForward ? [from, to] : [to, from]
+  return { bump, path: placeOf(side, path), change: changeOf(keyword, was, is), why: bump === 'major' ? WHY[side] : WHY_NOT[side], certain: bump === 'minor' || certain }
+}
+
+const WHY: Readonly<Record<Side, string>> = {
+  input: 'calls that were right until now are refused',
+  output: 'callers may get what could not be there until now'
+}
+const WHY_NOT: Readonly<Record<Side, string>> = {
+  input: 'all calls that were right until now still are',
+  output: 'callers get nothing that could not be there until now'
+}
+
+function changeOf (keyword: string, was: unknown, is: unknown): string {
+  if (keyword === 'required') return was === true ? 'required → optional' : 'optional → required'
+  if (keyword === 'false') return was === false ? 'not allowed → allowed' : 'allowed → not allowed'
+  if (shown(was) === shown(is)) return `${keyword} ${shown(is)}, beside what changed`
+  return `${keyword} ${shown(was)} → ${shown(is)}`
+}
+
+/** Longest text of one side of a change. */
+const SHOWN = 80
+
+export function shown (value: unknown): string {
+  if (value === undefined) return 'none'
+  const text = JSON.stringify(value)
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+}

@@ -1,0 +1,74 @@
+import { isObject } from '../json-schema.ts'
+import type { JsonSchema } from '../json-schema.ts'
+import type { ToolDefinition } from '../tool.ts'
+import { canonical } from './document.ts'
+import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
+
+/** A tool as agents see it. */
+export interface ContractTool {
+  readonly title?: string
+  readonly description?: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema?: JsonSchema
+  readonly annotations?: object
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** The tools of an app by name: what agents rely on. */
+export type Contract = ReadonlyMap<string, ContractTool>
+
+/** The version of the file's format. */
+const FORMAT = 1
+const WIDTH = 140
+
+/** @param tools - `app.mcpTools` of an app that is ready */
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: unknown }>): Contract {
+  return new Map(tools.map(({ name, route, ...tool }) => [name, tool]))
+}
+
+/** The file: the same text for the same tools, sorted, each tool a block and short values on one line. */
+export function textFromContract (contract: Contract): string {
+  const tools = Object.fromEntries([...contract].sort(([a], [b]) => a < b ? -1 : 1))
+  return `${printed(JSON.parse(canonical({ contract: FORMAT, tools })), 0, 0, 3)}\n`
+}
+
+/**
+ * @param file - named in errors
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_UNREADABLE}
+ */
+export function contractFromText (text: string, file: string): Contract {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it is not JSON: ${(error as Error).message}`)
+  }
+  if (!isObject(json) || !isObject(json.tools)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, 'it has no "tools"')
+  if (json.contract !== FORMAT) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`)
+  return new Map(Object.entries(json.tools).map(([name, tool]) => {
+    if (!isObject(tool) || !isObject(tool.inputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
+    if (tool.outputSchema !== undefined && !isObject(tool.outputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the outputSchema of ${name} is not an object`)
+    return [name, tool as unknown as ContractTool]
+  }))
+}
+
+/** JSON in which what fits on a line stands on one, except for the outer levels. */
+function printed (value: unknown, indent: number, before: number, outer: number): string {
+  const short = oneLine(value)
+  const isList = Array.isArray(value)
+  if ((!isList && !isObject(value)) || short.length <= 2 || (outer <= 0 && indent + before + short.length < WIDTH)) return short
+  const pad = ' '.repeat(indent + 2)
+  const parts = Object.entries(value).map(([key, part]) => {
+    const name = isList ? '' : `${JSON.stringify(key)}: `
+    return `${pad}${name}${printed(part, indent + 2, name.length, outer - 1)}`
+  })
+  const [open, close] = isList ? '[]' : '{}'
+  return `${open}\n${parts.join(',\n')}\n${' '.repeat(indent)}${close}`
+}
+
+function oneLine (value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(oneLine).join(', ')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const parts = Object.entries(value).map(([key, part]) => `${JSON.stringify(key)}: ${oneLine(part)}`)
+  return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`
+}
