@@ -55,6 +55,12 @@ export const SHOP_DATA_DIRECTORY_IN_USE = createError(
 /** At start. Settings that cannot be used, all of them named. */
 export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
 
+/** At start. The tables are not up to date, and `MIGRATE_ON_START` is false. */
+export const SHOP_MIGRATIONS_PENDING = createError(
+  'SHOP_MIGRATIONS_PENDING',
+  'The database lacks these migrations: %s. Run npm run migrate -w examples/shop, or set MIGRATE_ON_START=true'
+)
+
 /** From `npm run token`. There is no such person in the demo. */
 export const SHOP_DEMO_USER = createError('SHOP_DEMO_USER', 'Usage: npm run token -- <username>; the users are: %s')
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from './config.ts'
 import { type Database, openDatabase } from './database/index.ts'
-import { migrate } from './database/migrate.ts'
+import { migrate, refusePending } from './database/migrate.ts'
 import { makeAdmins } from './users/repository.ts'
 
 /** How long requests in flight may take to finish when the process is told to stop, in milliseconds. */
@@ -18,6 +18,7 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
   const [database, { buildApp }] = await Promise.all([openDatabase(config), import('./app.ts')])
   try {
     if (config.MIGRATE_ON_START) await migrate(database)
+    else await refusePending(database)
     await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     await prepare(database)
     const app = await buildApp({ config, database })

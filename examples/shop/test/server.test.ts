@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { openDatabase } from '../src/database/index.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
 
@@ -87,4 +88,16 @@ t.test('settings that cannot be used stop the start, all of them named', async (
   await t.rejects(start(t, 'server', { ...await lastingData(t), PORT: 'http', MCP_ENABLED: 'maybe' }), {
     message: /^These settings cannot be used:\n(?: .*\n)+$/
   })
+})
+
+t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
+  const settings = await lastingData(t)
+  const demo = await start(t, 'demo/start', settings)
+  await demo.stop('SIGTERM')
+  const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
+  await (await start(t, 'server', production)).stop('SIGTERM')
+  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, DATABASE_URL: TEST_DATABASE_URL && settings.DATABASE_URL })
+  await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
+  await database.close()
+  await t.rejects(start(t, 'server', production), { message: /^The database lacks these migrations: 003-accounts\. Run npm run migrate/ })
 })
