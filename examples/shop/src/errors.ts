@@ -21,6 +21,9 @@ export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your accoun
 /** 403. The route is for admins: people whose roles, in the database, include `admin`. */
 export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
 
+/** 401. `/metrics` wants its own token. */
+export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', 'The metrics need their bearer token', 401)
+
 /** 403. The route is for those who manage the members of the shop: its owners, admins and machines. */
 export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
 
@@ -38,6 +41,15 @@ export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 
 /** 503. The database cannot be reached, or has no connection free in time. */
 export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, try again later', 503)
+
+/** 503. The server is about to stop; another one, or the next, takes the call. */
+export const SHOP_CLOSING = createError('SHOP_CLOSING', 'The server is about to stop, try again', 503)
+
+/** 503. The server has more to do than it can. */
+export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server has too much to do, try again later', 503)
+
+/** 429. More calls than `RATE_LIMIT_…` allow. */
+export const SHOP_RATE_LIMITED = createError('SHOP_RATE_LIMITED', 'Too many %s; try again in %d seconds', 429)
 
 /** 500. A fault of the server; its details go to the log, under the request's id. */
 export const SHOP_INTERNAL = createError('SHOP_INTERNAL', 'Internal server error; request id %s', 500)

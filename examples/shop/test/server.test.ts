@@ -96,7 +96,7 @@ t.test('with MIGRATE_ON_START=false a server whose database lacks migrations doe
   await demo.stop('SIGTERM')
   const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
   await (await start(t, 'server', production)).stop('SIGTERM')
-  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, DATABASE_URL: TEST_DATABASE_URL && settings.DATABASE_URL })
+  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
   await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
   await database.close()
   await t.rejects(start(t, 'server', production), { message: /^The database lacks these migrations: 003-accounts\. Run npm run migrate/ })
