@@ -9,7 +9,9 @@ import { catalog } from './catalog/index.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readListQuery } from './list.ts'
+import { describeRoutes, documentation } from './operations/documentation.ts'
 import { health } from './operations/health.ts'
+import { landing } from './operations/landing.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
 import { countAuthentication, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
 import { allowOrigins, secureHeaders, shedLoad } from './operations/protection.ts'
@@ -90,6 +92,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.decorateRequest('currentUser', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))
 
+  await describeRoutes(app, config.PUBLIC_BASE_URL)
+
   // Nobody gets past this without a credential, except to the routes that say that they are public.
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
@@ -97,6 +101,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('onRequest', limits.behind)
   if (metrics !== undefined) countAuthentication(app, metrics, config.API_KEY_MARKER)
 
+  await app.register(landing, { config })
+  await app.register(documentation)
   await app.register(health, { database })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
 

@@ -1,5 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { envSchema } from 'env-schema'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from './errors.ts'
 import { RISKS } from './risks.ts'
 
@@ -84,30 +84,51 @@ export function configFromEnvironment (
   defaults: Readonly<Record<string, unknown>> = {},
   mistakesIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
 ): Config {
-  // Compose files and shells pass a variable that is not set as an empty text.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { config, mistakes } = checked({ ...defaults, ...given })
+  const { config, mistakes } = checked(Settings, { ...defaults, ...givenIn(environment) })
   const all = [...mistakes, ...mistakesIn(config)]
-  if (all.length > 0) throw new SHOP_SETTINGS(all.map((mistake) => `  ${mistake}`).join('\n'))
+  if (all.length > 0) throw mistaken(all)
   return config
 }
 
-function checked (given: Readonly<Record<string, unknown>>): { config: Config, mistakes: readonly string[] } {
+/** What the commands need that work on the database alone. */
+export const databaseSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR']))
+
+/** What the seed needs beside it: payment keys are encrypted. */
+export const seedSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS']))
+
+function readerOf<Schema extends TObject> (schema: Schema) {
+  return (environment: NodeJS.ProcessEnv): Static<Schema> => {
+    const { config, mistakes } = checked<Static<Schema>>(schema, givenIn(environment))
+    if (mistakes.length > 0) throw mistaken(mistakes)
+    return config
+  }
+}
+
+/** Compose files and shells pass a variable that is not set as an empty text. */
+function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+}
+
+function mistaken (mistakes: readonly string[]): Error {
+  return new SHOP_SETTINGS(mistakes.map((mistake) => `  ${mistake}`).join('\n'))
+}
+
+function checked<Read = Config> (schema: TObject, given: Readonly<Record<string, unknown>>): { config: Read, mistakes: readonly string[] } {
   try {
-    const config = envSchema<Config>({ schema: Settings, data: given, env: false })
+    const config = envSchema<Read & EnvSchemaData>({ schema, data: given, env: false })
     return { config: Object.freeze({ ...config, ...listsOf(config) }), mistakes: [] }
   } catch (error) {
     const { errors = [] } = error as { errors?: readonly { instancePath: string, message?: string }[] }
-    const byDefault = Object.fromEntries(Object.entries(settings).map(([name, schema]) => [name, schema.default]))
+    const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
     return {
-      config: { ...byDefault, ...given } as unknown as Config,
+      config: { ...byDefault, ...given } as Read,
       mistakes: errors.map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`.trim())
     }
   }
 }
 
 /** `a, b,` is a list of two. */
-function listsOf (config: Config): Partial<Config> {
+function listsOf (config: object): object {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value))
     .map(([name, items]) => [name, (items as readonly string[]).map((item) => item.trim()).filter((item) => item !== '')]))
 }

@@ -73,6 +73,9 @@ export const SHOP_MIGRATIONS_PENDING = createError(
   'The database lacks these migrations: %s. Run npm run migrate -w examples/shop, or set MIGRATE_ON_START=true'
 )
 
+/** From a command. It was called in another way than it can be. */
+export const SHOP_USAGE = createError('SHOP_USAGE', 'Usage: %s')
+
 /** From `npm run token`. There is no such person in the demo. */
 export const SHOP_DEMO_USER = createError('SHOP_DEMO_USER', 'Usage: npm run token -- <username>; the users are: %s')
 
