@@ -9,7 +9,7 @@ import { catalog } from './catalog/index.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readListQuery } from './list.ts'
-import { describeRoutes, documentation } from './operations/documentation.ts'
+import { documentation } from './operations/documentation.ts'
 import { health } from './operations/health.ts'
 import { landing } from './operations/landing.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
@@ -92,7 +92,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.decorateRequest('currentUser', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))
 
-  await describeRoutes(app, config.PUBLIC_BASE_URL)
+  await documentation(app, { publicBaseUrl: config.PUBLIC_BASE_URL })
 
   // Nobody gets past this without a credential, except to the routes that say that they are public.
   const limits = await openRateLimits(app, config, redis)
@@ -102,7 +102,6 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   if (metrics !== undefined) countAuthentication(app, metrics, config.API_KEY_MARKER)
 
   await app.register(landing, { config })
-  await app.register(documentation)
   await app.register(health, { database })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
 

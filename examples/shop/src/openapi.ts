@@ -4,6 +4,7 @@ import { buildApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Database, openEmbedded } from './database/index.ts'
 import { migrate } from './database/migrate.ts'
+import { OPENAPI_PATH } from './operations/documentation.ts'
 
 /** The stored description, by which a change of the API is seen. */
 export const SNAPSHOT = fileURLToPath(new URL('../contract/openapi.json', import.meta.url))
@@ -17,7 +18,7 @@ export async function openapiDocument (database: Database): Promise<object> {
   const app = await buildApp({ config, database, logger: false })
   try {
     await app.ready()
-    return app.swagger()
+    return (await app.inject(OPENAPI_PATH)).json()
   } finally {
     await app.close()
   }

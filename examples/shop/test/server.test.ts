@@ -15,6 +15,7 @@ t.test('the demo says where everything is, to people and to programs', async (t)
     shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({ ...shop, id: UUID, name: String, api_key: /^shop_/ })),
     idp: { issuer: /^http:\/\/127\.0\.0\.1:\d+$/, mcp_client_id: 'shop-mcp', m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` } },
     pay: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
+    metrics: { url: `${baseUrl}/metrics`, token: String },
     users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map((user) => ({ ...user, password: String }))
   })
   for (const file of ['demo.json', 'demo-secrets.json', 'signing-key.json']) {
@@ -25,6 +26,9 @@ t.test('the demo says where everything is, to people and to programs', async (t)
     demo.mcp_url, demo.idp.issuer, demo.pay.url, shop!.id, shop!.name, shop!.api_key, demo.users[0]!.password, 'demo.json',
     `claude mcp add --transport http shop ${demo.mcp_url} --header "X-API-Key: ${shop!.api_key}"`
   ]) t.ok(output().includes(text), text)
+
+  const metrics = await fetch(demo.metrics.url, { headers: { authorization: `Bearer ${demo.metrics.token}` } })
+  t.match([metrics.status, await metrics.text()], [200, /http_request_duration_seconds_count/])
 
   let products = 0
   const slugs = []

@@ -1,6 +1,4 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
 import { VERSION } from '../version.ts'
 
 /** Where the description of the API is, for programs and for people. */
@@ -12,9 +10,40 @@ const DESCRIPTION = `Catalogs, accounts, orders and payment keys of many shops.
 Routes that are tagged \`mcp\` are also tools for agents, at \`/mcp\`; they take an API key of their shop or a token. All others take tokens only.
 Money is in minor units: 1999 is 19.99. Lists take \`skip\`, \`limit\`, \`filter\` and \`sort\`, and answer with \`Content-Range\`.`
 
-/** Describes the routes that come after it. */
-export async function describeRoutes (app: FastifyInstance, publicBaseUrl: string): Promise<void> {
-  await app.register(swagger, {
+/**
+ * Serves the description of the routes that come after it: `/openapi.json`, and `/docs`, its pages. What makes them
+ * takes a while to load and few ask for them, so they are made at the first request, by an app of their own that has
+ * the same routes with nothing behind them.
+ */
+export async function documentation (app: FastifyInstance, { publicBaseUrl }: { readonly publicBaseUrl: string }): Promise<void> {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    // The URL is read now: Fastify goes on to use the same object for the twin with a slash at the end.
+    if (route.method !== 'HEAD' && route.schema?.hide !== true) routes.push(Object.assign(Object.create(route), { url: route.url }))
+  })
+  let docs: Promise<FastifyInstance> | undefined
+  app.addHook('onClose', async () => await (await docs)?.close())
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    docs ??= describingApp(routes, publicBaseUrl)
+    const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url: request.url })
+    // Its length and the connection are the outer answer's to tell.
+    const { 'content-length': _length, connection: _connection, date: _date, 'transfer-encoding': _encoding, ...told } = headers
+    return await reply.code(statusCode).headers(told).send(rawPayload)
+  }
+  const route = { config: { auth: 'public' }, schema: { hide: true } } as const
+  app.get(OPENAPI_PATH, route, answer)
+  app.get(DOCS_PATH, route, answer)
+  app.get(`${DOCS_PATH}/*`, route, answer)
+}
+
+async function describingApp (routes: readonly RouteOptions[], publicBaseUrl: string): Promise<FastifyInstance> {
+  const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
+  const docs = Fastify({ exposeHeadRoutes: false, routerOptions: { ignoreTrailingSlash: true } })
+  // Nothing is ever sent to these routes: their schemas are read, not run.
+  docs.setValidatorCompiler(() => () => true)
+  docs.setSerializerCompiler(() => (value) => JSON.stringify(value))
+  await docs.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Shop', version: VERSION, description: DESCRIPTION },
@@ -28,7 +57,23 @@ export async function describeRoutes (app: FastifyInstance, publicBaseUrl: strin
     },
     transform: ({ schema, url, route }) => ({ url, schema: describedSchema(schema ?? {}, route) })
   })
+  await docs.register(swaggerUi, {
+    routePrefix: DOCS_PATH,
+    staticCSP: true,
+    // Without what would load or send anything elsewhere, or ask for https where the server has none.
+    transformStaticCSP: (policy) => policy.replaceAll(/ (?:https:|validator\.swagger\.io|upgrade-insecure-requests;)/g, ''),
+    uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null }
+  })
+  docs.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
+    reply.header('cache-control', 'public, max-age=300')
+    return docs.swagger()
+  })
+  for (const { method, url, schema = {}, config = {} } of routes) docs.route({ method, url, schema, config, handler: nothing })
+  await docs.ready()
+  return docs
 }
+
+async function nothing (): Promise<void> {}
 
 /** What a route says of its credentials is what the authentication does: both read `config.auth`. */
 function describedSchema (schema: FastifySchema, { config }: RouteOptions): FastifySchema {
@@ -50,20 +95,4 @@ function describedQuery ({ properties = {}, required = [], ...rest }: QuerySchem
     properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
       [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
   }
-}
-
-/** `/openapi.json`, and `/docs`, its pages. */
-export async function documentation (app: FastifyInstance): Promise<void> {
-  app.addHook('onRoute', (route) => { route.config = { ...route.config, auth: 'public' } })
-  app.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
-    reply.header('cache-control', 'public, max-age=300')
-    return app.swagger()
-  })
-  await app.register(swaggerUi, {
-    routePrefix: DOCS_PATH,
-    staticCSP: true,
-    // Without what would load or send anything elsewhere, or ask for https where the server has none.
-    transformStaticCSP: (policy) => policy.replaceAll(/ (?:https:|validator\.swagger\.io|upgrade-insecure-requests;)/g, ''),
-    uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null }
-  })
 }
