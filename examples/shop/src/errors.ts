@@ -42,9 +42,6 @@ export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 /** 503. The database cannot be reached, or has no connection free in time. */
 export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, try again later', 503)
 
-/** 503. The server is about to stop; another one, or the next, takes the call. */
-export const SHOP_CLOSING = createError('SHOP_CLOSING', 'The server is about to stop, try again', 503)
-
 /** 503. The server has more to do than it can. */
 export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server has too much to do, try again later', 503)
 

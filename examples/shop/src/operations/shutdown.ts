@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { SHOP_CLOSING } from '../errors.ts'
 import { isInner } from './inner.ts'
 
 declare module 'fastify' {
@@ -12,12 +11,13 @@ declare module 'fastify' {
 
 /** The way out of service. */
 export interface Shutdown {
-  /** `leaving`: calls are served, and `/readyz` asks for no more of them. `closing`: new calls are refused. */
-  readonly stage: 'serving' | 'leaving' | 'closing'
+  /** `leaving`: calls are served, and `/readyz` asks for no more of them. */
+  readonly stage: 'serving' | 'leaving'
   /**
-   * Leaves, waits until load balancers have seen it, refuses new calls, and waits for those in flight.
+   * Leaves, waits until load balancers have seen it, takes no more connections, and waits for the calls in flight.
+   * To a proxy a connection that is refused is one to try elsewhere; an answer that says so may be passed on.
    *
-   * @param delay - in which calls are still taken, in milliseconds
+   * @param delay - in which connections are still taken, in milliseconds
    * @param grace - for the calls in flight after that, in milliseconds
    */
   drain (delay: number, grace: number): Promise<void>
@@ -30,15 +30,14 @@ export function drainable (app: FastifyInstance): void {
   let whenIdle = (): void => {}
 
   app.addHook('onRequest', async (request, reply) => {
-    // What belongs to a call that was taken is carried to its end.
     if (isInner(request)) return
     inFlight += 1
     reply.raw.once('close', () => {
       inFlight -= 1
       if (inFlight === 0) whenIdle()
     })
-    if (stage !== 'serving') reply.header('connection', 'close')
-    if (stage === 'closing' && request.routeOptions.url !== '/healthz' && request.routeOptions.url !== '/readyz') throw new SHOP_CLOSING()
+    // So that the client's next call comes by a new connection, which goes elsewhere.
+    if (stage === 'leaving') reply.header('connection', 'close')
   })
 
   app.decorate('shutdown', {
@@ -46,7 +45,7 @@ export function drainable (app: FastifyInstance): void {
     async drain (delay: number, grace: number) {
       stage = 'leaving'
       await sleep(delay)
-      stage = 'closing'
+      app.server.close()
       const idle = new Promise<void>((resolve) => { whenIdle = resolve })
       if (inFlight > 0) await Promise.race([idle, sleep(grace, undefined, { ref: false })])
     }
