@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
+import { Problem } from '../problem.ts'
 import { VERSION } from '../version.ts'
 
 /** Where the description of the API is, for programs and for people. */
@@ -55,7 +56,8 @@ async function describingApp (routes: readonly RouteOptions[], publicBaseUrl: st
         }
       }
     },
-    transform: ({ schema, url, route }) => ({ url, schema: describedSchema(schema ?? {}, route) })
+    transform: ({ schema, url, route }) => ({ url, schema: describedSchema(schema ?? {}, route) }),
+    transformObject: (described) => withSharedProblem('openapiObject' in described ? described.openapiObject as Described : {})
   })
   await docs.register(swaggerUi, {
     routePrefix: DOCS_PATH,
@@ -95,4 +97,25 @@ function describedQuery ({ properties = {}, required = [], ...rest }: QuerySchem
     properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
       [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
   }
+}
+
+interface Described {
+  readonly components?: object
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, { readonly responses?: Readonly<Record<string, Answer>> }>>>>
+}
+
+interface Answer {
+  readonly content?: Record<string, { schema?: { readonly description?: string } }>
+}
+
+/** Nearly every answer that is no success has the same body, which is described once. */
+function withSharedProblem (document: Described): Described {
+  let problem: object | undefined
+  const answers = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path)).flatMap(({ responses = {} }) => Object.values(responses))
+  for (const media of answers.flatMap(({ content = {} }) => Object.values(content))) {
+    if (media.schema?.description !== Problem.description) continue
+    problem ??= media.schema
+    media.schema = { $ref: '#/components/schemas/Problem' } as object
+  }
+  return problem === undefined ? document : { ...document, components: { ...document.components, schemas: { Problem: problem } } }
 }
