@@ -81,7 +81,9 @@ async function nothing (): Promise<void> {}
 function describedSchema (schema: FastifySchema, { config }: RouteOptions): FastifySchema {
   const security = { public: [], dual: [{ api_key: [] }, { bearer: [] }], jwt: [{ bearer: [] }] }[config?.auth ?? 'jwt']
   const querystring = schema.querystring as QuerySchema | undefined
-  return { ...schema, security, ...(querystring?.properties !== undefined && { querystring: describedQuery(querystring) }) }
+  // The limits are in front of the routes of packages too, which do not know of them.
+  const response = config?.rateLimit === false ? schema.response : { 429: Problem, ...schema.response as object }
+  return { ...schema, response, security, ...(querystring?.properties !== undefined && { querystring: describedQuery(querystring) }) }
 }
 
 interface QuerySchema {
