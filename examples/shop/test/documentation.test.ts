@@ -60,6 +60,7 @@ t.test('the pages of the documentation load, and their policy lets their own scr
     t.equal((await app.inject(pathname)).statusCode, 200, pathname)
   }
   t.match((await app.inject('/docs/json')).json(), { openapi: '3.1.0' })
+  t.match((await app.inject('/docs/nothing')).json(), { statusCode: 404, code: 'SHOP_ROUTE_NOT_FOUND' })
   const policy = String(index.headers['content-security-policy'])
   t.match(policy, /script-src 'self'/)
   t.notMatch(policy, /https:|upgrade-insecure-requests|unsafe-inline|validator/)

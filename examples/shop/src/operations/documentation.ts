@@ -25,9 +25,10 @@ export async function documentation (app: FastifyInstance, { publicBaseUrl }: { 
   let docs: Promise<FastifyInstance> | undefined
   app.addHook('onClose', async () => await (await docs)?.close())
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     docs ??= describingApp(routes, publicBaseUrl)
     const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url: request.url })
+    if (statusCode === 404) return reply.callNotFound()
     // Its length and the connection are the outer answer's to tell.
     const { 'content-length': _length, connection: _connection, date: _date, 'transfer-encoding': _encoding, ...told } = headers
     return await reply.code(statusCode).headers(told).send(rawPayload)
