@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { openapiDocument, SNAPSHOT, textOf } from '../src/openapi.ts'
+import { openapiDocument, SNAPSHOT } from '../src/openapi.ts'
 import { html, Html } from '../src/operations/html.ts'
 import { page } from '../src/operations/landing.ts'
 import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
@@ -22,11 +22,12 @@ function leaves (value: unknown, path = ''): Map<string, string> {
 }
 
 t.test('the API is the one that is stored', async (t) => {
-  const [stored, now] = [leaves(JSON.parse(readFileSync(SNAPSHOT, 'utf8'))), leaves(JSON.parse(textOf(await openapiDocument(database))))]
-  const changes = [...new Set([...stored.keys(), ...now.keys()])].filter((path) => stored.get(path) !== now.get(path))
+  const [stored, now] = [leaves(JSON.parse(readFileSync(SNAPSHOT, 'utf8'))), leaves(await openapiDocument())]
+  // The version rises with each release, whatever the release is about.
+  const changes = [...new Set([...stored.keys(), ...now.keys()])].filter((path) => path !== '/info/version' && stored.get(path) !== now.get(path))
     .map((path) => `${path}: ${stored.get(path) ?? 'nothing'} became ${now.get(path) ?? 'nothing'}`)
   t.strictSame(changes.slice(0, 20), [],
-    `${changes.length} changes of the API. If they are wanted: npm run build && npm run openapi -w examples/shop, and raise the version in src/version.ts`)
+    `${changes.length} changes of the API. If they are wanted: npm run build && npm run openapi -w examples/shop, and a changeset that says so`)
 })
 
 t.test('the description is valid, and tells which credentials a route takes', async (t) => {

@@ -25,7 +25,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
     {
       client: 'Clients that only start programs',
       place: 'their configuration, for example claude_desktop_config.json',
-      text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote', mcpUrl, '--header', `X-API-Key:\${SHOP_API_KEY}`], env: { SHOP_API_KEY: KEY_PLACE } } } })
+      text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')], env: { SHOP_API_KEY: KEY_PLACE } } } })
     }
   ]
 }
