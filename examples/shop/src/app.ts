@@ -9,6 +9,17 @@ import { catalog } from './catalog/index.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readListQuery } from './list.ts'
+import { documentation } from './operations/documentation.ts'
+import { health } from './operations/health.ts'
+import { landing } from './operations/landing.ts'
+import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
+import { countAuthentication, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
+import { allowOrigins, secureHeaders, shedLoad } from './operations/protection.ts'
+import { openRateLimits } from './operations/rate-limit.ts'
+import { openRedis } from './operations/redis.ts'
+import { drainable } from './operations/shutdown.ts'
+import { trustedProxies } from './operations/trusted-proxies.ts'
+import type { Tracing } from './operations/tracing.ts'
 import { payProvider, payReconcileOptions } from './pay.ts'
 import { answerClientError, answerProblems, sendProblem } from './problem.ts'
 import { shopRecords } from './shops/index.ts'
@@ -27,25 +38,53 @@ export interface AppOptions {
   readonly database: Database
   /** Where to log; by default to standard output at the level of the settings. */
   readonly logger?: FastifyServerOptions<Server>['logger']
+  /** Default: no traces. */
+  readonly tracing?: Tracing | undefined
   /** Is told of every route that the app has. */
   readonly onRoute?: (route: RouteOptions) => void
 }
+
+/** The largest body of a request, in bytes. */
+const BODY_LIMIT = 1_048_576
+
+/** How long a client may take for the headers of a request, and for all of it, in milliseconds. */
+const HEADERS_TIMEOUT = 20_000
+const REQUEST_TIMEOUT = 60_000
+
+/** How long an idle connection is kept, in milliseconds: longer than proxies do, which would else send into a closed one. */
+const KEEP_ALIVE_TIMEOUT = 72_000
 
 /**
  * The whole server, from top to bottom. The order of registrations is the order in which a request
  * meets them.
  */
-export async function buildApp ({ config, database, logger = { level: config.LOG_LEVEL }, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp ({ config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
   const app = Fastify({
-    logger,
+    logger: typeof logger === 'object' ? { ...loggerOptions(config), ...logger } : logger,
+    genReqId: requestIdOf,
+    trustProxy: trustedProxies(config.TRUST_PROXY),
     routerOptions: { ignoreTrailingSlash: true },
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    http: { headersTimeout: HEADERS_TIMEOUT },
     forceCloseConnections: 'idle',
     frameworkErrors: sendProblem,
     clientErrorHandler: answerClientError
   })
   database.logTo(app.log)
+  const metrics = config.METRICS_TOKEN === undefined ? undefined : await openMetrics(database.knex)
+  const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
+  app.addHook('onClose', async () => { redis?.disconnect() })
 
   app.addHook('onRoute', onRoute)
+  await tracing?.instrument(app)
+  if (metrics !== undefined) measureRequests(app, metrics)
+  answerRequestId(app)
+  await secureHeaders(app, config)
+  await allowOrigins(app, config)
+  drainable(app)
+  await shedLoad(app, config.MAX_EVENT_LOOP_DELAY)
   validateInput(app)
   answerProblems(app)
   app.addHook('preValidation', readListQuery)
@@ -53,8 +92,18 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
   app.decorateRequest('currentUser', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))
 
+  await documentation(app, { publicBaseUrl: config.PUBLIC_BASE_URL })
+
   // Nobody gets past this without a credential, except to the routes that say that they are public.
+  const limits = await openRateLimits(app, config, redis)
+  app.addHook('onRequest', limits.before)
   await app.register(dualAuth, authOptions(config, database.knex))
+  app.addHook('onRequest', limits.behind)
+  if (metrics !== undefined) countAuthentication(app, metrics, config.API_KEY_MARKER)
+
+  await app.register(landing, { config })
+  await app.register(health, { database })
+  if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
 
   await app.register(oauthDiscoveryShim, {
     publicBaseUrl: config.PUBLIC_BASE_URL,
@@ -62,7 +111,7 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
     clientId: config.IDP_MCP_CLIENT_ID,
     mcpPath: MCP_PATH,
     resourceName: 'Shop',
-    config: { auth: 'public' }
+    config: { auth: 'public', cors: false }
   })
 
   // It sees the routes that come after it, and makes tools of those tagged `mcp`.
@@ -72,7 +121,11 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
       serverInfo: { name: 'shop', version: VERSION },
       instructions: 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
         'Money is in minor units: 1999 is 19.99. Lists come in pages of 25: narrow them with filter, page with skip and limit.',
-      allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin]
+      allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
+      onToolCall: (event) => {
+        if (metrics !== undefined) measureToolCall(metrics, event)
+        tracing?.nameToolCall(event)
+      }
     })
   }
 
@@ -82,7 +135,8 @@ export async function buildApp ({ config, database, logger = { level: config.LOG
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
 
-  const provider = payProvider(config.PAY_API_URL)
+  const sender = payProvider(config.PAY_API_URL)
+  const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)
   const keys = keyRing(config.PAY_KEY_SECRETS)
   await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys))
   await app.register(pay, { knex: database.knex, provider, keys, isPublic: config.PAY_ROUTES_PUBLIC, prefix: PAY_PREFIX })

@@ -1,6 +1,7 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { envSchema } from 'env-schema'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from './errors.ts'
+import { RISKS } from './risks.ts'
 
 /** A list, written with commas. Its pattern is of the whole text. */
 function List (options: { description: string, default?: string, pattern?: string }) {
@@ -38,33 +39,96 @@ const Settings = Type.Object({
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Brings the tables up to date before listening' }),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'Least level to log'
+  }),
+  TRUST_PROXY: Type.String({
+    default: '',
+    pattern: '^(\\d{1,2}|[0-9a-zA-Z.:/]+(\\s*,\\s*[0-9a-zA-Z.:/]+)*)?$',
+    description: 'Whose X-Forwarded-For and X-Forwarded-Proto are believed: how many proxies stand in front, or their addresses or networks, separated by commas; unset, nobody\'s'
+  }),
+  CORS_ORIGINS: List({ default: '', pattern: '^(https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*)?$', description: 'Origins of web pages that may call the server from a browser, separated by commas' }),
+  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://', description: 'Where several servers count calls together; unset, each counts for itself' })),
+  RATE_LIMIT_MAX: Type.Integer({ default: 600, minimum: 1, description: 'Calls that a key, person or machine may make in a window' }),
+  RATE_LIMIT_ANONYMOUS_MAX: Type.Integer({ default: 300, minimum: 1, description: 'Calls without a credential that an IP address may make in a window' }),
+  RATE_LIMIT_REFUSED_MAX: Type.Integer({ default: 60, minimum: 1, description: 'Refused credentials after which none from that IP address is looked at until the window ends' }),
+  RATE_LIMIT_WINDOW: Type.Integer({ default: 60_000, minimum: 1000, maximum: 3_600_000, description: 'Length of the window of all limits, in milliseconds' }),
+  MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Delay of the event loop above which calls are answered with 503, in milliseconds; 0 never' }),
+  SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server serves on after it was told to stop, while /readyz says 503, in milliseconds' }),
+  METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; unset, there is no /metrics' })),
+  ALLOW_INSECURE: List({
+    default: '',
+    pattern: `^(${oneOf(RISKS)}(\\s*,\\s*${oneOf(RISKS)})*)?$`,
+    description: `What a production start would refuse and is wanted all the same, separated by commas: ${RISKS.join(', ')}`
   })
 })
 
+function oneOf (names: readonly string[]): string {
+  return `(${names.join('|')})`
+}
+
 /** What the server can be told from outside. */
 export type Config = Readonly<Static<typeof Settings>>
+
+/** Every setting by name, with its default and description. */
+export const settings: Readonly<Record<string, { readonly default?: unknown, readonly description?: string }>> = Settings.properties
 
 /**
  * Reads the settings.
  *
  * @param environment - names and texts, as in `process.env`
  * @param defaults - replace the defaults of the schema
+ * @param mistakesIn - what else is wrong with the settings; is shown them as they were given when they do not fit the schema
  * @throws {@link SHOP_SETTINGS} that lists every setting that cannot be used
  */
-export function configFromEnvironment (environment: NodeJS.ProcessEnv, defaults: Readonly<Record<string, unknown>> = {}): Config {
-  // Compose files and shells pass a variable that is not set as an empty text.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+export function configFromEnvironment (
+  environment: NodeJS.ProcessEnv,
+  defaults: Readonly<Record<string, unknown>> = {},
+  mistakesIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
+): Config {
+  const { config, mistakes } = checked(Settings, { ...defaults, ...givenIn(environment) })
+  const all = [...mistakes, ...mistakesIn(config)]
+  if (all.length > 0) throw mistaken(all)
+  return config
+}
+
+/** What the commands need that work on the database alone. */
+export const databaseSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR']))
+
+/** What the seed needs beside it: payment keys are encrypted. */
+export const seedSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS']))
+
+function readerOf<Schema extends TObject> (schema: Schema) {
+  return (environment: NodeJS.ProcessEnv): Static<Schema> => {
+    const { config, mistakes } = checked<Static<Schema>>(schema, givenIn(environment))
+    if (mistakes.length > 0) throw mistaken(mistakes)
+    return config
+  }
+}
+
+/** Compose files and shells pass a variable that is not set as an empty text. */
+function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+}
+
+function mistaken (mistakes: readonly string[]): Error {
+  return new SHOP_SETTINGS(mistakes.map((mistake) => `  ${mistake}`).join('\n'))
+}
+
+function checked<Read = Config> (schema: TObject, given: Readonly<Record<string, unknown>>): { config: Read, mistakes: readonly string[] } {
   try {
-    const config = envSchema<Config>({ schema: Settings, data: [defaults, given], env: false })
-    return Object.freeze({ ...config, ...listsOf(config) })
+    const config = envSchema<Read & EnvSchemaData>({ schema, data: given, env: false })
+    return { config: Object.freeze({ ...config, ...listsOf(config) }), mistakes: [] }
   } catch (error) {
     const { errors = [] } = error as { errors?: readonly { instancePath: string, message?: string }[] }
-    throw new SHOP_SETTINGS(errors.map(({ instancePath, message }) => `  ${`${instancePath.slice(1)} ${message}`.trim()}`).join('\n'))
+    const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
+    return {
+      config: { ...byDefault, ...given } as Read,
+      mistakes: errors.map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`.trim())
+    }
   }
 }
 
 /** `a, b,` is a list of two. */
-function listsOf (config: Config): Partial<Config> {
+function listsOf (config: object): object {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value))
     .map(([name, items]) => [name, (items as readonly string[]).map((item) => item.trim()).filter((item) => item !== '')]))
 }

@@ -21,6 +21,9 @@ export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your accoun
 /** 403. The route is for admins: people whose roles, in the database, include `admin`. */
 export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
 
+/** 401. `/metrics` wants its own token. */
+export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', 'The metrics need their bearer token', 401)
+
 /** 403. The route is for those who manage the members of the shop: its owners, admins and machines. */
 export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
 
@@ -39,6 +42,12 @@ export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 /** 503. The database cannot be reached, or has no connection free in time. */
 export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, try again later', 503)
 
+/** 503. The server has more to do than it can. */
+export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server has too much to do, try again later', 503)
+
+/** 429. More calls than `RATE_LIMIT_…` allow. */
+export const SHOP_RATE_LIMITED = createError('SHOP_RATE_LIMITED', 'Too many %s; try again in %d seconds', 429)
+
 /** 500. A fault of the server; its details go to the log, under the request's id. */
 export const SHOP_INTERNAL = createError('SHOP_INTERNAL', 'Internal server error; request id %s', 500)
 
@@ -54,6 +63,15 @@ export const SHOP_DATA_DIRECTORY_IN_USE = createError(
 
 /** At start. Settings that cannot be used, all of them named. */
 export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
+
+/** At start. The tables are not up to date, and `MIGRATE_ON_START` is false. */
+export const SHOP_MIGRATIONS_PENDING = createError(
+  'SHOP_MIGRATIONS_PENDING',
+  'The database lacks these migrations: %s. Run npm run migrate -w examples/shop, or set MIGRATE_ON_START=true'
+)
+
+/** From a command. It was called in another way than it can be. */
+export const SHOP_USAGE = createError('SHOP_USAGE', 'Usage: %s')
 
 /** From `npm run token`. There is no such person in the demo. */
 export const SHOP_DEMO_USER = createError('SHOP_DEMO_USER', 'Usage: npm run token -- <username>; the users are: %s')

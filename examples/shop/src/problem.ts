@@ -29,8 +29,8 @@ function problems<const Status extends number> (...statuses: readonly Status[]):
   return Object.fromEntries(statuses.map((status) => [status, Problem])) as Record<Status, typeof Problem>
 }
 
-/** Response schemas for what every route for tokens or keys may refuse with: the caller, the input, a fault of the server. */
-export const refusals = problems(401, 403, 422, 500, 503)
+/** Response schemas for what every route for tokens or keys may refuse with: the caller, the input, too many calls, a fault of the server. */
+export const refusals = problems(401, 403, 422, 429, 500, 503)
 
 /** The same for a route about something that may not be there. */
 export const readProblems = { ...refusals, ...problems(404) }

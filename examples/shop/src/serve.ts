@@ -2,11 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from './config.ts'
 import { type Database, openDatabase } from './database/index.ts'
-import { migrate } from './database/migrate.ts'
+import { migrate, refusePending } from './database/migrate.ts'
+import { openTracing, wantsTraces } from './operations/tracing.ts'
 import { makeAdmins } from './users/repository.ts'
 
 /** How long requests in flight may take to finish when the process is told to stop, in milliseconds. */
 const GRACE = 10_000
+
+/** How long closing may take after that, in milliseconds. */
+const CLOSE = 5000
 
 /**
  * Opens the database, brings it up to date, listens, and stops cleanly on SIGINT and SIGTERM.
@@ -15,17 +19,24 @@ const GRACE = 10_000
  */
 export async function serve (config: Config, prepare: (database: Database) => Promise<void> = async () => {}): Promise<FastifyInstance> {
   // The embedded engine compiles in the background while the routes and their libraries load.
-  const [database, { buildApp }] = await Promise.all([openDatabase(config), import('./app.ts')])
+  const [database, { buildApp }, tracing] = await Promise.all([
+    openDatabase(config), import('./app.ts'), wantsTraces(process.env) ? openTracing() : undefined
+  ])
   try {
     if (config.MIGRATE_ON_START) await migrate(database)
+    else await refusePending(database)
     await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     await prepare(database)
-    const app = await buildApp({ config, database })
+    const app = await buildApp({ config, database, tracing })
     await app.listen({ host: config.HOST, port: config.PORT })
-    closeWithGrace({ delay: GRACE, logger: app.log }, async () => {
+    closeWithGrace({ delay: config.SHUTDOWN_DELAY + GRACE + CLOSE, logger: app.log }, async ({ err }) => {
+      if (err !== undefined) app.log.fatal({ err }, 'the server stops because of an error that nothing caught')
+      // After such an error nothing is known of the state of the process: no more calls.
+      await app.shutdown.drain(err === undefined ? config.SHUTDOWN_DELAY : 0, GRACE)
       // In this order: plugins write what they still hold when they close.
       await app.close()
       await database.close()
+      await tracing?.close()
     })
     return app
   } catch (error) {

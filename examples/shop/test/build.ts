@@ -73,6 +73,7 @@ export async function build (t: Test, database: Database, idp: TestIdentityProvi
   readonly onRoute?: (route: RouteOptions) => void
   /** Default: nothing is logged. */
   readonly logger?: AppOptions['logger']
+  readonly tracing?: AppOptions['tracing']
 } = {}): Promise<FastifyInstance> {
   const { settings, onRoute, ...rest } = options
   const config = configFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })

@@ -23,7 +23,7 @@ async function call (way: keyof typeof apps, name: string, args: object, headers
     headers: { accept: 'application/json, text/event-stream', ...headers },
     payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
   })
-  const { date, 'content-length': length, ...rest } = response.headers
+  const { date, 'content-length': length, 'ratelimit-remaining': remaining, 'ratelimit-reset': reset, ...rest } = response.headers
   return { status: response.statusCode, headers: rest, body: response.json() }
 }
 

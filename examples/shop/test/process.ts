@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import type { Demo } from '../src/demo/demo-file.ts'
+import { RISKS } from '../src/risks.ts'
 import { createDatabase, TEST_DATABASE_URL } from './build.ts'
 
 /** A server in a process of its own. */
@@ -76,7 +77,9 @@ export function settingsOfDemo (dataDir: string): Record<string, string> {
     IDP_MCP_CLIENT_ID: idp.mcp_client_id,
     API_KEY_PEPPERS: `demo:${pepper}`,
     PAY_KEY_SECRETS: `demo:${payKeySecret}`,
-    PAY_API_URL: pay.url
+    PAY_API_URL: pay.url,
+    ALLOW_INSECURE: RISKS.join(','),
+    SHUTDOWN_DELAY: '0'
   }
 }
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { openDatabase } from '../src/database/index.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
 
@@ -14,6 +15,7 @@ t.test('the demo says where everything is, to people and to programs', async (t)
     shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({ ...shop, id: UUID, name: String, api_key: /^shop_/ })),
     idp: { issuer: /^http:\/\/127\.0\.0\.1:\d+$/, mcp_client_id: 'shop-mcp', m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` } },
     pay: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
+    metrics: { url: `${baseUrl}/metrics`, token: String },
     users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map((user) => ({ ...user, password: String }))
   })
   for (const file of ['demo.json', 'demo-secrets.json', 'signing-key.json']) {
@@ -24,6 +26,9 @@ t.test('the demo says where everything is, to people and to programs', async (t)
     demo.mcp_url, demo.idp.issuer, demo.pay.url, shop!.id, shop!.name, shop!.api_key, demo.users[0]!.password, 'demo.json',
     `claude mcp add --transport http shop ${demo.mcp_url} --header "X-API-Key: ${shop!.api_key}"`
   ]) t.ok(output().includes(text), text)
+
+  const metrics = await fetch(demo.metrics.url, { headers: { authorization: `Bearer ${demo.metrics.token}` } })
+  t.match([metrics.status, await metrics.text()], [200, /http_request_duration_seconds_count/])
 
   let products = 0
   const slugs = []
@@ -87,4 +92,16 @@ t.test('settings that cannot be used stop the start, all of them named', async (
   await t.rejects(start(t, 'server', { ...await lastingData(t), PORT: 'http', MCP_ENABLED: 'maybe' }), {
     message: /^These settings cannot be used:\n(?: .*\n)+$/
   })
+})
+
+t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
+  const settings = await lastingData(t)
+  const demo = await start(t, 'demo/start', settings)
+  await demo.stop('SIGTERM')
+  const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
+  await (await start(t, 'server', production)).stop('SIGTERM')
+  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
+  await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
+  await database.close()
+  await t.rejects(start(t, 'server', production), { message: /^The database lacks these migrations: 003-accounts\. Run npm run migrate/ })
 })

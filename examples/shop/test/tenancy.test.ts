@@ -21,7 +21,7 @@ const database = await openTestDatabase(t)
 const { knex } = database
 const idp = await openIdentityProvider(t, ['owner', 'stranger', 'boss'])
 const routes: RouteOptions[] = []
-const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url }, onRoute: (route) => routes.push(route) })
+const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url, RATE_LIMIT_MAX: 100_000, RATE_LIMIT_ANONYMOUS_MAX: 100_000, RATE_LIMIT_REFUSED_MAX: 100_000 }, onRoute: (route) => routes.push(route) })
 const ring = keyRing([idp.settings['PAY_KEY_SECRETS']!])
 
 const machine = bearer(await idp.machineToken())
@@ -36,7 +36,7 @@ const publicRoutes = [
   '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp',
   '/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/oauth',
   '/.well-known/openid-configuration', '/.well-known/openid-configuration/oauth', '/oauth/.well-known/openid-configuration',
-  '/oauth/register'
+  '/oauth/register', '/', '/docs', '/docs/*', '/openapi.json', '/healthz', '/readyz'
 ]
 
 /** A shop with one of everything: the ids that paths name, and what bodies may say. */
@@ -133,7 +133,7 @@ async function dump (): Promise<unknown> {
 const requests = routes.flatMap((route) => [route.method].flat().map((method) => ({ route, method, name: `${method} ${route.url}` })))
   .filter(({ method }) => method !== 'OPTIONS') // of CORS
 const isEndpoint = ({ url }: RouteOptions): boolean => url === '/mcp' // the tools' own routes are all here
-const isPublic = ({ url }: RouteOptions): boolean => publicRoutes.includes(url.replace(/\/$/, ''))
+const isPublic = ({ url }: RouteOptions): boolean => publicRoutes.includes(url === '/' ? url : url.replace(/\/$/, ''))
 const paramsOf = ({ url }: RouteOptions): string[] => [...url.matchAll(/:(\w+)/g)].map(([, param]) => param!)
 
 /** @returns the path with the ids of `shop`, under `inside` if that is another one; undefined when it names something unknown */

@@ -25,6 +25,10 @@ export { memoryStore } from './memory.ts'
 export * from './errors.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether tokens can be verified at the moment: the identity provider's keys were read. For readiness checks. */
+    dualAuthReady (): boolean
+  }
   interface FastifyContextConfig {
     /** Who may call the route. @default what the `policy` option says, else 'jwt' */
     auth?: AuthPolicy
@@ -57,7 +61,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const { policy: decide, scopes: scopesOf = scopesFromRoute, management } = options
   const apiKeys = resolveApiKeys(options.apiKeys)
   const challenge = resolveChallenge(options.challenge)
-  const identityFromToken = await registerJwt(app, resolveJwt(options.jwt))
+  const tokenCheck = await registerJwt(app, resolveJwt(options.jwt))
   const ask = createAsk(apiKeys.storeTimeout, app.log)
   const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
   const lastUsed = createLastUsed(apiKeys.store, ask, app.log, LAST_USED_INTERVAL)
@@ -67,6 +71,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const outcome = Symbol('dual-auth.outcome')
   interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
 
+  app.decorate('dualAuthReady', tokenCheck.ready)
   app.decorateRequest('identity', null)
   app.decorateRequest(outcome, null)
   app.addHook('onRoute', route => {
@@ -131,7 +136,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     switch (credential.kind) {
       case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
       case 'malformed': throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'the credential is malformed' })
-      case 'jwt': return identityFromToken(request)
+      case 'jwt': return tokenCheck.identityFromToken(request)
       case 'api-key':
         // Before any work: where keys are not taken nobody shall learn which are good.
         if (policy !== 'dual') throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'the route takes no API keys' })

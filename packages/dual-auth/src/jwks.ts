@@ -17,6 +17,8 @@ export interface KeySet {
    * {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} when it could not be asked.
    */
   find (kid: string): Promise<string>
+  /** Whether there are keys: read at least once, and not longer ago than `jwksKeep`. */
+  known (): boolean
   /** Reads the set now; false, and logged, when that failed. Never throws. */
   refresh (): Promise<boolean>
   /** Ends the refreshing in the background. */
@@ -89,7 +91,7 @@ export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogge
     clearTimeout(timer)
   }
 
-  return { find, refresh, close }
+  return { find, known: () => current().size > 0, refresh, close }
 }
 
 /**

@@ -11,8 +11,13 @@ declare module 'fastify' {
   }
 }
 
-/** Verifies the Bearer token of a request whose credential is a JWT. */
-export type IdentityFromToken = (request: FastifyRequest) => Promise<MachineIdentity | UserIdentity>
+/** Verifies tokens. */
+export interface TokenCheck {
+  /** Verifies the Bearer token of a request whose credential is a JWT. */
+  identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity>
+  /** Whether tokens can be verified at the moment: the provider's keys are known. */
+  ready (): boolean
+}
 
 const REQUIRED_CLAIMS = ['iss', 'exp', 'iat', 'sub', 'client_id', 'token_use']
 const KID = /^[A-Za-z0-9+/=_-]{1,128}$/
@@ -23,7 +28,7 @@ const TYPES = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
  * Registers @fastify/jwt under the namespace `dualAuth`, beside any that the host has, and feeds it keys.
  * Whatever it or the key set finds wrong with a token is one 401; keys that cannot be had are a 503.
  */
-export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOptions): Promise<IdentityFromToken> {
+export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOptions): Promise<TokenCheck> {
   const { issuer, algorithms, clockTolerance } = options
   const keys = createKeySet(options, app.log)
 
@@ -48,7 +53,7 @@ export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOpt
   app.addHook('onReady', async () => { await keys.refresh() })
   app.addHook('onClose', async () => { keys.close() })
 
-  return async request => {
+  async function identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity> {
     try {
       return identityFromClaims(await request.dualAuthJwtVerify(), options, Date.now() / 1000)
     } catch (error) {
@@ -56,6 +61,8 @@ export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOpt
       throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: error instanceof Error ? error.message : error })
     }
   }
+
+  return { identityFromToken, ready: keys.known }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
+import { SHOP_MIGRATIONS_PENDING } from '../errors.ts'
 import { migrations } from '../migrations/index.ts'
 import type { Database } from './index.ts'
 
@@ -50,23 +51,31 @@ export async function migrate ({ engine, knex }: Database): Promise<readonly str
   }
 }
 
+/** @throws {@link SHOP_MIGRATIONS_PENDING} when the tables are not up to date */
+export async function refusePending ({ knex }: Database): Promise<void> {
+  const names = await pendingMigrations(knex)
+  if (names.length > 0) throw new SHOP_MIGRATIONS_PENDING(names.join(', '))
+}
+
 async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
   const { rows } = await knex.raw('select pg_try_advisory_lock(?) as locked', [LOCK]).connection(connection)
   return rows[0].locked
 }
 
 async function runMigrations (knex: Knex): Promise<readonly string[]> {
-  if (await isUpToDate(knex)) return []
+  if ((await pendingMigrations(knex)).length === 0) return []
   // knex's own lock is a row that a killed process leaves behind; ours ends with the connection.
   await knex.migrate.forceFreeMigrationsLock(settings)
   const [, names] = await knex.migrate.latest(settings)
   return names
 }
 
-/** Two short queries for the usual start, where knex would make a dozen. */
-async function isUpToDate (knex: Knex): Promise<boolean> {
+/**
+ * The names of the migrations that the database lacks. Two short queries, where knex would make a dozen:
+ * this is the usual start, and every look at whether the server is ready.
+ */
+export async function pendingMigrations (knex: Knex): Promise<readonly string[]> {
   const { rows: [{ table }] } = await knex.raw("select to_regclass('knex_migrations') as table")
-  if (table === null) return false
-  const done = new Set((await knex('knex_migrations').select('name')).map(({ name }) => name))
-  return Object.keys(migrations).every((name) => done.has(name))
+  const done = new Set(table === null ? [] : (await knex('knex_migrations').select('name')).map(({ name }) => name))
+  return Object.keys(migrations).filter((name) => !done.has(name))
 }

@@ -14,6 +14,8 @@ export interface Demo {
   }
   /** The stand-in for the payment provider. */
   readonly pay: { readonly url: string }
+  /** For Prometheus. */
+  readonly metrics: { readonly url: string, readonly token: string }
   readonly users: ReadonlyArray<{ readonly username: string, readonly password: string, readonly roles: readonly string[] }>
 }
 

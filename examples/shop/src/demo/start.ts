@@ -55,7 +55,13 @@ try {
     API_KEY_PEPPERS: `demo:${secrets.pepper}`,
     PAY_KEY_SECRETS: `demo:${secrets.payKeySecret}`,
     PAY_API_URL: standIn.url,
-    ADMIN_SUBJECTS: demoAdmins.join(',')
+    ADMIN_SUBJECTS: demoAdmins.join(','),
+    METRICS_TOKEN: secrets.metricsToken,
+    // It is there to be tried, also by programs that do not wait.
+    RATE_LIMIT_MAX: 1_000_000,
+    RATE_LIMIT_ANONYMOUS_MAX: 1_000_000,
+    RATE_LIMIT_REFUSED_MAX: 1_000_000,
+    SHUTDOWN_DELAY: 0
   })
   let shops: readonly SeededShop[] = []
   const app = await serve(config, async (database) => {
@@ -70,6 +76,7 @@ try {
     shops: await keysForShops(app, shops, { idp, last: readDemo() }),
     idp,
     pay: { url: standIn.url },
+    metrics: { url: `${baseUrl}/metrics`, token: secrets.metricsToken },
     users
   }
   process.stdout.write(bannerOf(demo, relative(process.cwd(), writeDemo(demo))))

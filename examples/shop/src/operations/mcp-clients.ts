@@ -1,0 +1,44 @@
+/** How a client is told of the server: a command, or a piece of its configuration file. */
+export interface ClientSetup {
+  readonly client: string
+  /** Where it goes. */
+  readonly place: string
+  readonly text: string
+}
+
+/** What stands where the key goes. */
+export const KEY_PLACE = 'YOUR_API_KEY'
+
+/**
+ * Copy-paste lines for the clients that agents run in, each with an API key.
+ *
+ * @see [Claude Code](https://code.claude.com/docs/en/mcp), [Cursor](https://cursor.com/docs/context/mcp),
+ * [VS Code](https://code.visualstudio.com/docs/copilot/reference/mcp-configuration), [Codex](https://developers.openai.com/codex/mcp)
+ */
+export function keySetups (mcpUrl: string): readonly ClientSetup[] {
+  const headers = { 'X-API-Key': KEY_PLACE }
+  return [
+    { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${KEY_PLACE}"` },
+    { client: 'Cursor', place: '.cursor/mcp.json', text: json({ mcpServers: { shop: { url: mcpUrl, headers } } }) },
+    { client: 'VS Code', place: '.vscode/mcp.json', text: json({ servers: { shop: { type: 'http', url: mcpUrl, headers } } }) },
+    { client: 'Codex', place: '~/.codex/config.toml', text: `[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}\nhttp_headers = { "X-API-Key" = "${KEY_PLACE}" }` },
+    {
+      client: 'Clients that only start programs',
+      place: 'their configuration, for example claude_desktop_config.json',
+      text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')], env: { SHOP_API_KEY: KEY_PLACE } } } })
+    }
+  ]
+}
+
+/** The same for people who sign in, with the callback that is registered at the identity provider. */
+export function loginSetups (mcpUrl: string): readonly ClientSetup[] {
+  return [
+    { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}` },
+    { client: 'Codex', place: '~/.codex/config.toml', text: `mcp_oauth_callback_port = 7777\n\n[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}` },
+    { client: 'Clients that only start programs', place: 'in a terminal, to try it', text: `npx -y mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback` }
+  ]
+}
+
+function json (value: object): string {
+  return JSON.stringify(value, null, 2)
+}

@@ -1,0 +1,172 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Knex } from 'knex'
+import type { ToolCallEvent } from 'mcp-from-routes'
+import { isProviderError, type PayProvider } from 'pay-reconcile'
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { SHOP_METRICS_TOKEN } from '../errors.ts'
+import { credentialKind } from './credential.ts'
+import { exempt } from './exempt.ts'
+import { isInner } from './inner.ts'
+
+/** What is measured, for one app. */
+export interface Metrics {
+  readonly registry: Registry
+  readonly http: Histogram<'method' | 'route' | 'status' | 'caller'>
+  readonly tools: Histogram<'tool' | 'outcome'>
+  readonly auth: Counter<'method' | 'outcome'>
+  readonly provider: Histogram<'operation' | 'outcome'>
+}
+
+/** In seconds. */
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Anybody can make up methods; these are labels, the others are `other`. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/**
+ * Makes the series, in a registry of their own. All of their labels come from a list that the code or the routes
+ * give: no id, address or text of a caller is one.
+ */
+export async function openMetrics (knex: Knex): Promise<Metrics> {
+  // Loaded here: who wants no metrics does not wait for the library.
+  const { default: prom } = await import('prom-client')
+  const registry = new prom.Registry()
+  const registers = [registry]
+  prom.collectDefaultMetrics({ register: registry })
+  const pool = knex.client.pool as { numUsed (): number, numFree (): number, numPendingAcquires (): number }
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_database_connections',
+    help: 'Connections of the pool to the database, and callers that wait for one',
+    labelNames: ['state'],
+    registers: [],
+    collect (this: Gauge<'state'>) {
+      this.set({ state: 'used' }, pool.numUsed())
+      this.set({ state: 'free' }, pool.numFree())
+      this.set({ state: 'waited_for' }, pool.numPendingAcquires())
+    }
+  }))
+  return {
+    registry,
+    http: new prom.Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
+      labelNames: ['method', 'route', 'status', 'caller'],
+      buckets: BUCKETS,
+      registers
+    }),
+    tools: new prom.Histogram({
+      name: 'mcp_tool_call_duration_seconds',
+      help: 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or why the call was ended early',
+      labelNames: ['tool', 'outcome'],
+      buckets: BUCKETS,
+      registers
+    }),
+    auth: new prom.Counter({
+      name: 'auth_attempts_total',
+      help: 'Requests to routes that need a credential; method is api-key, machine, user, token for one that was refused, or none',
+      labelNames: ['method', 'outcome'],
+      registers
+    }),
+    provider: new prom.Histogram({
+      name: 'pay_provider_request_duration_seconds',
+      help: 'Duration of requests to the payment provider; outcome is ok or the code of the error',
+      labelNames: ['operation', 'outcome'],
+      buckets: BUCKETS,
+      registers
+    })
+  }
+}
+
+/** Measures requests. To be registered before whatever may answer one. */
+export function measureRequests (app: FastifyInstance, { http }: Metrics): void {
+  app.addHook('onResponse', async (request, reply) => {
+    http.observe({
+      method: METHODS.has(request.method) ? request.method : 'other',
+      route: request.is404 ? 'none' : request.routeOptions.url ?? 'none',
+      status: statusClass(reply.statusCode),
+      caller: isInner(request) ? 'tool' : 'client'
+    }, reply.elapsedTime / 1000)
+  })
+}
+
+/** Counts who was let in, and who was not and why. To be registered behind the authentication. */
+export function countAuthentication (app: FastifyInstance, { auth }: Metrics, marker: string): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.identity !== null && !isInner(request)) auth.inc({ method: request.identity.kind, outcome: 'accepted' })
+  })
+  app.addHook('onError', async (request, _reply, error) => {
+    const { code } = error as { code?: string }
+    const outcome = AUTH_OUTCOMES[code ?? '']
+    if (outcome === undefined || isInner(request)) return
+    auth.inc({ method: request.identity?.kind ?? credentialKind(request.headers, marker), outcome })
+  })
+}
+
+const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
+  DUAL_AUTH_CREDENTIAL_MISSING: 'missing',
+  DUAL_AUTH_CREDENTIAL_INVALID: 'refused',
+  DUAL_AUTH_SHOP_FORBIDDEN: 'forbidden',
+  DUAL_AUTH_SCOPE_INSUFFICIENT: 'forbidden',
+  DUAL_AUTH_BUSY: 'unavailable',
+  DUAL_AUTH_STORE_UNAVAILABLE: 'unavailable',
+  DUAL_AUTH_PROVIDER_UNAVAILABLE: 'unavailable',
+  SHOP_RATE_LIMITED: 'limited'
+}
+
+/** For the option `onToolCall`. */
+export function measureToolCall ({ tools }: Metrics, { tool, duration, isError, statusCode, ended }: ToolCallEvent): void {
+  tools.observe({ tool: tool.name, outcome: ended?.replace(' ', '_') ?? outcomeOf(isError, statusCode) }, duration / 1000)
+}
+
+function outcomeOf (isError: boolean, statusCode: number | undefined): string {
+  if (!isError) return 'ok'
+  return statusCode === undefined ? 'refused' : statusClass(statusCode)
+}
+
+function statusClass (status: number): string {
+  return `${Math.floor(status / 100)}xx`
+}
+
+/** The same provider, with every request to it measured. */
+export function measuredProvider (inner: PayProvider, { provider }: Metrics): PayProvider {
+  const measured = <Call, Answer>(operation: string, send: (call: Call) => Promise<Answer>) => async (call: Call): Promise<Answer> => {
+    const end = provider.startTimer({ operation })
+    try {
+      const answer = await send(call)
+      end({ outcome: 'ok' })
+      return answer
+    } catch (error) {
+      end({ outcome: isProviderError(error) ? error.code : 'unknown' })
+      throw error
+    }
+  }
+  return {
+    isSecretKey: (key) => inner.isSecretKey(key),
+    isCustomerId: (id) => inner.isCustomerId(id),
+    retrieveCustomer: measured('retrieve_customer', (call) => inner.retrieveCustomer(call)),
+    createCustomer: measured('create_customer', (call) => inner.createCustomer(call)),
+    findByAccount: measured('find_by_account', (call) => inner.findByAccount(call)),
+    findByEmail: measured('find_by_email', (call) => inner.findByEmail(call))
+  }
+}
+
+/** `/metrics`, for whoever has the token: what a server does, and how much, is not for everybody. */
+export async function metricsRoute (app: FastifyInstance, { metrics, token }: { readonly metrics: Metrics, readonly token: string }): Promise<void> {
+  const expected = digest(`Bearer ${token}`)
+  app.get('/metrics', {
+    config: exempt,
+    logLevel: 'warn',
+    schema: { hide: true }
+  }, async (request: FastifyRequest, reply: FastifyReply) => {
+    if (!timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) {
+      reply.header('www-authenticate', 'Bearer realm="metrics"')
+      throw new SHOP_METRICS_TOKEN()
+    }
+    return await reply.type(metrics.registry.contentType).header('cache-control', 'no-store').send(await metrics.registry.metrics())
+  })
+}
+
+function digest (text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

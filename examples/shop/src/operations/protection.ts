@@ -1,0 +1,66 @@
+import helmet from '@fastify/helmet'
+import cors from '@fastify/cors'
+import underPressure from '@fastify/under-pressure'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { SHOP_OVERLOADED } from '../errors.ts'
+import { isInner } from './inner.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False: what pages of other origins may do with the route is not for the list of origins to say. */
+    cors?: false
+  }
+}
+
+/** Seconds after which a client may try again when the server had too much to do. */
+const RETRY_AFTER = '5'
+
+/** After it began to listen a server is busy with itself for a while, in milliseconds. */
+const SETTLE = 5000
+
+/** Response headers that pages of other origins may read. */
+const EXPOSED = ['content-range', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+
+/** What a browser may do with the answers: nothing with JSON. The pages say for themselves what they need. */
+export async function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'PUBLIC_BASE_URL'>): Promise<void> {
+  const isHttps = baseUrl.startsWith('https:')
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    // A browser would remember it for localhost, and for whatever runs there next.
+    hsts: isHttps && { maxAge: 31_536_000 },
+    frameguard: { action: 'deny' }
+  })
+}
+
+/** Lets pages of the listed origins call the server. The discovery documents, which are for all origins, see to themselves. */
+export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origins }: Pick<Config, 'CORS_ORIGINS'>): Promise<void> {
+  if (origins.length === 0) return
+  await app.register(cors, {
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED,
+    maxAge: 600
+  })
+}
+
+/**
+ * Answers 503 to new calls while the event loop is so late that they would wait anyway, so that those that were
+ * taken can end. Health checks, and the inner requests of tool calls that were taken, are not concerned.
+ *
+ * @param maxDelay - in milliseconds; 0 never
+ * @param settle - how long after it began to listen the server takes everything, in milliseconds
+ */
+export async function shedLoad (app: FastifyInstance, maxDelay: number, settle = SETTLE): Promise<void> {
+  if (maxDelay === 0) return
+  let settledAt = Infinity
+  app.addHook('onListen', async () => { settledAt = performance.now() + settle })
+  await app.register(underPressure, {
+    maxEventLoopDelay: maxDelay,
+    pressureHandler: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (isInner(request) || performance.now() < settledAt) return
+      reply.header('retry-after', RETRY_AFTER)
+      throw new SHOP_OVERLOADED()
+    }
+  })
+}

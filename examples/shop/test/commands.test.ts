@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { openDatabase } from '../src/database/index.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { lastingData } from './process.ts'
+
+const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
+
+/** Runs a command to its end. */
+async function run (command: 'migrate' | 'seed', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
+  const script = fileURLToPath(new URL(`../dist/${command}.js`, import.meta.url))
+  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+t.test('migrate says what is missing, brings it, and has nothing to do the next time', async (t) => {
+  const settings = await lastingData(t)
+  const all = Object.keys(migrations).join(', ')
+  t.strictSame(await run('migrate', settings, '--status'), { code: 1, output: `Pending: ${all}\n` })
+  t.strictSame(await run('migrate', settings), { code: 0, output: `Done: ${all}\n` })
+  t.strictSame(await run('migrate', settings, '--status'), { code: 0, output: 'Up to date\n' })
+  t.strictSame(await run('migrate', settings), { code: 0, output: 'Up to date already\n' })
+})
+
+t.test('seed wants the tables, fills them once, and changes nothing the next time', async (t) => {
+  const settings = { ...await lastingData(t), PAY_KEY_SECRETS }
+  t.match(await run('seed', settings), { code: 1, output: /^The database lacks these migrations/ })
+  await run('migrate', settings)
+  const first = await run('seed', settings)
+  t.match(first, { code: 0, output: /^[0-9a-f-]{36} {2}Copper Kettle\n[0-9a-f-]{36} {2}North Trail Outfitters\n[0-9a-f-]{36} {2}Paper Lantern\n$/ })
+  const rows = async (): Promise<unknown> => {
+    const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
+    try {
+      return await Promise.all(['shops', 'products', 'accounts', 'orders'].map(async (table) => await database.knex(table).orderBy('id')))
+    } finally {
+      await database.close()
+    }
+  }
+  const before = await rows()
+  t.strictSame(await run('seed', settings), first)
+  t.strictSame(await rows(), before)
+})
+
+t.test('what a command cannot use is named', async (t) => {
+  const { DATA_DIR } = await lastingData(t)
+  t.strictSame(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: 'Usage: npm run migrate -w examples/shop [-- --status]\n' })
+  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL must match/ })
+  t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
+})

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { openapiDocument, SNAPSHOT } from '../src/openapi.ts'
+import { html, Html } from '../src/operations/html.ts'
+import { page } from '../src/operations/landing.ts'
+import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t)
+const app = await build(t, database, idp, { settings: { METRICS_TOKEN: 'a token for the metrics'.replaceAll(' ', '-') } })
+
+interface Operation { operationId?: string, tags?: string[], security: object[], parameters?: Array<{ name: string, required?: boolean, content?: object }> }
+interface Document { servers: unknown, paths: Record<string, Record<string, Operation>>, components: { securitySchemes: object } }
+
+/** @returns every leaf of a document, by its path */
+function leaves (value: unknown, path = ''): Map<string, string> {
+  if (typeof value !== 'object' || value === null) return new Map([[path, JSON.stringify(value)]])
+  const entries = Object.entries(value)
+  if (entries.length === 0) return new Map([[path, JSON.stringify(value)]])
+  return new Map(entries.flatMap(([name, inner]) => [...leaves(inner, `${path}/${name.replaceAll('/', '~1')}`)]))
+}
+
+t.test('the API is the one that is stored', async (t) => {
+  const [stored, now] = [leaves(JSON.parse(readFileSync(SNAPSHOT, 'utf8'))), leaves(await openapiDocument())]
+  // The version rises with each release, whatever the release is about.
+  const changes = [...new Set([...stored.keys(), ...now.keys()])].filter((path) => path !== '/info/version' && stored.get(path) !== now.get(path))
+    .map((path) => `${path}: ${stored.get(path) ?? 'nothing'} became ${now.get(path) ?? 'nothing'}`)
+  t.strictSame(changes.slice(0, 20), [],
+    `${changes.length} changes of the API. If they are wanted: npm run build && npm run openapi -w examples/shop, and a changeset that says so`)
+})
+
+t.test('the description is valid, and tells which credentials a route takes', async (t) => {
+  const { statusCode, headers, json } = await app.inject('/openapi.json')
+  t.strictSame([statusCode, headers['content-type']], [200, 'application/json; charset=utf-8'])
+  const document = json<Document>()
+  const { valid, errors } = await new Validator().validate(json())
+  t.ok(valid, JSON.stringify(errors)?.slice(0, 1000))
+  t.strictSame(document.servers, [{ url: BASE_URL }])
+  t.match(document.components.securitySchemes, { api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' }, bearer: { type: 'http', scheme: 'bearer' } })
+
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  const dual = operations.filter(({ security }) => security.length === 2)
+  t.strictSame(dual.map(({ operationId }) => operationId).toSorted(), app.mcpTools.map(({ name }) => name), 'API keys open the tools and nothing else')
+  t.ok(operations.some(({ operationId }) => operationId === 'create_tag') && document.paths['/shops/{shop_id}/api-keys']?.['post'])
+  t.strictSame(document.paths['/healthz']?.['get']?.security, [])
+  t.strictSame(document.paths['/admin/accounts']?.['get']?.security, [{ bearer: [] }])
+
+  const parameters = document.paths['/shops/{shop_id}/tags']!['get']!.parameters!
+  t.strictSame(parameters.filter(({ required }) => required).map(({ name }) => name), ['shop_id'])
+  t.ok(parameters.find(({ name }) => name === 'filter')?.content, 'a filter is JSON')
+})
+
+t.test('the pages of the documentation load, and their policy lets their own scripts run and nothing else', async (t) => {
+  const index = await app.inject('/docs/')
+  t.strictSame([index.statusCode, index.headers['content-type']], [200, 'text/html; charset=utf-8'])
+  const assets = [...index.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => new URL(path!, `${BASE_URL}/docs/`))
+  t.ok(assets.length >= 4)
+  for (const { origin, pathname } of assets) {
+    t.equal(origin, BASE_URL)
+    t.equal((await app.inject(pathname)).statusCode, 200, pathname)
+  }
+  t.match((await app.inject('/docs/json')).json(), { openapi: '3.1.0' })
+  t.match((await app.inject('/docs/nothing')).json(), { statusCode: 404, code: 'SHOP_ROUTE_NOT_FOUND' })
+  const policy = String(index.headers['content-security-policy'])
+  t.match(policy, /script-src 'self'/)
+  t.notMatch(policy, /https:|upgrade-insecure-requests|unsafe-inline|validator/)
+  t.notMatch(index.body, /<script>(?!\s*<\/script>)/, 'no script in the page')
+})
+
+t.test('the first page needs nothing from elsewhere and runs nothing', async (t) => {
+  const { statusCode, headers, body } = await app.inject('/')
+  t.strictSame([statusCode, headers['content-type']], [200, 'text/html; charset=utf-8'])
+  t.match(headers['content-security-policy'], /^default-src 'none';style-src 'sha256-[^']+';/)
+  t.notMatch(body, /<script|<img|<link|src=|@import|url\(/)
+  for (const path of [...body.matchAll(/href="([^"]+)"/g)].map(([, path]) => path!)) {
+    t.equal((await app.inject(path)).statusCode, path === '/metrics' ? 401 : 200, path)
+  }
+  t.match(body, `<code>${BASE_URL}/mcp</code>`)
+})
+
+t.test('its settings for clients are what they read', async (t) => {
+  const { body } = await app.inject('/')
+  const texts = [...body.matchAll(/<pre><code>([^]*?)<\/code><\/pre>/g)].map(([, text]) => text!
+    .replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'))
+  t.ok(texts.includes(`claude mcp add --transport http shop ${BASE_URL}/mcp --header "X-API-Key: YOUR_API_KEY"`))
+  const files = texts.filter((text) => text.startsWith('{')).map((text) => JSON.parse(text))
+  t.strictSame(files.slice(0, 2), [
+    { mcpServers: { shop: { url: `${BASE_URL}/mcp`, headers: { 'X-API-Key': 'YOUR_API_KEY' } } } },
+    { servers: { shop: { type: 'http', url: `${BASE_URL}/mcp`, headers: { 'X-API-Key': 'YOUR_API_KEY' } } } }
+  ])
+  t.match(texts.find((text) => text.startsWith('[mcp_servers.shop]')), `url = "${BASE_URL}/mcp"`)
+})
+
+t.test('whatever is put into a page is text', async (t) => {
+  t.equal(html`<p title="${'"\'>'}">${'<b>&'}${new Html('<i>')}${[html`${'<'}`, html`2`]}</p>`.text, '<p title="&quot;&#39;&gt;">&lt;b&gt;&amp;<i>&lt;2</p>')
+  const { text } = page({ PUBLIC_BASE_URL: 'http://a"onload=alert(1)', MCP_ENABLED: true, IDP_MCP_CLIENT_ID: '', METRICS_TOKEN: undefined } as never)
+  t.notMatch(text, '"onload')
+})
+
+t.test('the page says what is switched off', async (t) => {
+  const off = page({ PUBLIC_BASE_URL: BASE_URL, MCP_ENABLED: false, IDP_MCP_CLIENT_ID: '' }).text
+  t.match(off, /MCP_ENABLED=true/)
+  t.match(off, /METRICS_TOKEN/)
+  t.notMatch(off, /claude mcp add/)
+})

@@ -1,0 +1,145 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import type { Database } from '../src/database/index.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { health } from '../src/operations/health.ts'
+import { drainable } from '../src/operations/shutdown.ts'
+import { build, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const READY = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok' }
+
+t.test('the process is up, and ready when everything that it needs is there', async (t) => {
+  const app = await build(t, await openTestDatabase(t), await openIdentityProvider(t))
+  const up = await app.inject('/healthz')
+  t.strictSame([up.statusCode, up.json(), up.headers['cache-control']], [200, { status: 'ok' }, 'no-store'])
+  const ready = await app.inject('/readyz')
+  t.strictSame([ready.statusCode, ready.json()], [200, { status: 'ready', checks: READY }])
+})
+
+t.test('a migration that is missing is named', async (t) => {
+  const database = await openTestDatabase(t)
+  const app = await build(t, database, await openIdentityProvider(t))
+  await database.knex('knex_migrations').where({ name: '002-access' }).delete()
+  const { statusCode, body } = await app.inject('/readyz')
+  t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, migrations: 'pending: 002-access' } }])
+  t.equal((await app.inject('/healthz')).statusCode, 200, 'the process is up all the same')
+})
+
+t.test('an identity provider that was never reached is told, and readiness comes with its keys', async (t) => {
+  const idp = await openIdentityProvider(t)
+  await idp.close()
+  const app = await build(t, await openTestDatabase(t), idp)
+  const { statusCode, body } = await app.inject('/readyz')
+  t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, identity_provider: 'its keys could not be read yet' } }])
+})
+
+t.test('an identity provider that goes away later, and a payment provider that is away, change nothing', async (t) => {
+  const pay = createServer().listen(0, '127.0.0.1')
+  await once(pay, 'listening')
+  const { port } = pay.address() as AddressInfo
+  pay.close()
+  const idp = await openIdentityProvider(t)
+  const app = await build(t, await openTestDatabase(t), idp, { settings: { PAY_API_URL: `http://127.0.0.1:${port}` } })
+  await idp.close()
+  t.equal((await app.inject('/readyz')).statusCode, 200)
+})
+
+/** @returns the routes on a database of which only the queries are real */
+async function routes (t: Test, database: Database, timeLimit?: number) {
+  const app = Fastify()
+  t.teardown(async () => await app.close())
+  app.decorate('dualAuthReady', () => true)
+  drainable(app)
+  await app.register(health, { database, ...(timeLimit && { timeLimit }) })
+  return app
+}
+
+t.test('a database that does not answer does not keep the probe waiting', async (t) => {
+  const database = await openTestDatabase(t)
+  const app = await routes(t, { ...database, knex: Object.assign(() => {}, { raw: async () => await new Promise(() => {}) }) as never }, 50)
+  const { statusCode, body } = await app.inject('/readyz')
+  t.strictSame([statusCode, JSON.parse(body)], [503, {
+    status: 'not ready', checks: { ...READY, database: 'no answer within 50 ms', migrations: 'unknown' }
+  }])
+})
+
+t.test('a database that is away is told without its address, and readiness comes back with it', async (t) => {
+  const database = await openTestDatabase(t)
+  let away = true
+  const knex = new Proxy(database.knex, {
+    get: (target, name) => away && name === 'raw' ? async () => { throw new Error('connect ECONNREFUSED 10.1.2.3:5432') } : Reflect.get(target, name)
+  })
+  const app = await routes(t, { ...database, knex })
+  const first = await app.inject('/readyz')
+  t.strictSame([first.statusCode, first.json().checks.database], [503, 'it cannot be reached'])
+  away = false
+  let status = 503
+  for (let tries = 0; tries < 100 && status === 503; tries++) {
+    await sleep(50)
+    status = (await app.inject('/readyz')).statusCode
+  }
+  t.equal(status, 200)
+})
+
+t.test('a flood of probes is one look at the database', async (t) => {
+  const database = await openTestDatabase(t)
+  await migrate(database)
+  const app = await routes(t, database)
+  let queries = 0
+  database.knex.on('query', () => { queries += 1 })
+  const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await app.inject('/readyz')).statusCode))
+  t.strictSame([new Set(statuses), queries], [new Set([200]), 2])
+})
+
+t.test('a server that drains says so first, then takes no connections, and ends the calls in flight', async (t) => {
+  const app = await routes(t, await openTestDatabase(t))
+  const [mayEnd, end] = signal()
+  const [begun, begin] = signal()
+  app.get('/slow', async () => { begin(); await mayEnd; return 'done' })
+  app.get('/fast', async () => 'done')
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const slow = fetch(`${base}/slow`)
+  await begun
+
+  let drained = false
+  const drain = app.shutdown.drain(200, 60_000).then(() => { drained = true })
+  const leaving = await fetch(`${base}/readyz`)
+  t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [503, 'the server is about to stop', 'close'])
+  t.equal((await fetch(`${base}/fast`)).status, 200, 'calls are taken until everybody has seen it')
+  let refused = ''
+  for (let tries = 0; tries < 200 && refused === ''; tries++) {
+    await sleep(20)
+    refused = await fetch(`${base}/fast`).then(() => '', ({ cause }) => cause.code)
+  }
+  t.equal(refused, 'ECONNREFUSED')
+  t.equal(drained, false, 'a call is in flight')
+  end()
+  t.equal(await (await slow).text(), 'done')
+  await drain
+  t.equal(drained, true)
+})
+
+t.test('a call that does not end is not waited for longer than the grace', async (t) => {
+  const app = await routes(t, await openTestDatabase(t))
+  const [begun, begin] = signal()
+  app.get('/hung', async () => { begin(); await new Promise(() => {}) })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const cut = new AbortController()
+  const hung = fetch(`${base}/hung`, { signal: cut.signal }).catch(() => 'gone')
+  await begun
+  await app.shutdown.drain(0, 50)
+  t.equal(app.shutdown.stage, 'leaving')
+  cut.abort()
+  await hung
+})
+
+/** A promise, and what fulfils it. */
+function signal (): [Promise<void>, () => void] {
+  let fulfil = (): void => {}
+  const promise = new Promise<void>((resolve) => { fulfil = resolve })
+  return [promise, fulfil]
+}

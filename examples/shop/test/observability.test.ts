@@ -1,0 +1,247 @@
+import { connect, type AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-node'
+import { startPayStandIn } from 'pay-reconcile/testing'
+import t, { type Test } from 'tap'
+import { openTracing, wantsTraces } from '../src/operations/tracing.ts'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t, ['root'])
+const shop = await createShop(database, 'seen')
+const foreign = await createShop(database, 'foreign')
+const machine = bearer(await idp.machineToken())
+const PAY_KEY = 'sk_test_canaryPayKey000000'
+const standIn = await startPayStandIn({ port: 0, accounts: { [PAY_KEY]: { customers: [] } }, log: () => {} })
+t.teardown(async () => await standIn.close())
+const METRICS_TOKEN = 'canary-metrics-token-0123456789'
+
+/** Calls a tool as a client does that needs no stream. */
+function callTool (base: string, headers: Readonly<Record<string, string>>, name: string, args: object): Promise<Response> {
+  return fetch(`${base}/mcp`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+  })
+}
+
+/** @returns a stream, and the lines that were written to it */
+function capture (): { stream: Writable, lines: () => readonly string[] } {
+  const chunks: Buffer[] = []
+  return {
+    stream: new Writable({ write (chunk, _encoding, done) { chunks.push(Buffer.from(chunk)); done() } }),
+    lines: () => Buffer.concat(chunks).toString().split('\n').filter((line) => line !== '')
+  }
+}
+
+const makeKey = async (app: Awaited<ReturnType<typeof build>>, id = shop): Promise<string> =>
+  (await client(app, '', machine)('POST', `/shops/${id}/api-keys/`, { name: 'canary' })).body.plaintext
+
+t.test('what the log holds at its most talkative, after every kind of call, is no credential', async (t) => {
+  const { stream, lines } = capture()
+  const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url, METRICS_TOKEN, LOG_LEVEL: 'trace' }, logger: { stream } })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const key = await makeKey(app)
+  const user = await idp.userToken('root')
+  const canary = (place: string): string => `canary-${place}-7f3a9c1e5d`
+  const planted = [
+    key, user, machine.authorization.slice('Bearer '.length), PAY_KEY, METRICS_TOKEN, 'bad-pay-canary-7f3a9c1e5d',
+    ...['cookie', 'query', 'token', 'basic', 'filter', 'path', 'raw', 'proxy'].map(canary), `shop_${canary('unknown-key')}`
+  ]
+
+  const get = async (url: string, headers: Record<string, string> = {}) => await (await fetch(base + url, { headers })).text()
+  const tags = `/shops/${shop}/tags`
+  await get(tags, { 'x-api-key': key, cookie: `session=${canary('cookie')}`, 'proxy-authorization': `Basic ${canary('proxy')}` })
+  await get(tags, bearer(key))
+  await get(tags, bearer(user))
+  await get(tags, machine)
+  await get(tags, { 'x-api-key': `shop_${canary('unknown-key')}` })
+  await get(tags, bearer(`${user.slice(0, -8)}AAAAAAAA`))
+  await get(tags, bearer(canary('token')))
+  await get(tags, { authorization: `Basic ${canary('basic')}` })
+  await get(`/shops/${foreign}/tags`, { 'x-api-key': key })
+  await get(`${tags}?access_token=${canary('query')}&api_key=${key}&limit=1`, { 'x-api-key': key })
+  await get(`${tags}?filter=${encodeURIComponent(JSON.stringify({ q: canary('filter') }))}`, { 'x-api-key': key })
+  await get(`/nowhere/${key}?code=${canary('query')}`)
+  await get(`${tags}/${key}`, { 'x-api-key': key })
+  await get('/metrics', bearer(METRICS_TOKEN))
+  await get('/metrics', bearer(canary('token')))
+  await (await callTool(base, { 'x-api-key': key }, 'list_tags', { shop_id: shop })).text()
+  await (await callTool(base, { 'x-api-key': key }, 'get_tag', { shop_id: shop, tag_id: key })).text()
+  await (await callTool(base, { 'x-api-key': key }, 'list_tags', { shop_id: foreign })).text()
+
+  const pay = client(app, `/shops/${shop}/pay`, machine)
+  for (const secret of [PAY_KEY, 'sk_test_bad-pay-canary-7f3a9c1e5d', 'bad-pay-canary-7f3a9c1e5d']) {
+    await pay('PUT', '/key', { pay_secret_key: secret })
+    await pay('POST', '/key/verify')
+  }
+
+  // What is no HTTP: Node.js hands the whole of it to the log.
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.end(`GET ${tags} HTTP/1.1\r\nauthorization: Bearer ${canary('raw')}\r\nbad header\r\n\r\n`)
+  await once(socket.resume(), 'close')
+  app.log.error({ err: Object.assign(new Error(`refused ${key}`), { headers: { authorization: canary('token') }, cause: new Error(`Bearer ${user}`) }) }, `with ${PAY_KEY}`)
+
+  const text = lines().join('\n')
+  t.ok(lines().length > 60, `${lines().length} lines`)
+  for (const line of lines()) JSON.parse(line)
+  t.match(text, /"code":"HPE_/, 'what could not be parsed was logged')
+  t.match(text, /credential refused/)
+  for (const secret of planted) {
+    t.notOk(text.includes(secret), `plain: ${secret.slice(0, 24)}`)
+    t.notOk(text.includes(encodeURIComponent(JSON.stringify(secret)).slice(3, -3)), 'encoded')
+    t.notOk(text.includes(Buffer.from(secret).toString('base64').slice(0, -4)), 'in base64')
+    t.notOk(text.includes([...Buffer.from(secret)].slice(0, 12).join(',')), 'as bytes')
+  }
+})
+
+t.test('a call has one id: the caller\'s, on the answer, in every line, and in the tool\'s route', async (t) => {
+  const { stream, lines } = capture()
+  const app = await build(t, database, idp, { logger: { stream, level: 'info' } })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const key = await makeKey(app)
+  const response = await callTool(base, { 'x-api-key': key, 'x-request-id': 'from-the-proxy.1' }, 'list_tags', { shop_id: shop })
+  t.equal(response.headers.get('x-request-id'), 'from-the-proxy.1')
+  await response.text()
+  const of = lines().map((line) => JSON.parse(line)).filter(({ reqId }) => reqId === 'from-the-proxy.1')
+  t.strictSame(of.filter(({ req }) => req !== undefined).map(({ req }) => `${req.method} ${req.url}`), ['POST /mcp', `GET /shops/${shop}/tags`])
+  t.equal(of.filter(({ res }) => res?.statusCode === 200).length, 2)
+
+  const made = await fetch(`${base}/healthz`, { headers: { 'x-request-id': 'two words' } })
+  t.match(made.headers.get('x-request-id'), /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
+  const missing = await fetch(`${base}/nowhere`)
+  t.match(missing.headers.get('x-request-id'), /^[0-9a-f]{8}-[0-9a-f-]{27}$/, 'errors have one too')
+})
+
+/** @returns the value of a series that has these labels, 0 when there is none */
+function valueIn (text: string, name: string, labels: Record<string, string>): number {
+  const line = text.split('\n').find((line) => line.startsWith(`${name}{`) && Object.entries(labels).every(([label, value]) => line.includes(`${label}="${value}"`)))
+  return line === undefined ? 0 : Number(line.split(' ').at(-1))
+}
+
+async function scrape (app: Awaited<ReturnType<typeof build>>): Promise<string> {
+  const { statusCode, body } = await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })
+  if (statusCode !== 200) throw new Error(body)
+  return body
+}
+
+t.test('metrics tell of requests by route, tools, authentication, the payment provider, the pool and the process', async (t) => {
+  const app = await build(t, database, idp, { settings: { METRICS_TOKEN, PAY_API_URL: standIn.url } })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const key = await makeKey(app)
+  await (await callTool(base, { 'x-api-key': key }, 'list_tags', { shop_id: shop })).text()
+  await (await callTool(base, { 'x-api-key': key }, 'get_tag', { shop_id: shop, tag_id: foreign })).text()
+  await (await callTool(base, { 'x-api-key': key }, 'get_tag', { nonsense: 1 })).text()
+  await app.inject({ url: `/shops/${shop}/tags` })
+  await app.inject({ url: `/shops/${shop}/tags`, headers: { 'x-api-key': 'shop_x' } })
+  await app.inject({ url: `/shops/${foreign}/tags`, headers: { 'x-api-key': key } })
+  for (const secret of [PAY_KEY, 'sk_test_unknown']) {
+    await client(app, `/shops/${shop}/pay`, machine)('PUT', '/key', { pay_secret_key: secret })
+    await client(app, `/shops/${shop}/pay`, machine)('POST', '/key/verify')
+  }
+  const text = await scrape(app)
+  const count = (name: string, labels: Record<string, string>): number => valueIn(text, name, labels)
+  const http = 'http_request_duration_seconds_count'
+  t.equal(count(http, { method: 'POST', route: '/mcp', status: '2xx', caller: 'client' }), 3)
+  t.equal(count(http, { method: 'GET', route: '/shops/:shop_id/tags', status: '2xx', caller: 'tool' }), 1)
+  t.equal(count(http, { method: 'GET', route: '/shops/:shop_id/tags', status: '4xx', caller: 'client' }), 3)
+  t.equal(count('mcp_tool_call_duration_seconds_count', { tool: 'list_tags', outcome: 'ok' }), 1)
+  t.equal(count('mcp_tool_call_duration_seconds_count', { tool: 'get_tag', outcome: '4xx' }), 1)
+  t.equal(count('mcp_tool_call_duration_seconds_count', { tool: 'get_tag', outcome: 'refused' }), 1)
+  t.equal(count('auth_attempts_total', { method: 'api-key', outcome: 'accepted' }), 3)
+  t.equal(count('auth_attempts_total', { method: 'machine', outcome: 'accepted' }), 5)
+  t.equal(count('auth_attempts_total', { method: 'none', outcome: 'missing' }), 1)
+  t.equal(count('auth_attempts_total', { method: 'api-key', outcome: 'refused' }), 1)
+  t.equal(count('auth_attempts_total', { method: 'api-key', outcome: 'forbidden' }), 1)
+  t.ok(count('pay_provider_request_duration_seconds_count', { outcome: 'ok' }) > 0)
+  t.match(text, /pay_provider_request_duration_seconds_count\{operation="[a-z_]+",outcome="PAY_RECONCILE_[A-Z_]+"\} [1-9]/)
+  t.match(text, /shop_database_connections\{state="used"\} \d/)
+  t.match(text, /process_cpu_user_seconds_total/)
+})
+
+t.test('callers cannot make series', async (t) => {
+  const app = await build(t, database, idp, { settings: { METRICS_TOKEN } })
+  await app.inject({ url: '/healthz' })
+  await app.inject({ url: '/nowhere' })
+  await app.inject({ url: `/shops/${shop}/tags/${shop}` })
+  const series = async (): Promise<number> => (await scrape(app)).split('\n').filter((line) => /^(http|auth|mcp|pay)_/.test(line)).length
+  await series()
+  const before = await series()
+  for (let i = 0; i < 30; i++) {
+    await app.inject({ url: `/nowhere/${i}?x=${i}` })
+    await app.inject({ url: `/shops/${shop}/tags/${i}`, headers: { 'user-agent': String(i) } })
+    await app.inject({ url: '/healthz', headers: { host: `h${i}.example.com`, 'x-request-id': String(i) } })
+  }
+  t.equal(await series(), before)
+})
+
+t.test('the metrics are for whoever has their token, and are not there without one', async (t) => {
+  const app = await build(t, database, idp, { settings: { METRICS_TOKEN } })
+  for (const headers of [{}, bearer('wrong'), { authorization: METRICS_TOKEN }, machine]) {
+    const { statusCode, json, headers: { 'www-authenticate': challenge } } = await app.inject({ url: '/metrics', headers })
+    t.strictSame([statusCode, json().code, challenge], [401, 'SHOP_METRICS_TOKEN', 'Bearer realm="metrics"'])
+  }
+  t.equal((await (await build(t, database, idp)).inject({ url: '/metrics', headers: machine })).statusCode, 404)
+})
+
+t.test('two servers in one process count for themselves', async (t) => {
+  const [one, other] = [await build(t, database, idp, { settings: { METRICS_TOKEN } }), await build(t, database, idp, { settings: { METRICS_TOKEN } })]
+  await one.inject('/healthz')
+  const labels = { route: '/healthz' }
+  t.strictSame([valueIn(await scrape(one), 'http_request_duration_seconds_count', labels), valueIn(await scrape(other), 'http_request_duration_seconds_count', labels)], [1, 0])
+})
+
+t.test('traces are made when the standard variables ask for them', async (t) => {
+  t.equal(wantsTraces({}), false)
+  t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }), true)
+  t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }), true)
+  t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_SDK_DISABLED: 'true' }), false)
+  t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }), false)
+})
+
+async function traced (t: Test) {
+  const spans: ReadableSpan[] = []
+  const tracing = await openTracing({
+    export: (batch, done) => { spans.push(...batch); done({ code: 0 }) },
+    shutdown: async () => {}
+  })
+  const app = await build(t, database, idp, { tracing })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, base, spans: async () => { await tracing.close(); return spans } }
+}
+
+t.test('a tool call and its route are one trace, which goes on that of the client', async (t) => {
+  const { app, base, spans } = await traced(t)
+  const key = await makeKey(app)
+  const [trace, caller] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
+  await (await callTool(base, { 'x-api-key': key, traceparent: `00-${trace}-${caller}-01`, 'x-request-id': 'traced' }, 'list_tags', { shop_id: shop, limit: 1 })).text()
+  await (await fetch(`${base}/healthz`)).text()
+  await (await fetch(`${base}/nowhere?access_token=canary`)).text()
+  const all = await spans()
+  const inTrace = all.filter((span) => span.spanContext().traceId === trace)
+  const byName = (name: string): ReadableSpan => inTrace.find((span) => span.name === name)!
+  const [call, route] = [byName('tools/call list_tags'), byName('GET /shops/:shop_id/tags')]
+  t.equal(call.parentSpanContext?.spanId, caller)
+  t.match(call.attributes, { 'http.route': '/mcp', 'http.response.status_code': 200, 'gen_ai.tool.name': 'list_tags', 'request.id': 'traced' })
+  t.match(route.attributes, { 'url.path': `/shops/${shop}/tags`, 'http.response.status_code': 200, 'request.id': 'traced' })
+  const handler = inTrace.find((span) => span.spanContext().spanId === route.parentSpanContext?.spanId)!
+  t.equal(handler.parentSpanContext?.spanId, call.spanContext().spanId, 'the route is inside the handler of the call')
+  t.notOk(all.some((span) => span.name.includes('healthz')), 'probes are not traced')
+  t.notOk(JSON.stringify(all.map(({ name, attributes, events }) => ({ name, attributes, events }))).includes('canary'))
+  t.match(call.resource.attributes, { 'service.name': 'shop' })
+})
+
+t.test('two calls at once are two traces', async (t) => {
+  const { app, base, spans } = await traced(t)
+  const key = await makeKey(app)
+  await Promise.all(['list_tags', 'list_products', 'list_categories'].map(async (name) => await (await callTool(base, { 'x-api-key': key }, name, { shop_id: shop })).text()))
+  const all = await spans()
+  const calls = all.filter(({ name }) => name.startsWith('tools/call '))
+  t.equal(new Set(calls.map((span) => span.spanContext().traceId)).size, 3)
+  for (const call of calls) {
+    const routes = all.filter((span) => span.spanContext().traceId === call.spanContext().traceId && span.name.startsWith('GET /shops'))
+    t.strictSame(routes.map(({ name }) => name), [`GET /shops/:shop_id/${call.name.replace('tools/call list_', '')}`])
+  }
+})

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
+import t from 'tap'
+import { shedLoad } from '../src/operations/protection.ts'
+import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t)
+const shop = await createShop(database, 'guarded')
+const machine = bearer(await idp.machineToken())
+const HERE = 'https://app.example.com'
+const app = await build(t, database, idp, { settings: { CORS_ORIGINS: `${HERE}, https://other.example.com` } })
+const tags = `/shops/${shop}/tags`
+
+t.test('every answer tells browsers to do nothing with it but read it', async (t) => {
+  for (const [url, headers] of [[tags, machine], [tags, {}], ['/nowhere', {}], ['/mcp', {}]] as const) {
+    t.match((await app.inject({ url, headers })).headers, {
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': undefined
+    }, url)
+  }
+  const secure = await build(t, database, idp, { settings: { PUBLIC_BASE_URL: 'https://shop.example.com' } })
+  t.match((await secure.inject('/healthz')).headers, { 'strict-transport-security': /max-age=31536000/ })
+})
+
+t.test('pages of the listed origins may call, others may not', async (t) => {
+  const preflight = async (origin: string) => await app.inject({
+    method: 'OPTIONS', url: tags, headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'x-api-key,content-type' }
+  })
+  const allowed = await preflight(HERE)
+  t.strictSame(allowed.statusCode, 204)
+  t.match(allowed.headers, { 'access-control-allow-origin': HERE, 'access-control-allow-methods': /PATCH/, 'access-control-allow-headers': 'x-api-key,content-type', vary: /Origin/ })
+  t.notOk((await preflight('https://evil.example.com')).headers['access-control-allow-origin'])
+
+  const answer = await app.inject({ url: tags, headers: { ...machine, origin: HERE } })
+  t.match(answer.headers, { 'access-control-allow-origin': HERE, 'access-control-expose-headers': /content-range.*www-authenticate.*x-request-id/ })
+  const refused = await app.inject({ url: tags, headers: { origin: HERE } })
+  t.match([refused.statusCode, refused.headers['access-control-allow-origin']], [401, HERE], 'so that the page sees why')
+  t.notOk((await app.inject({ url: tags, headers: { ...machine, origin: 'https://evil.example.com' } })).headers['access-control-allow-origin'])
+})
+
+t.test('the discovery documents are for pages of all origins, and say so once', async (t) => {
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  for (const origin of [HERE, 'https://inspector.example.com']) {
+    for (const method of ['GET', 'OPTIONS'] as const) {
+      const answer = await fetch(`${base}/.well-known/oauth-protected-resource`, { method, headers: { origin, 'access-control-request-method': 'GET' } })
+      t.equal(answer.headers.get('access-control-allow-origin'), '*', `${method} from ${origin}`)
+    }
+  }
+})
+
+t.test('the endpoint for tools takes the listed origins too', async (t) => {
+  const from = async (origin: string): Promise<number> => (await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { ...machine, origin, accept: 'application/json, text/event-stream' },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  })).statusCode
+  t.strictSame([await from(HERE), await from('https://evil.example.com')], [200, 403])
+})
+
+t.test('a body that is too large is refused before it is read to its end', async (t) => {
+  const { statusCode, json } = await app.inject({ method: 'POST', url: tags, headers: machine, payload: { name: 'x'.repeat(1_100_000) } })
+  t.strictSame([statusCode, json().code], [413, 'FST_ERR_CTP_BODY_TOO_LARGE'])
+})
+
+t.test('a client that does not get on with its request is not waited for', async (t) => {
+  const { server } = app
+  t.ok(server.headersTimeout > 0 && server.headersTimeout < server.requestTimeout)
+  t.ok(server.keepAliveTimeout > 65_000, 'longer than proxies keep a connection')
+})
+
+t.test('while the event loop is late new calls get 503 and probes are answered; then all is well again', async (t) => {
+  const busy = Fastify()
+  t.teardown(async () => await busy.close())
+  await shedLoad(busy, 20, 0)
+  busy.get('/work', async () => 'done')
+  busy.get('/probe', { config: { pressureHandler: () => {} } }, async () => 'up')
+  await busy.listen({ host: '127.0.0.1', port: 0 })
+  let response = await busy.inject('/work')
+  for (let tries = 0; tries < 200 && response.statusCode === 200; tries++) {
+    const end = performance.now() + 60
+    while (performance.now() < end);
+    await sleep(1)
+    response = await busy.inject('/work')
+  }
+  t.match([response.statusCode, response.headers['retry-after'], response.json().code], [503, '5', 'SHOP_OVERLOADED'])
+  t.equal((await busy.inject('/probe')).statusCode, 200)
+  let well = 503
+  for (let tries = 0; tries < 200 && well === 503; tries++) {
+    await sleep(50)
+    well = (await busy.inject('/work')).statusCode
+  }
+  t.equal(well, 200)
+})

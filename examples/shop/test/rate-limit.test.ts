@@ -1,0 +1,162 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { clientLines, connect as connectAgent } from './mcp-clients.ts'
+
+/** A Redis to test on; unset, those tests are skipped. */
+const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t, ['kim'])
+const shop = await createShop(database, 'limited')
+const machine = bearer(await idp.machineToken())
+const tags = `/shops/${shop}/tags`
+
+const unlimited = await build(t, database, idp)
+const makeKey = async (): Promise<{ 'x-api-key': string }> =>
+  ({ 'x-api-key': (await client(unlimited, '', machine)('POST', `/shops/${shop}/api-keys/`, { name: 'limited' })).body.plaintext })
+
+const open = async (t: Test, settings: Record<string, unknown>) => await build(t, database, idp, { settings: { RATE_LIMIT_WINDOW: 3_600_000, ...settings } })
+
+t.test('a key is limited by itself, in the shape of every error, with the time to wait', async (t) => {
+  const app = await open(t, { RATE_LIMIT_MAX: 2 })
+  const [one, other] = [await makeKey(), await makeKey()]
+  const first = await app.inject({ url: tags, headers: one })
+  t.match(first.headers, { 'ratelimit-limit': 2, 'ratelimit-remaining': 1, 'ratelimit-reset': 3600 })
+  t.equal((await app.inject({ url: tags, headers: bearer(one['x-api-key']) })).statusCode, 200, 'the same key as bearer token')
+  const refused = await app.inject({ url: tags, headers: one })
+  t.strictSame([refused.statusCode, refused.json()], [429, {
+    statusCode: 429, code: 'SHOP_RATE_LIMITED', error: 'Too Many Requests', message: `Too many calls with this API key; try again in ${refused.headers['retry-after']} seconds`
+  }])
+  t.ok(Number(refused.headers['retry-after']) > 3500)
+  t.equal((await app.inject({ url: tags, headers: other })).statusCode, 200, 'another key has calls of its own')
+  t.equal((await app.inject({ url: tags, headers: machine })).statusCode, 200)
+})
+
+t.test('a machine and a person are limited by who they are, with whatever token', async (t) => {
+  const app = await open(t, { RATE_LIMIT_MAX: 1 })
+  for (const token of [() => idp.machineToken(), () => idp.userToken('kim')]) {
+    t.not((await app.inject({ url: tags, headers: bearer(await token()) })).statusCode, 429)
+    t.equal((await app.inject({ url: tags, headers: bearer(await token()) })).statusCode, 429)
+  }
+})
+
+t.test('without a credential the address counts; probes are not counted, and those who have one are not concerned', async (t) => {
+  const app = await open(t, { RATE_LIMIT_ANONYMOUS_MAX: 2, TRUST_PROXY: '1' })
+  const from = (address: string, url = tags) => app.inject({ url, headers: { 'x-forwarded-for': address } })
+  t.strictSame([(await from('2001:db8::1')).statusCode, (await from('2001:db8::2', '/nowhere')).statusCode, (await from('2001:db8::3')).statusCode], [401, 404, 429],
+    'a network of one owner is one address')
+  t.equal((await from('2001:db8:1::1')).statusCode, 401)
+  for (let i = 0; i < 5; i++) t.equal((await from('2001:db8::1', '/healthz')).statusCode, 200)
+  t.equal((await app.inject({ url: tags, headers: { ...machine, 'x-forwarded-for': '2001:db8::1' } })).statusCode, 200)
+})
+
+t.test('without TRUST_PROXY nobody chooses their address', async (t) => {
+  const app = await open(t, { RATE_LIMIT_ANONYMOUS_MAX: 1 })
+  const statuses = []
+  for (const address of ['192.0.2.1', '192.0.2.2']) statuses.push((await app.inject({ url: tags, headers: { 'x-forwarded-for': address } })).statusCode)
+  t.strictSame(statuses, [401, 429])
+})
+
+t.test('who guesses credentials is stopped before a key is looked up', async (t) => {
+  const app = await open(t, { RATE_LIMIT_REFUSED_MAX: 3, TRUST_PROXY: '1' })
+  const { 'x-api-key': good } = await makeKey()
+  let lookups = 0
+  const count = ({ sql }: { sql: string }): void => { if (sql.includes('"api_keys"')) lookups += 1 }
+  database.knex.on('query', count)
+  t.teardown(() => database.knex.off('query', count))
+  const guess = async (key: string, address = '192.0.2.9') => await app.inject({ url: tags, headers: { 'x-api-key': key, 'x-forwarded-for': address } })
+  const wrong = (): string => `${good.slice(0, -6)}AAAAAA`
+  for (const key of [wrong(), 'nonsense']) t.equal((await guess(key)).statusCode, 401)
+  t.equal((await app.inject({ url: tags, headers: { ...bearer('no.good.token'), 'x-forwarded-for': '192.0.2.9' } })).statusCode, 401)
+  lookups = 0
+  const stopped = await guess(good)
+  t.strictSame([stopped.statusCode, stopped.json().message.split(';')[0], lookups], [429, 'Too many refused credentials', 0])
+  t.equal((await guess(good, '192.0.2.10')).statusCode, 200, 'elsewhere the key works')
+  t.equal((await app.inject({ url: '/healthz', headers: { 'x-forwarded-for': '192.0.2.9' } })).statusCode, 200)
+})
+
+t.test('a call of a tool is one call, and beyond the limit the client is told 429', async (t) => {
+  const app = await open(t, { RATE_LIMIT_MAX: 4 })
+  const key = await makeKey()
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const rpc = async () => await fetch(`${base}/mcp`, {
+    method: 'POST',
+    headers: { ...key, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_tags', arguments: { shop_id: shop } } })
+  })
+  const remaining = []
+  for (let i = 0; i < 4; i++) {
+    const response = await rpc()
+    remaining.push([response.status, response.headers.get('ratelimit-remaining')])
+    await response.text()
+  }
+  t.strictSame(remaining, [[200, '3'], [200, '2'], [200, '1'], [200, '0']])
+  const refused = await rpc()
+  t.strictSame([refused.status, (await refused.json()).code], [429, 'SHOP_RATE_LIMITED'])
+  t.match(refused.headers.get('retry-after'), /^\d+$/)
+})
+
+for (const line of clientLines) {
+  t.test(`${line}: an agent in the middle of its work learns of the limit`, async (t) => {
+    const app = await open(t, { RATE_LIMIT_MAX: 12 })
+    const base = await app.listen({ host: '127.0.0.1', port: 0 })
+    const agent = await connectAgent(t, line, `${base}/mcp`, await makeKey())
+    let done = 0
+    await t.rejects(async () => {
+      for (; done < 20; done++) await agent.callTool({ name: 'list_tags', arguments: { shop_id: shop } })
+    }, /429|Too many calls with this API key; try again in \d+ seconds/)
+    t.ok(done > 5 && done < 13, `${done} calls were made`)
+  })
+}
+
+t.test('servers with one Redis count together, and none of it holds a key', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
+  const apps = [await open(t, { RATE_LIMIT_MAX: 3, REDIS_URL: TEST_REDIS_URL }), await open(t, { RATE_LIMIT_MAX: 3, REDIS_URL: TEST_REDIS_URL })]
+  const key = await makeKey()
+  // The connection is made in the background: until it is there nobody is limited.
+  const probe = new Redis(TEST_REDIS_URL!)
+  t.teardown(() => probe.disconnect())
+  const limitedBy = async (app: (typeof apps)[number], headers: object) => (await app.inject({ url: tags, headers: { ...headers } })).headers['ratelimit-remaining']
+  for (const app of apps) {
+    const warm = await makeKey()
+    for (let tries = 0; tries < 200 && await limitedBy(app, warm) === undefined; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  t.strictSame([await limitedBy(apps[0]!, key), await limitedBy(apps[1]!, key), await limitedBy(apps[0]!, key)], ['2', '1', '0'])
+  t.equal((await apps[1]!.inject({ url: tags, headers: key })).statusCode, 429)
+  const names = await probe.keys('shop:limit:*')
+  t.ok(names.length > 0 && names.every((name) => !name.includes(key['x-api-key']) && !name.includes(machine.authorization)))
+})
+
+t.test('when Redis goes away calls go through without a limit, and are limited again when it is back', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
+  const target = new URL(TEST_REDIS_URL!)
+  const sockets = new Set<Socket>()
+  let away = false
+  const proxy = createServer((client) => {
+    if (away) return client.destroy()
+    const server = connect(Number(target.port || 6379), target.hostname)
+    for (const [from, to] of [[client, server], [server, client]] as const) {
+      sockets.add(from)
+      from.on('error', () => {}).on('close', () => to.destroy()).pipe(to)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.teardown(() => proxy.close())
+  const app = await open(t, { RATE_LIMIT_MAX: 1, REDIS_URL: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+  const statusOf = async (headers: object) => (await app.inject({ url: tags, headers: { ...headers } })).statusCode
+  const until = async (status: number, headers: object): Promise<boolean> => {
+    for (let tries = 0; tries < 500; tries++) {
+      if (await statusOf(headers) === status) return true
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    return false
+  }
+  const good = await makeKey()
+  t.ok(await until(429, good), 'limited')
+  away = true
+  for (const socket of sockets) socket.destroy()
+  t.ok(await until(200, good), 'let through')
+  away = false
+  t.ok(await until(429, good), 'limited again')
+})
