@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import appOfContract from '../src/contract.ts'
+import { openapiDocument, SNAPSHOT } from '../src/openapi.ts'
 import { VERSION } from '../src/version.ts'
-import { forgottenSteps, type Seen, type SeenRoute, STEPS } from './adding-a-tool.ts'
+import { forgottenSteps, operationIn, type Seen, type SeenRoute, STEPS } from './adding-a-tool.ts'
 import { toolNames } from './tool-names.ts'
 
 const shop = fileURLToPath(new URL('..', import.meta.url))
@@ -20,7 +22,11 @@ t.test('every step of adding a tool was done', async (t) => {
     cwd: shop, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', GITHUB_ACTIONS: '' }
   })
   const report: Seen['report'] = status === 2 ? { drift: { ok: false }, version: { checked: false } } : JSON.parse(stdout)
-  t.strictSame(forgottenSteps({ routes, tools: failure === undefined ? app.mcpTools.map(({ name }) => name) : [], expected: toolNames, report }), [])
+  const tools = failure === undefined ? app.mcpTools.map(({ name }) => name) : []
+  const stored = JSON.parse(readFileSync(SNAPSHOT, 'utf8'))
+  const now = failure === undefined ? await openapiDocument() as Parameters<typeof operationIn>[0] : { paths: {} }
+  const undescribed = tools.filter((name) => !isDeepStrictEqual(operationIn(stored, name), operationIn(now, name)))
+  t.strictSame(forgottenSteps({ routes, tools, expected: toolNames, undescribed, report }), [])
   t.equal(failure, undefined)
   t.equal(stderr, '')
   if (!report.version.checked) t.comment(`The version was not checked: ${JSON.stringify(report.version)}`)
@@ -30,12 +36,18 @@ t.test('the version constant is the package\'s version, which changesets raise',
   t.equal(VERSION, JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version)
 })
 
+t.test('a tool whose operation is not described is found', async (t) => {
+  const now = await openapiDocument() as Parameters<typeof operationIn>[0]
+  t.match(operationIn(now, 'get_tag'), { operationId: 'get_tag' })
+  t.equal(operationIn({ paths: {} }, 'get_tag'), undefined)
+})
+
 t.test('a step that was forgotten is named', async (t) => {
   const list: SeenRoute = {
     url: '/shops/:shop_id/brands',
     route: { method: 'GET', schema: { operationId: 'list_brands', tags: ['mcp', 'large'], response: { 200: { type: 'array' } } }, config: { auth: 'dual' } }
   }
-  const done: Seen = { routes: [list], tools: ['list_brands'], expected: ['list_brands'], report: { drift: { ok: true }, version: { checked: true, ok: true } } }
+  const done: Seen = { routes: [list], tools: ['list_brands'], expected: ['list_brands'], undescribed: [], report: { drift: { ok: true }, version: { checked: true, ok: true } } }
   const without = (schema: object, url = list.url): Seen => ({ ...done, routes: [{ url, route: { ...list.route, schema: { ...list.route.schema, ...schema } } }] })
   t.strictSame(forgottenSteps(done), [])
   for (const [step, seen] of [
@@ -46,6 +58,7 @@ t.test('a step that was forgotten is named', async (t) => {
     ['auth', { ...done, routes: [{ ...list, route: { ...list.route, config: { auth: 'jwt' } } }] }],
     ['version', { ...done, report: { drift: { ok: true }, version: { checked: true, ok: false, asked: 'minor', given: 'none' } } }],
     ['contract', { ...done, report: { ...done.report, drift: { ok: false } } }],
+    ['openapi', { ...done, undescribed: ['list_brands'] }],
     ['names', { ...done, expected: [] }],
     ['names', { ...done, expected: ['list_brands', 'get_brand'] }]
   ] as const) {

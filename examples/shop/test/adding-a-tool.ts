@@ -13,6 +13,8 @@ export interface Seen {
   readonly tools: readonly string[]
   /** Names of the tools that the tests expect. */
   readonly expected: readonly string[]
+  /** Names of the tools whose operation is not in the stored OpenAPI description as it is now. */
+  readonly undescribed: readonly string[]
   /** From `mcp-from-routes contract check --json`. */
   readonly report: {
     readonly drift: { readonly ok: boolean }
@@ -28,6 +30,7 @@ export const STEPS = {
   auth: 'let API keys in: the policy dual',
   version: 'raise the version, with a changeset',
   contract: 'write contract/tools.json anew',
+  openapi: 'write contract/openapi.json anew',
   names: 'add the name to test/tool-names.ts'
 } as const
 
@@ -35,7 +38,7 @@ export const STEPS = {
 const CATALOG = /^\/shops\/:shop_id\/(products|categories|tags|attributes)(\/|$)/
 
 /** @returns a line for each step that was forgotten, that begins with the step's name */
-export function forgottenSteps ({ routes, tools, expected, report: { drift, version } }: Seen): readonly string[] {
+export function forgottenSteps ({ routes, tools, expected, undescribed, report: { drift, version } }: Seen): readonly string[] {
   const real = routes.filter(({ route }) => route.method !== 'HEAD' && route.method !== 'OPTIONS')
   const tagged = real.filter(({ route }) => tagsOf(route).includes('mcp'))
   const lists = tagged.filter(({ route }) => route.method === 'GET' && Reflect.get(Object(route.schema?.response), 200)?.type === 'array')
@@ -48,6 +51,7 @@ export function forgottenSteps ({ routes, tools, expected, report: { drift, vers
     ...named('auth', tagged.filter(({ route }) => route.config?.auth !== 'dual')),
     ...version.checked && version.ok === false ? [`${STEPS.version}: the tools ask for ${version.asked}, and it gets ${version.given}`] : [],
     ...drift.ok ? [] : [`${STEPS.contract}: it does not say what the app does`],
+    ...undescribed.map((name) => `${STEPS.openapi}: ${name}`),
     ...tools.filter((name) => !expected.includes(name)).map((name) => `${STEPS.names}: ${name}`),
     ...expected.filter((name) => !tools.includes(name)).map((name) => `${STEPS.names}: ${name} is in it, and no tool`)
   ]
@@ -55,4 +59,11 @@ export function forgottenSteps ({ routes, tools, expected, report: { drift, vers
 
 function tagsOf ({ schema }: SeenRoute['route']): readonly string[] {
   return schema?.tags ?? []
+}
+
+interface Description { readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>> }
+
+/** The operation of a tool, as an OpenAPI description tells it; undefined when it does not. */
+export function operationIn ({ paths }: Description, tool: string): object | undefined {
+  return Object.values(paths).flatMap((path) => Object.values(path)).find(({ operationId }) => operationId === tool)
 }
