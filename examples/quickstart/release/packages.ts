@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** A package that is published. */
+export interface Package {
+  readonly name: string
+  /** Absolute path. */
+  readonly directory: string
+}
+
+/** All of `packages/`. */
+export const packages: readonly Package[] = readdirSync(join(root, 'packages')).map((name) => ({
+  name, directory: join(root, 'packages', name)
+}))
+
+/** @returns the program of a package, as its quickstart has it */
+export function programOf (name: string): string {
+  return readFileSync(join(root, 'examples/quickstart', `${name}.ts`), 'utf8')
+}
+
+/** @returns what the README of a package tells to install, itself included */
+export function installCommandsOf (name: string): readonly string[] {
+  const readme = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')
+  const [, commands = ''] = /## Install\n\n```sh\n([^]*?)```/.exec(readme) ?? []
+  return commands.split('\n').flatMap((line) => /^npm install ([^#]+)/.exec(line)?.[1]?.trim().split(' ') ?? [])
+}
+
+/** @returns the range of a tool that the repository itself is built with, such as `typescript@~5.9.3` */
+export function toolOf (name: string): string {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return `${name}@${devDependencies[name]}`
+}

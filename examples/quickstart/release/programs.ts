@@ -1,0 +1,112 @@
+import { strict as assert } from 'node:assert'
+import { freePort } from '../../shop/src/demo/ports.ts'
+import { run, type Server, serve } from './command.ts'
+import { CLIENT_ID, withDatabase, withPayProvider, withProvider } from './neighbours.ts'
+
+/** An installed project, and what its programs run on. */
+interface Installed {
+  readonly directory: string
+  /** Path of a Node.js. */
+  readonly node: string
+  readonly databaseUrl: string
+}
+
+/** What a program is started with and asked for. */
+type Check = (start: (ready: RegExp | string, env: Readonly<Record<string, string>>) => Promise<Server>, installed: Installed) => Promise<void>
+
+/** Uses each quickstart as its README tells, from both languages. */
+export async function checkPrograms (installed: Installed): Promise<void> {
+  const { directory: cwd, node } = installed
+  const version = (await run(node, ['--version'], { cwd })).trim()
+  for (const language of ['plain', 'compiled']) {
+    for (const [name, check] of Object.entries(checks)) {
+      const servers: Server[] = []
+      try {
+        await check(async (ready, env) => {
+          const server = await serve(node, [`${language}/${name}.js`], { cwd, env }, ready)
+          servers.push(server)
+          return server
+        }, installed)
+      } catch (error) {
+        throw new Error(`${name}, ${language}, Node.js ${version}`, { cause: error })
+      } finally {
+        for (const { stop } of servers) await stop()
+      }
+    }
+    console.log(`ran ${language} on Node.js ${version}`)
+  }
+}
+
+const checks: Readonly<Record<string, Check>> = {
+  'mcp-from-routes': async (start) => {
+    const { origin } = await start(/at (http:\/\/\S+)\/mcp$/, { PORT: '0' })
+    const rpc = async (method: string, params: object) => await json('POST', `${origin}/mcp`, {
+      headers: { accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method, params }
+    })
+    const { result: { tools } } = await rpc('tools/list', {})
+    assert.deepEqual(tools.map(({ name }: { name: string }) => name), ['create_note', 'list_notes'])
+    const { result } = await rpc('tools/call', { name: 'create_note', arguments: { text: 'Buy milk' } })
+    assert.deepEqual(result.structuredContent, { id: '2', text: 'Buy milk' })
+  },
+
+  'dual-auth': async (start) => {
+    const port = await freePort(0)
+    await withProvider(`http://127.0.0.1:${port}`, async ({ issuer, token }) => {
+      const { origin } = await start(`http://127.0.0.1:${port}`, {
+        PORT: String(port), ISSUER: issuer, CLIENT_ID, PEPPER: 'a pepper of at least thirty-two bytes'
+      })
+      const keys = `${origin}/shops/shop-1/api-keys/`
+      const headers = { authorization: `Bearer ${token}` }
+      const { id, plaintext } = await json('POST', keys, { headers, body: { name: 'Label printer' } })
+      const statuses = async (): Promise<readonly number[]> => await Promise.all(
+        ['/shops/shop-1/products', '/shops/shop-2/products', '/orders', '/health'].map(async (path) =>
+          (await fetch(origin + path, { headers: { 'x-api-key': plaintext } })).status))
+      assert.deepEqual(await statuses(), [200, 403, 401, 200])
+      assert.equal((await fetch(keys + id, { method: 'DELETE', headers })).status, 204)
+      assert.deepEqual(await statuses(), [401, 401, 401, 200])
+    })
+  },
+
+  'oauth-discovery-shim': async (start, { directory: cwd, node }) => {
+    const port = await freePort(0)
+    const baseUrl = `http://localhost:${port}`
+    await withProvider(baseUrl, async ({ issuer, token }) => {
+      await start(LISTENING, {
+        PORT: String(port), PUBLIC_BASE_URL: baseUrl, IDP_ISSUER: issuer, IDP_JWKS_URI: `${issuer}/jwks`, IDP_MCP_CLIENT_ID: CLIENT_ID
+      })
+      const found = await run(node, ['node_modules/.bin/oauth-discovery-shim', 'doctor', baseUrl, 'sdk-1', 'sdk-2'], { cwd })
+      assert.match(found, /^ok .* 1\.x .*\nok .* 2\.x /)
+      const ping = { headers: { authorization: `Bearer ${token}` }, body: { jsonrpc: '2.0', id: 7, method: 'ping' } }
+      assert.deepEqual(await json('POST', `${baseUrl}/mcp`, ping), { jsonrpc: '2.0', id: 7, result: {} })
+    })
+  },
+
+  'pay-reconcile': async (start, { directory: cwd, node, databaseUrl }) => {
+    await withPayProvider(async ({ payPort, secretKey }) => await withDatabase(databaseUrl, secretKey, async ({ url, accountId }) => {
+      const { origin, stop } = await start(LISTENING, { PORT: '0', DATABASE_URL: url, PAY_PORT: String(payPort), ADMIN_TOKEN: 'secret' })
+      const { pay_customer_id: customerId } = await json('POST', `${origin}/accounts/${accountId}/checkout`)
+      assert.match(customerId, /^cus_/)
+      const [account] = await json('GET', `${origin}/admin/accounts?missing_pay=false`, { headers: { authorization: 'Bearer secret' } })
+      assert.equal(account.pay_customer_id, customerId)
+      const report = await run(node, ['node_modules/.bin/pay-reconcile', '--url', `${origin}/admin/accounts`, '--mode', 'check'], {
+        cwd, env: { PAY_RECONCILE_TOKEN: 'secret' }
+      })
+      assert.match(report, /^never_synced +1$/m)
+      await stop()
+    }))
+  }
+}
+
+/** What a server with a log says on loopback. */
+const LISTENING = /"msg":"Server listening at (http:[^"]+)"/
+
+async function json (method: string, url: string, { headers = {}, body }: {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object
+} = {}): Promise<any> {
+  const response = await fetch(url, {
+    method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, ...(body && { body: JSON.stringify(body) })
+  })
+  assert.ok(response.ok, `${method} ${url}: ${response.status}`)
+  return await response.json()
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { installCommandsOf, packages, programOf } from '../release/packages.ts'
+
+const run = promisify(execFile)
+
+for (const { name, directory } of packages) {
+  const read = (path: string): string => readFileSync(join(directory, path), 'utf8')
+
+  t.test(`${name} is packed with its programs, types, README and licence, and with nothing else`, async (t) => {
+    const manifest = JSON.parse(read('package.json'))
+    const built = readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
+      .flatMap((path) => ['js', 'js.map', 'd.ts'].map((ending) => `dist/${path.replace(/ts$/, ending)}`))
+    const commands = Object.values<string>(manifest.bin ?? {}).map((path) => path.replace('./', ''))
+    const expected = new Set(['LICENSE', 'README.md', 'package.json', ...built, ...commands])
+
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: directory, timeout: 60_000 })
+    const [{ files }] = JSON.parse(stdout) as [{ files: ReadonlyArray<{ path: string }> }]
+    t.strictSame(files.map(({ path }) => path).toSorted(), [...expected].toSorted())
+    t.ok(built.length >= 20)
+
+    for (const path of commands) t.match(read(path), /^#!\/usr\/bin\/env node\n/, `${path} is a command`)
+    const sourceless = built.filter((path) => path.endsWith('.map') && JSON.parse(read(path)).sourcesContent?.length !== 1)
+    t.strictSame(sourceless, [], 'every source map holds its source, which is not packed')
+  })
+
+  t.test(`${name} says what npm and its users need to know`, async (t) => {
+    const manifest = JSON.parse(read('package.json'))
+    t.match(manifest, {
+      name,
+      description: /\w/,
+      license: 'MIT',
+      type: 'module',
+      engines: { node: '>=20.19' },
+      sideEffects: false,
+      publishConfig: { access: 'public' }
+    })
+    t.ok(manifest.keywords.includes('fastify-plugin'))
+    t.notOk(manifest.private)
+  })
+
+  t.test(`the install commands in the README of ${name} bring what its program imports`, async (t) => {
+    const imported = [...programOf(name).matchAll(/from '((?:@[^/']+\/)?[^/']+)/g)].map(([, dependency]) => dependency)
+    t.ok(imported.includes(name))
+    t.strictSame(imported.filter((dependency) => !installCommandsOf(name).includes(dependency!)), [])
+  })
+}
