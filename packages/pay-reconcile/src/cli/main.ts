@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commandFrom, usage, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'
