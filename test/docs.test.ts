@@ -29,10 +29,21 @@ const places: ReadonlyArray<readonly [written: string, here: string]> = [
 const asHere = (text: string): string => places.reduce((result, [written, here]) => result.replaceAll(written, here), text)
 const asWritten = (text: string): string => places.reduce((result, [written, here]) => result.replaceAll(here, written), text)
 
+const modules = t.fixture('symlink', join(root, 'node_modules'))
+
+/** Where the commands of a page are typed; without a word here, at the top of the repository. */
+const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
+  // They write, so it is not the shop itself.
+  'contract.md': {
+    'package.json': read('examples/shop/package.json'), dist: t.fixture('symlink', join(root, 'examples/shop/dist')), node_modules: modules
+  }
+}
+
 /** A terminal whose browser signs Kim in wherever a program asks for it. */
-function terminal (t: Test): Shell {
-  const home = t.testdir({ bin: {} })
-  const stubs = join(home, 'bin')
+function terminal (t: Test, page: string): Shell {
+  const { [page]: directory } = directories
+  const scratch = t.testdir({ home: {}, stubs: {}, directory: directory ?? {} })
+  const stubs = join(scratch, 'stubs')
   for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"` })) {
     writeFileSync(join(stubs, name), `#!/bin/sh\n${command}\n`)
     chmodSync(join(stubs, name), 0o755)
@@ -40,8 +51,8 @@ function terminal (t: Test): Shell {
   const kim = users.find(({ username }) => username === 'kim')!
   const opened = new Set<string>()
   return shell(t, {
-    cwd: root,
-    home,
+    cwd: directory === undefined ? root : join(scratch, 'directory'),
+    home: join(scratch, 'home'),
     env: { DATA_DIR: settings.DATA_DIR, BROWSER: '/bin/true', PATH: `${stubs}:${process.env['PATH']}` },
     onError: (written) => {
       const [, url] = /visiting:\n(\S+)\n/.exec(written) ?? []
@@ -62,6 +73,11 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     t.ok(quotes(next.text, printed), `line ${next.line} is what line ${line} prints`, { quoted: next.text, printed })
   },
   text (t, { line }) { t.pass(`line ${line} was compared`) },
+  ts (t, { info, text, line }) {
+    const [, source] = /^ts source="(.+)"$/.exec(info) ?? []
+    if (source === undefined) t.fail(`line ${line}: a program has to be that of a file, which is compiled`)
+    else t.equal(text, read(source), `line ${line} is ${source}`)
+  },
   md (t, { text, line }) {
     const { releases } = parseChangeset(text)
     t.ok(releases.length > 0 && releases.every(({ name }) => existsSync(join(root, 'packages', name))), `line ${line} is a changeset`)
@@ -83,9 +99,9 @@ t.test('the demo is started as npm start does', (t) => {
 for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))) {
   t.test(`docs/${page} says what happens`, async (t) => {
     const fences = fencesOf(read(`docs/${page}`))
-    const { run } = terminal(t)
+    const { run } = terminal(t, page)
     for (const [index, fence] of fences.entries()) {
-      const check = checks[fence.info]
+      const check = checks[fence.info.replace(/ .*/, '')]
       if (check === undefined) t.fail(`line ${fence.line}: nobody knows how to check \`${fence.info}\``)
       else if (fence.info === 'text' && fences[index - 1]?.info !== 'sh') t.fail(`line ${fence.line}: nothing prints it`)
       else await check(t, fence, run, fences[index + 1])
@@ -102,7 +118,7 @@ t.test('the client of browser-login.md is the one that the server tells MCP clie
 })
 
 t.test('every link of the pages leads somewhere', (t) => {
-  const pages = ['README.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
   for (const page of pages) {
     for (const [, target = ''] of read(page).replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https:\/\//.test(target)) continue
