@@ -28,6 +28,12 @@ export function installCommandsOf (name: string): readonly string[] {
   return commands.split('\n').flatMap((line) => /^npm install ([^#]+)/.exec(line)?.[1]?.trim().split(' ') ?? [])
 }
 
+/** @returns what can be imported of a package: `pay-reconcile`, `pay-reconcile/knex` */
+export function entriesOf ({ name, directory }: Package): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+  return Object.keys(exports).map((path) => path.replace('.', name))
+}
+
 /** @returns the range of a tool that the repository itself is built with, such as `typescript@~5.9.3` */
 export function toolOf (name: string): string {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

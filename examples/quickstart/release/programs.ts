@@ -2,6 +2,7 @@ import { strict as assert } from 'node:assert'
 import { freePort } from '../../shop/src/demo/ports.ts'
 import { run, type Server, serve } from './command.ts'
 import { CLIENT_ID, withDatabase, withPayProvider, withProvider } from './neighbours.ts'
+import { entriesOf, packages } from './packages.ts'
 
 /** An installed project, and what its programs run on. */
 interface Installed {
@@ -18,6 +19,7 @@ type Check = (start: (ready: RegExp | string, env: Readonly<Record<string, strin
 export async function checkPrograms (installed: Installed): Promise<void> {
   const { directory: cwd, node } = installed
   const version = (await run(node, ['--version'], { cwd })).trim()
+  for (const entry of packages.flatMap(entriesOf)) await run(node, ['--input-type=module', '-e', `await import('${entry}')`], { cwd })
   for (const language of ['plain', 'compiled']) {
     for (const [name, check] of Object.entries(checks)) {
       const servers: Server[] = []
@@ -38,7 +40,7 @@ export async function checkPrograms (installed: Installed): Promise<void> {
 }
 
 const checks: Readonly<Record<string, Check>> = {
-  'mcp-from-routes': async (start) => {
+  'mcp-from-routes': async (start, { directory: cwd, node }) => {
     const { origin } = await start(/at (http:\/\/\S+)\/mcp$/, { PORT: '0' })
     const rpc = async (method: string, params: object) => await json('POST', `${origin}/mcp`, {
       headers: { accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method, params }
@@ -47,6 +49,7 @@ const checks: Readonly<Record<string, Check>> = {
     assert.deepEqual(tools.map(({ name }: { name: string }) => name), ['create_note', 'list_notes'])
     const { result } = await rpc('tools/call', { name: 'create_note', arguments: { text: 'Buy milk' } })
     assert.deepEqual(result.structuredContent, { id: '2', text: 'Buy milk' })
+    assert.match(await run(node, ['node_modules/.bin/mcp-from-routes', '--help'], { cwd }), /contract write/)
   },
 
   'dual-auth': async (start) => {
