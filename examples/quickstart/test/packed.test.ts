@@ -20,7 +20,7 @@ for (const { name, directory } of packages) {
 
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: directory, timeout: 60_000 })
     const [{ files }] = JSON.parse(stdout) as [{ files: ReadonlyArray<{ path: string }> }]
-    t.strictSame(files.map(({ path }) => path).toSorted(), [...expected].toSorted())
+    t.strictSame(files.map(({ path }) => path).toSorted(), [...expected].toSorted(), 'where dist holds what has no source any more, delete it and build')
     t.ok(built.length >= 20)
 
     for (const path of commands) t.match(read(path), /^#!\/usr\/bin\/env node\n/, `${path} is a command`)
