@@ -22,6 +22,7 @@ import { trustedProxies } from './operations/trusted-proxies.ts'
 import type { Tracing } from './operations/tracing.ts'
 import { payProvider, payReconcileOptions } from './pay.ts'
 import { answerClientError, answerProblems, sendProblem } from './problem.ts'
+import { serializeOutput } from './serialization.ts'
 import { shopRecords } from './shops/index.ts'
 import { keyRing } from './shops/key-ring.ts'
 import { pay } from './shops/pay.ts'
@@ -86,6 +87,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   drainable(app)
   await shedLoad(app, config.MAX_EVENT_LOOP_DELAY)
   validateInput(app)
+  serializeOutput(app)
   answerProblems(app)
   app.addHook('preValidation', readListQuery)
   app.addHook('preValidation', refuseUnstorable)
