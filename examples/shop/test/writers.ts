@@ -24,9 +24,9 @@ const LIMIT = 50_000
 export function startWriting (url: string, headers: Readonly<Record<string, string>>, writers: number, pause = 0): Load {
   const acknowledged = new Set<string>()
   const failures: Array<{ writer: number, status: number }> = []
-  let ended = false
+  const ended = new AbortController()
   const write = async (writer: number): Promise<void> => {
-    for (let calls = 0; !ended && calls < LIMIT / writers; calls++) {
+    for (let calls = 0; !ended.signal.aborted && calls < LIMIT / writers; calls++) {
       const name = randomUUID()
       const status = await post(url, headers, { name })
       if (status === 201) acknowledged.add(name)
@@ -34,18 +34,18 @@ export function startWriting (url: string, headers: Readonly<Record<string, stri
       if (pause > 0) await sleep(pause)
     }
   }
-  const all = Promise.all(Array.from({ length: writers }, async (_, writer) => await write(writer))).finally(() => { ended = true })
+  const all = Promise.all(Array.from({ length: writers }, async (_, writer) => await write(writer))).finally(() => ended.abort())
   return {
     acknowledged,
     failures,
     acknowledges: async (count) => {
       while (acknowledged.size < count) {
-        if (ended) throw new RangeError(`the load has ended with ${acknowledged.size} acknowledged`)
+        if (ended.signal.aborted) throw new RangeError(`the load has ended with ${acknowledged.size} acknowledged`)
         await sleep(5)
       }
     },
     end: async () => {
-      ended = true
+      ended.abort()
       await all
     }
   }
