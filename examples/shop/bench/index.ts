@@ -1,12 +1,8 @@
 // npm run bench [-- seconds [rounds]]: what a call through /mcp costs beside the same call over REST, both with an API
 // key, on a PostgreSQL server (TEST_DATABASE_URL). To reach: 1.3 times the processor time, and 25 ms for 99 of 100
 // calls at half of the rate at which the server is saturated.
-import { fork, type ChildProcess } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import autocannon from 'autocannon'
-import knex from 'knex'
+import { launch, onDatabase, type Shop, stop, toolCall, usage } from './shop.ts'
 
 const CONNECTIONS = 10
 /** Stands for a number of the request's own: a second product of one name would have to take another slug. */
@@ -18,32 +14,13 @@ const postgres = process.env['TEST_DATABASE_URL']
 if (postgres === undefined) console.log('NOT MEASURED: REST against MCP. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
 else await onDatabase(postgres, measure)
 
-async function onDatabase (server: string, work: (url: string) => Promise<void>): Promise<void> {
-  const name = `shop_bench_${randomUUID().replaceAll('-', '')}`
-  const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
-  await admin.raw('create database ??', [name])
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  try {
-    await work(url.href)
-  } finally {
-    await admin.raw('drop database ?? with (force)', [name])
-    await admin.destroy()
-  }
-}
-
 async function measure (url: string): Promise<void> {
-  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [url])
-  const [{ address, shopId, productId, key }] = await once(child, 'message') as [Record<'address' | 'shopId' | 'productId' | 'key', string>]
+  const shop = await launch(url)
+  const { shopId, productId, key } = shop
   const json = { 'x-api-key': key, 'content-type': 'application/json' }
   const rest = (method: 'GET' | 'POST', path: string, body?: object): autocannon.Request =>
     numbered({ method, path: `/shops/${shopId}/products${path}`, headers: body === undefined ? { 'x-api-key': key } : json, ...(body && { body: JSON.stringify(body) }) })
-  const mcp = (name: string, args: object): autocannon.Request => numbered({
-    method: 'POST',
-    path: '/mcp',
-    headers: { ...json, accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { shop_id: shopId, ...args } } })
-  })
+  const mcp = (name: string, args: object): autocannon.Request => numbered(toolCall({ 'x-api-key': key }, name, { shop_id: shopId, ...args }))
   const filter = { status: ['draft'], price_amount_gte: 5000 }
   const created = { name: NUMBER, price_amount: 100 }
   const operations: Array<[string, autocannon.Request, autocannon.Request]> = [
@@ -59,12 +36,12 @@ async function measure (url: string): Promise<void> {
     // In turns, so that what else the machine does befalls both alike. The first round is to get warm.
     for (let round = 0; round <= rounds; round++) {
       for (const [kind, request] of [['rest', overRest], ['mcp', overMcp]] as const) {
-        const sample = await load(child, address, request, { duration: round === 0 ? 1 : seconds })
+        const sample = await load(shop, request, { duration: round === 0 ? 1 : seconds })
         if (round > 0) samples[kind].push(sample)
       }
     }
     const [ofRest, ofMcp] = [median(samples.rest), median(samples.mcp)]
-    const { p99 } = await load(child, address, overMcp, { duration: seconds * 2, overallRate: Math.floor(ofMcp.rate / 2) })
+    const { p99 } = await load(shop, overMcp, { duration: seconds * 2, overallRate: Math.floor(ofMcp.rate / 2) })
     const ratio = ofMcp.cpu / ofRest.cpu
     const reached = ratio <= 1.3 && p99 <= 25
     missed ||= !reached
@@ -81,9 +58,7 @@ async function measure (url: string): Promise<void> {
   }
   console.table(rows)
   if (missed) process.exitCode = 1
-  const gone = once(child, 'exit')
-  child.disconnect()
-  await gone
+  await stop(shop)
 }
 
 function numbered (request: autocannon.Request): autocannon.Request {
@@ -101,20 +76,13 @@ interface Sample {
   readonly cpu: number
 }
 
-async function load (child: ChildProcess, url: string, request: autocannon.Request, options: { duration: number, overallRate?: number }): Promise<Sample> {
-  const before = await usage(child)
-  const result = await autocannon({ url, connections: CONNECTIONS, requests: [request], ...options })
-  const after = await usage(child)
+async function load (shop: Shop, request: autocannon.Request, options: { duration: number, overallRate?: number }): Promise<Sample> {
+  const { cpu: before } = await usage(shop)
+  const result = await autocannon({ url: shop.address, connections: CONNECTIONS, requests: [request], ...options })
+  const { cpu: after } = await usage(shop)
   const answers = result['2xx']
   if (answers === 0 || result.non2xx > 0 || result.errors > 0) throw new RangeError(`${result.non2xx} answers were no 2xx, ${result.errors} requests failed`)
-  return { rate: answers / result.duration, p99: result.latency.p99, cpu: (after - before) / answers }
-}
-
-async function usage (child: ChildProcess): Promise<number> {
-  const answer = once(child, 'message')
-  child.send('usage')
-  const [{ user, system }] = await answer as [NodeJS.CpuUsage]
-  return user + system
+  return { rate: answers / result.duration, p99: result.latency.p99, cpu: (after.user + after.system - before.user - before.system) / answers }
 }
 
 function median (samples: readonly Sample[]): Sample {

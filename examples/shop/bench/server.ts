@@ -1,15 +1,15 @@
-// The shop on a PostgreSQL database of its own, in a process of its own: the load comes from another. Says where it
-// is, and what it has used of a processor when asked.
+// The shop on a database of its own, in a process of its own: the load comes from another. Says where it is, and what
+// it uses or a new token when asked.
 import { randomBytes } from 'node:crypto'
 import { buildApp } from '../src/app.ts'
 import { configFromEnvironment } from '../src/config.ts'
-import { openPostgres } from '../src/database/index.ts'
+import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 
-const [url = ''] = process.argv.slice(2)
-const database = openPostgres(url)
+const [target = ''] = process.argv.slice(2)
+const database = target.startsWith('postgres') ? openPostgres(target) : await openEmbedded(target)
 await migrate(database)
 const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'bench', name: 'Bench', currency: 'EUR' }).returning('id')
 const products = Array.from({ length: 300 }, (_, n) => ({
@@ -33,11 +33,20 @@ const config = configFromEnvironment({}, {
 })
 const app = await buildApp({ config, database })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
-const token = await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${base}/api` } })
+const newToken = async (): Promise<string> =>
+  await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${base}/api` } })
 const { plaintext: key } = (await app.inject({
-  method: 'POST', url: `/shops/${shopId}/api-keys/`, headers: { authorization: `Bearer ${token}` }, payload: { name: 'bench' }
+  method: 'POST', url: `/shops/${shopId}/api-keys/`, headers: { authorization: `Bearer ${await newToken()}` }, payload: { name: 'bench' }
 })).json()
 
-process.on('message', () => { process.send?.(process.cpuUsage()) })
-process.on('disconnect', () => { app.close().finally(() => process.exit()) })
+process.on('message', async (what) => {
+  if (what === 'token') {
+    process.send?.(await newToken())
+    return
+  }
+  const cpu = process.cpuUsage()
+  globalThis.gc?.()
+  process.send?.({ cpu, memory: process.memoryUsage(), handles: process.getActiveResourcesInfo().length })
+})
+process.on('disconnect', () => { app.close().then(() => database.close()).finally(() => process.exit()) })
 process.send?.({ address, shopId, productId, key })

@@ -89,7 +89,8 @@ const clientErrors: Readonly<Record<string, FastifyError>> = {
  * @param requestId - named in the answer to a fault of the server, where its details are logged
  */
 export function problemFromError (thrown: FastifyError, requestId: string): ProblemReply {
-  const error = errorFromDatabase(thrown) ?? thrown
+  // What has a status is not of the database, whose errors share codes with those of the client's connection.
+  const error = thrown.statusCode === undefined ? errorFromDatabase(thrown) ?? thrown : thrown
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
@@ -108,7 +108,7 @@ t.test('a server that drains says so first, then takes no connections, and ends 
   let drained = false
   const drain = app.shutdown.drain(200, 60_000).then(() => { drained = true })
   const leaving = await fetch(`${base}/readyz`)
-  t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [503, 'the server is about to stop', 'close'])
+  t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [503, 'the server is about to stop', 'keep-alive'])
   t.equal((await fetch(`${base}/fast`)).status, 200, 'calls are taken until everybody has seen it')
   let refused = ''
   for (let tries = 0; tries < 200 && refused === ''; tries++) {
@@ -132,9 +132,33 @@ t.test('a call that does not end is not waited for longer than the grace', async
   const hung = fetch(`${base}/hung`, { signal: cut.signal }).catch(() => 'gone')
   await begun
   await app.shutdown.drain(0, 50)
-  t.equal(app.shutdown.stage, 'leaving')
+  t.equal(app.shutdown.stage, 'closing')
   cut.abort()
   await hung
+})
+
+t.test('a connection that is idle when the server closes takes one more call, and ends with its answer', async (t) => {
+  const app = await routes(t, await openTestDatabase(t))
+  app.get('/fast', async () => 'done')
+  const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const [used, unused] = [connect(Number(port), hostname), connect(Number(port), hostname)]
+  t.teardown(() => { used.destroy(); unused.destroy() })
+  const ask = async (socket: Socket): Promise<string> => {
+    socket.write(`GET /fast HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+    return String((await once(socket, 'data'))[0])
+  }
+  for (const socket of [used, unused]) t.match(await ask(socket), /connection: keep-alive/i)
+  let drained = false
+  // Its delay has to be long enough for the call below.
+  const drain = app.shutdown.drain(2000, 60_000).then(() => { drained = true })
+  while (app.shutdown.stage !== 'closing') await sleep(5)
+  while (await fetch(`http://${hostname}:${port}/fast`).then(() => true, () => false)) await sleep(5)
+  const ended = once(used, 'end')
+  t.match(await ask(used), /connection: close\r\n[^]*done$/i)
+  await ended
+  t.equal(drained, false, 'the other one may be used yet')
+  unused.end()
+  await drain
 })
 
 /** A promise, and what fulfils it. */

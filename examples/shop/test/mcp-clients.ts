@@ -36,3 +36,8 @@ export async function connect (t: Test, line: typeof clientLines[number], mcpUrl
   t.teardown(async () => await client.close())
   return client as unknown as Agent
 }
+
+/** A list comes as it is to clients of the newest revision, and as `{ result }` to those of earlier ones. */
+export function rowsOf ({ structuredContent }: ToolAnswer): Array<{ id: string, name: string }> {
+  return structuredContent.result ?? structuredContent
+}

@@ -3,7 +3,7 @@ import formats from 'ajv-formats'
 import t from 'tap'
 import { machineToken } from '../src/demo/keys.ts'
 import { INSTANT, UUID } from './build.ts'
-import { clientLines, connect, type ToolAnswer } from './mcp-clients.ts'
+import { clientLines, connect, rowsOf, type ToolAnswer } from './mcp-clients.ts'
 import { call, lastingData, readDemo, start } from './process.ts'
 import { toolNames } from './tool-names.ts'
 
@@ -22,8 +22,6 @@ const resources = [
   { one: 'attribute', many: 'attributes', created: { name: 'Agent', type: 'select', options: ['A', 'B'] }, changed: { options: ['A', 'B', 'C'] }, found: { code: ['agent'] } }
 ]
 
-/** A list comes as it is to clients of the newest revision, and as `{ result }` to those of earlier ones. */
-const rowsOf = ({ structuredContent }: ToolAnswer): Array<{ id: string, name: string }> => structuredContent.result ?? structuredContent
 const saidBy = ({ content }: ToolAnswer): string => content.map(({ text }) => text).join('\n')
 
 for (const line of clientLines) {

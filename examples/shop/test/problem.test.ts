@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { openPostgres } from '../src/database/index.ts'
-import { bearer, build, openIdentityProvider, openTestDatabase } from './build.ts'
+import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t)
@@ -62,4 +63,33 @@ t.test('trouble of the database goes to the log of the server, and nowhere else'
   t.match(JSON.parse(body), { code: 'SHOP_DATABASE_UNAVAILABLE' })
   t.strictSame(printed(), [])
   t.match(lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40), [{ msg: /^Acquire connection error: .*ECONNREFUSED/ }])
+})
+
+t.test('a client that goes away in the middle of its body is no fault of the server, nor of its database', async (t) => {
+  const lines: Array<{ level: number, msg: string }> = []
+  const stream = new Writable({ write (line, _encoding, done) { lines.push(JSON.parse(line)); done() } })
+  let reading = false
+  // The last that comes before the body is read.
+  const preParsing = async (): Promise<void> => { reading = true }
+  const logged = await build(t, database, idp, {
+    logger: { level: 'info', stream },
+    onRoute: (route) => { route.preParsing = [...[route.preParsing ?? []].flat(), preParsing] }
+  })
+  await logged.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = logged.server.address() as AddressInfo
+  const until = async (what: string, done: () => boolean): Promise<void> => {
+    for (let tries = 0; tries < 1000 && !done(); tries++) await sleep(20)
+    t.ok(done(), what)
+  }
+  for (const path of [`/shops/${await createShop(database, 'left')}/tags`, '/mcp']) {
+    reading = false
+    lines.length = 0
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${await idp.machineToken()}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":')
+    await until(`${path} reads`, () => reading)
+    socket.destroy()
+    await until('the end is logged', () => lines.some(({ msg }) => msg === 'aborted'))
+    t.strictSame(lines.filter(({ level }) => level > 30), [], 'as no warning or error')
+  }
 })

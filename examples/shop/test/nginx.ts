@@ -1,0 +1,80 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { freePort } from '../src/demo/ports.ts'
+
+/** Debian's is where the path of an ordinary user does not lead. */
+const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0)
+
+/** Why there is no nginx to test with, else false. */
+export const withoutNginx = NGINX === undefined && 'nginx is not installed'
+
+/** What nginx says of a call. */
+export interface Passed {
+  readonly method: string
+  readonly status: string
+  /** The addresses that it was sent to, one after another. */
+  readonly upstreams: readonly string[]
+}
+
+/**
+ * Starts nginx with the shop's own configuration, of which only the addresses are others, and waits until it listens.
+ *
+ * @param replicas - the base URLs behind it
+ * @returns its base URL, and what it passed on so far
+ */
+export async function startNginx (t: Test, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[] }> {
+  const dir = t.testdir({ temp: {} })
+  const port = await freePort(0)
+  let shipped = readFileSync(new URL('../nginx.conf', import.meta.url), 'utf8')
+  const exchange = (pattern: RegExp, replace: (found: string) => string): void => {
+    if (!pattern.test(shipped)) throw new RangeError(`nginx.conf has no ${String(pattern)}`)
+    shipped = shipped.replace(pattern, replace)
+  }
+  exchange(/^ *server shop:8080 .*;$/m, (line) => replicas.map((url) => line.replace('shop:8080', new URL(url).host)).join('\n'))
+  exchange(/listen 8080;/, () => `listen 127.0.0.1:${port};`)
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(dir, 'temp', name)};`)
+  writeFileSync(join(dir, 'nginx.conf'), `
+    daemon off;
+    master_process off;
+    pid ${join(dir, 'pid')};
+    error_log ${join(dir, 'error.log')} warn;
+    events {}
+    http {
+      ${temp.join('\n')}
+      log_format passed '$request_method|$status|$upstream_addr';
+      access_log ${join(dir, 'access.log')} passed;
+      ${shipped}
+    }`)
+
+  const child = spawn(NGINX!, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let complaints = ''
+  child.stderr.on('data', (data) => { complaints += String(data) })
+  while (!await listens(port)) {
+    if (child.exitCode !== null) throw new Error(`nginx ended: ${complaints}`)
+    await sleep(20)
+  }
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    passed: () => readFileSync(join(dir, 'access.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => {
+      const [method = '', status = '', upstreams = ''] = line.split('|')
+      return { method, status, upstreams: upstreams.split(', ') }
+    })
+  }
+}
+
+async function listens (port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const answer = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
+  socket.destroy()
+  return answer
+}

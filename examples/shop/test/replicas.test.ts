@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { type Database, openPostgres } from '../src/database/index.ts'
+import { RISKS } from '../src/risks.ts'
+import { BASE_URL, bearer, createDatabase, createShop, openIdentityProvider, TEST_DATABASE_URL } from './build.ts'
+import { clientLines, connect, rowsOf } from './mcp-clients.ts'
+import { startNginx, withoutNginx } from './nginx.ts'
+import { call, type Running, start } from './process.ts'
+import { startWriting } from './writers.ts'
+
+const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
+const REPLICAS = 3
+const WRITERS = 12
+
+const skip = TEST_DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set: replicas need a PostgreSQL server' : withoutNginx
+
+/** The replicas of one installation, and a shop in it. */
+interface Installation {
+  readonly replicas: readonly Running[]
+  readonly shop: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly database: Database
+}
+
+/** Starts all replicas at once on an empty database. */
+async function install (t: Test, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  const idp = await openIdentityProvider(t)
+  const url = await createDatabase(t, TEST_DATABASE_URL!)
+  const replicas = await Promise.all(Array.from({ length: REPLICAS }, async () => await start(t, 'server', {
+    ...idp.settings,
+    DATABASE_URL: url,
+    PUBLIC_BASE_URL: BASE_URL,
+    MCP_ENABLED: 'true',
+    TRUST_PROXY: '1',
+    RATE_LIMIT_MAX: '1000000',
+    ALLOW_INSECURE: RISKS.join(','),
+    ...settings
+  })))
+  const database = openPostgres(url)
+  t.teardown(async () => {
+    for (const { child } of replicas) child.kill('SIGKILL')
+    await database.close()
+  })
+  const shop = await createShop(database, 'replicated')
+  const key = await call('POST', `${replicas[0]!.baseUrl}/shops/${shop}/api-keys/`, { headers: bearer(await idp.machineToken()), body: { name: 'replicas' } })
+  return { replicas, shop, headers: { 'x-api-key': key.body.plaintext }, database }
+}
+
+/** The names of all rows that a load made. */
+async function written ({ knex }: Database): Promise<readonly string[]> {
+  return (await knex('tags').select('name')).map(({ name }) => name)
+}
+
+t.test('replicas started at once on an empty database all come up, and migrate once', { skip }, async (t) => {
+  const { replicas, database } = await install(t)
+  for (const { baseUrl } of replicas) t.match(await call('GET', `${baseUrl}/readyz`), { status: 200, body: { status: 'ready' } })
+  const names = (await database.knex('knex_migrations').select('name')).map(({ name }) => name)
+  t.ok(names.length > 0)
+  t.equal(new Set(names).size, names.length)
+})
+
+t.test('the clients of agents work through any replica', { skip }, async (t) => {
+  const { replicas, shop, headers } = await install(t)
+  const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
+  for (const line of clientLines) {
+    const agent = await connect(t, line, `${baseUrl}/mcp`, headers)
+    const use = async (name: string, args: object) => {
+      const answer = await agent.callTool({ name, arguments: { shop_id: shop, ...args } })
+      t.notOk(answer.isError, `${line}: ${name}`)
+      return answer
+    }
+    t.equal((await agent.listTools()).tools.length, 20, line)
+    const { id } = (await use('create_product', { name: line })).structuredContent
+    t.match((await use('get_product', { product_id: id })).structuredContent, { id, name: line })
+    t.match((await use('update_product', { product_id: id, name: `${line} changed` })).structuredContent, { id, name: `${line} changed` })
+    t.match(rowsOf(await use('list_products', {})), [{ id, name: `${line} changed` }])
+    await use('delete_product', { product_id: id })
+    const gone = await agent.callTool({ name: 'get_product', arguments: { shop_id: shop, product_id: id } })
+    t.equal(gone.isError, true, `${line}: a deleted product is gone on every replica`)
+  }
+  t.equal(new Set(passed().flatMap(({ upstreams }) => upstreams)).size, REPLICAS, 'all replicas took part')
+})
+
+t.test('a replica that is killed takes with it only the calls in flight on it', { skip }, async (t) => {
+  const { replicas, shop, headers, database } = await install(t)
+  const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
+  const [victim] = replicas
+  const load = startWriting(`${baseUrl}/shops/${shop}/tags`, headers, WRITERS)
+  await load.acknowledges(150)
+  t.strictSame(await victim!.stop('SIGKILL'), { code: null, signal: 'SIGKILL' })
+  const before = load.acknowledged.size
+  await load.acknowledges(before + 300)
+  await load.end()
+
+  const kept = new Set(await written(database))
+  t.strictSame([...load.acknowledged].filter((name) => !kept.has(name)), [], 'every acknowledged write is there')
+  t.ok(load.failures.every(({ status }) => status === 502), 'nginx says what failed')
+  // A writer has one call in flight, and none fails a second time.
+  t.equal(new Set(load.failures.map(({ writer }) => writer)).size, load.failures.length)
+  const failed = passed().filter(({ status }) => status !== '201')
+  t.equal(failed.length, load.failures.length)
+  t.ok(failed.every(({ upstreams }) => upstreams.at(-1) === new URL(victim!.baseUrl).host), 'all of them were on the killed replica')
+  t.comment(`${load.acknowledged.size} acknowledged, ${load.failures.length} failed`)
+})
+
+t.test('replicas that are stopped one after another lose no call', { skip }, async (t) => {
+  const { replicas, shop, headers, database } = await install(t)
+  const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
+  const load = startWriting(`${baseUrl}/shops/${shop}/tags`, headers, WRITERS)
+  for (const replica of replicas.slice(1)) {
+    await load.acknowledges(load.acknowledged.size + 150)
+    t.strictSame(await replica.stop('SIGTERM'), { code: 0, signal: null })
+  }
+  await load.acknowledges(load.acknowledged.size + 150)
+  await load.end()
+
+  t.strictSame(load.failures, [])
+  t.strictSame((await written(database)).toSorted(), [...load.acknowledged].toSorted(), 'every write is there, once')
+  const hosts = passed().flatMap(({ upstreams }) => upstreams)
+  for (const replica of replicas) t.ok(hosts.includes(new URL(replica.baseUrl).host), 'every replica had calls')
+  t.comment(`${load.acknowledged.size} acknowledged`)
+})
+
+t.test('a limit counts over all replicas', { skip: skip || (TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set: nothing counts for all replicas') }, async (t) => {
+  const redis = new URL(TEST_REDIS_URL!)
+  redis.searchParams.set('keyPrefix', `${randomUUID()}:`)
+  const { replicas, shop, headers } = await install(t, { REDIS_URL: redis.href, RATE_LIMIT_MAX: '20', RATE_LIMIT_WINDOW: '3600000' })
+  const tags = `/shops/${shop}/tags`
+  // Until its connection to Redis is there, a replica limits nobody. The address of these calls has no key that counts.
+  for (const { baseUrl } of replicas) {
+    for (let tries = 0; tries < 500 && !(await call('GET', baseUrl + tags)).headers.has('ratelimit-remaining'); tries++) await sleep(20)
+  }
+  const statuses: number[] = []
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(replicas.map(async ({ baseUrl }) => await call('GET', baseUrl + tags, { headers })))
+    statuses.push(...answers.map(({ status }) => status))
+  }
+  t.strictSame([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 429).length], [20, 40])
+})
