@@ -47,6 +47,8 @@ const PASSING = /^(57P0[123]|57014|53300|40001|40P01|08...|ECONNREFUSED|ECONNRES
 
 function isUnavailable (error: DatabaseError): boolean {
   return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
-    // node-postgres gives these no code.
-    /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout)/.test(error.message ?? '')
+    BROKEN.test(error.message ?? '')
 }
+
+/** What node-postgres says without a code when a connection is lost, or was while somebody still had it; knex puts the statement before it. */
+const BROKEN = /(^| - )(Connection (terminated|ended)|Client .+ is not queryable|timeout (expired|exceeded when trying to connect)|Query read timeout)/
