@@ -58,7 +58,9 @@ export function openPostgres (url: string): Database {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
     },
     pool: { min: 0, max: POOL_SIZE },
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT,
+    // The message of an error, which is logged, has the statement in it: without its values.
+    compileSqlOnError: false
   })
   return { engine: 'postgres', knex: db, logTo, close: async () => await db.destroy() }
 }
@@ -82,7 +84,9 @@ export async function openEmbedded (dataDir: string | null): Promise<Database> {
       log,
       connection: () => Object.assign(createPgConfig(pglite), valueTypes) as Knex.PgConnectionConfig,
       pool: { min: 1, max: 1 },
-      acquireConnectionTimeout: ACQUIRE_TIMEOUT
+      acquireConnectionTimeout: ACQUIRE_TIMEOUT,
+      // The message of an error, which is logged, has the statement in it: without its values.
+      compileSqlOnError: false
     })
     const close = async (): Promise<void> => {
       await db.destroy()
