@@ -41,7 +41,7 @@ async function measure (knex: Knex): Promise<void> {
     ['one customer', filter({ pay_customer_id: 'cus_77777' })],
     ['part of the name, by name', `${filter({ q: 'abc' })}&sort=name`]
   ] as const
-  for (const [, query] of lists) for (let n = 0; n < 20; n++) await page(query, n % 2 * 50_000)
+  for (const [, query] of lists) for (let n = 0; n < 60; n++) await page(query, n % 2 * 50_000)
 
   const rows: Array<Record<string, string | number | boolean>> = []
   for (const [title, query] of lists) {
