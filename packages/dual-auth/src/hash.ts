@@ -1,4 +1,4 @@
-import { createHash, createHmac, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
+import { createHash, createHmac, scrypt, scryptSync, timingSafeEqual, type ScryptOptions } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as module from 'scrypt-kdf'
 
@@ -28,21 +28,46 @@ export function costFromHash (hash: Uint8Array): number | null {
 }
 
 /**
+ * The highest cost at which a key is verified on the event loop. Up to here a run takes less time than a trip to the
+ * thread pool costs the processor: waking a thread, and being put aside for it where there are few cores.
+ */
+export const LOG_N_INLINE = 6
+
+/**
  * Whether the hash was made from the key. Its cost must have been checked.
  *
- * Does what `Scrypt.verify` does, which is the oracle of the tests, in one trip to the thread pool: its other
- * three, through Web Crypto for one SHA-256 and one HMAC, take longer than scrypt itself at a low cost.
+ * Does what `Scrypt.verify` does, which is the oracle of the tests, but in one run of scrypt: its other three trips to
+ * the thread pool, through Web Crypto for one SHA-256 and one HMAC, take longer than scrypt itself at a low cost.
  *
  * @see the header of a file in [scrypt's format](https://github.com/Tarsnap/scrypt/blob/master/FORMAT):
  * 16 bytes parameters, 32 salt, 16 of the SHA-256 of all before, 32 HMAC-SHA-256 of all before
  */
 export async function hashMatches (hash: Uint8Array, key: string): Promise<boolean> {
+  return isWhole(hash) && signedBy(hash, await derive(key, saltOf(hash), 64, costOptions(hash)))
+}
+
+/** The same at once, on the event loop: for costs up to {@link LOG_N_INLINE}. */
+export function hashMatchesInline (hash: Uint8Array, key: string): boolean {
+  return isWhole(hash) && signedBy(hash, scryptSync(key, saltOf(hash), 64, costOptions(hash)))
+}
+
+function isWhole (hash: Uint8Array): boolean {
   const checksum = createHash('sha256').update(hash.subarray(0, 48)).digest().subarray(0, 16)
-  if (!timingSafeEqual(checksum, hash.subarray(48, 64))) return false
-  const { logN, r, p } = paramsFromHash(hash)
-  const derived = await derive(key, hash.subarray(16, 48), 64, { N: 2 ** logN, r, p, maxmem: 2 * 128 * 2 ** LOG_N_LIMIT * r })
+  return timingSafeEqual(checksum, hash.subarray(48, 64))
+}
+
+function signedBy (hash: Uint8Array, derived: Buffer): boolean {
   const mac = createHmac('sha256', derived.subarray(32)).update(hash.subarray(0, 64)).digest()
   return timingSafeEqual(mac, hash.subarray(64))
+}
+
+function saltOf (hash: Uint8Array): Uint8Array {
+  return hash.subarray(16, 48)
+}
+
+function costOptions (hash: Uint8Array): ScryptOptions {
+  const { logN, r, p } = paramsFromHash(hash)
+  return { N: 2 ** logN, r, p, maxmem: 2 * 128 * 2 ** LOG_N_LIMIT * r }
 }
 
 function paramsFromHash (hash: Uint8Array): { readonly logN: number, readonly r: number, readonly p: number } {

@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts'
 import type { ResolvedApiKeyOptions } from './options.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID } from './errors.ts'
 import { fingerprint, keyChecker } from './api-key.ts'
-import { costFromHash, hashFromKey, hashMatches } from './hash.ts'
+import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 
 /** The parts that verification is made of. */
 export interface KeyCheckParts {
@@ -44,7 +44,7 @@ export function createKeyCheck ({ options, store, ask, queue, lastUsed, log }: K
     if (row.revokedAt !== null) throw refusal('the API key is revoked')
     if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refusal('the API key is expired')
     const cost = costFromHash(row.hash)
-    const matches = cost !== null && await queue(() => hashMatches(row.hash, key))
+    const matches = cost !== null && (cost <= LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))
     if (!matches) {
       log.error({ keyId: row.id }, 'the stored hash of an API key is not one that was made from it')
       throw refusal('the API key does not match its hash')

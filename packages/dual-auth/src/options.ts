@@ -14,7 +14,7 @@ export interface ApiKeyOptions {
   /** Newest first: new keys use the first, older ones stay good and are moved to it as they are used. */
   readonly peppers: readonly Pepper[]
   readonly store: ApiKeyStore
-  /** scrypt cost of a new hash, 1 to 15. @default 6 */
+  /** scrypt cost of a new hash, 1 to 15. Up to 6 keys are verified on the event loop, above in the thread pool. @default 5 */
   readonly logN?: number
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
@@ -28,12 +28,11 @@ export interface ApiKeyOptions {
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
-   * scrypt runs handed to libuv's thread pool at once. More than it has threads, because a thread that must wait for
-   * the event loop to hand it the next run falls asleep; few, because file reads and DNS wait behind them.
-   * @default 16, at the default cost under a millisecond for the four threads
+   * scrypt runs that libuv's thread pool is given at once: of keys at a cost above 6, and of new hashes.
+   * @default 3, which leaves one of its four threads to file reads and DNS
    */
   readonly concurrency?: number
-  /** Keys that may wait for scrypt; beyond that 503. @default 256 */
+  /** Keys that may wait for the thread pool; beyond that 503. @default 256 */
   readonly queueLength?: number
   /** Milliseconds that the store may take for an answer. @default 2000 */
   readonly storeTimeout?: number
@@ -135,7 +134,7 @@ export function resolveApiKeys (options: ApiKeyOptions): ResolvedApiKeyOptions {
   demand(new Set(peppers.map(({ id }) => id)).size === peppers.length, 'apiKeys.peppers must have different ids')
   const headerName = (options.headerName ?? 'x-api-key').toLowerCase()
   demand(TOKEN.test(headerName) && headerName !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
-  const logN = integer('apiKeys.logN', options.logN ?? 6, 1)
+  const logN = integer('apiKeys.logN', options.logN ?? 5, 1)
   demand(logN <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
   return {
     marker,
@@ -146,7 +145,7 @@ export function resolveApiKeys (options: ApiKeyOptions): ResolvedApiKeyOptions {
     shopParam: options.shopParam ?? 'shop_id',
     shopIdFromParam: options.shopIdFromParam ?? (value => value),
     maxPerShop: integer('apiKeys.maxPerShop', options.maxPerShop ?? 100, 1),
-    concurrency: integer('apiKeys.concurrency', options.concurrency ?? 16, 1),
+    concurrency: integer('apiKeys.concurrency', options.concurrency ?? 3, 1),
     queueLength: integer('apiKeys.queueLength', options.queueLength ?? 256, 0),
     storeTimeout: duration('apiKeys.storeTimeout', options.storeTimeout ?? 2000)
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { crc32 } from 'node:zlib'
 import { fingerprint, keyChecker, keyPattern, mintKey } from '../src/api-key.ts'
-import { costFromHash, hashFromKey, hashMatches } from '../src/hash.ts'
+import { costFromHash, hashFromKey, hashMatches, hashMatchesInline } from '../src/hash.ts'
 
 const isKey = keyChecker('shop_test')
 
@@ -67,6 +67,7 @@ t.test('a hash is judged as scrypt-kdf judges it, whichever of its bytes is chan
     for (const key of ['k', 'ключ', '']) {
       const hash = await hashFromKey(key, logN)
       t.equal(await hashMatches(hash, key), true)
+      t.equal(hashMatchesInline(hash, key), true)
       t.equal(await Scrypt.verify(hash, key), true)
       t.equal(await hashMatches(new Uint8Array(hash), key), true, 'as the bytes of any array')
     }
@@ -78,6 +79,7 @@ t.test('a hash is judged as scrypt-kdf judges it, whichever of its bytes is chan
     // Scrypt.verify does not look at the first bytes, but at their checksum.
     t.equal(await hashMatches(copy, 'k'), await Scrypt.verify(copy, 'k'), `byte ${i}`)
     t.equal(await hashMatches(copy, 'k'), false)
+    t.equal(hashMatchesInline(copy, 'k'), false)
   }
 })
 

@@ -214,7 +214,7 @@ t.test('200 bad keys at once run no scrypt; 200 good ones run one each', async t
 })
 
 t.test('more keys than the queue holds are 503 with Retry-After, the others are served', async t => {
-  const { app, mint } = await build(t, { apiKeys: { concurrency: 1, queueLength: 3 } })
+  const { app, mint } = await build(t, { apiKeys: { logN: 7, concurrency: 1, queueLength: 3 } })
   const { plaintext } = await mint()
   const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
   const refused = responses.filter(({ statusCode }) => statusCode === 503)
@@ -223,6 +223,13 @@ t.test('more keys than the queue holds are 503 with Retry-After, the others are 
   t.strictSame(refused[0]?.json(), { statusCode: 503, code: 'DUAL_AUTH_BUSY', error: 'Service Unavailable', message: 'Too many API keys are being verified' })
   t.equal(refused[0]?.headers['retry-after'], '5')
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+})
+
+t.test('at the default cost no key waits for the thread pool', async t => {
+  const { app, mint } = await build(t, { apiKeys: { logN: 5, concurrency: 1, queueLength: 0 } })
+  const { plaintext } = await mint()
+  const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
+  t.ok(responses.every(({ statusCode }) => statusCode === 200))
 })
 
 t.test('a key is bound to its shop on every verb', async t => {
