@@ -82,7 +82,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await tracing?.instrument(app)
   if (metrics !== undefined) measureRequests(app, metrics)
   answerRequestId(app)
-  await secureHeaders(app, config)
+  secureHeaders(app, config)
   await allowOrigins(app, config)
   drainable(app)
   await shedLoad(app, config.MAX_EVENT_LOOP_DELAY)

@@ -1,7 +1,7 @@
-import helmet from '@fastify/helmet'
 import cors from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import helmet from 'helmet'
 import type { Config } from '../config.ts'
 import { SHOP_OVERLOADED } from '../errors.ts'
 import { isInner } from './inner.ts'
@@ -22,14 +22,23 @@ const SETTLE = 5000
 /** Response headers that pages of other origins may read. */
 const EXPOSED = ['content-range', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
-/** What a browser may do with the answers: nothing with JSON. The pages say for themselves what they need. */
-export async function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'PUBLIC_BASE_URL'>): Promise<void> {
+/**
+ * What a browser may do with the answers: nothing with JSON. The pages say for themselves what they need.
+ *
+ * helmet itself and not its plugin, which works the headers out anew for each request: a tool call is two of them.
+ */
+export function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'PUBLIC_BASE_URL'>): void {
   const isHttps = baseUrl.startsWith('https:')
-  await app.register(helmet, {
+  const setHeaders = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     // A browser would remember it for localhost, and for whatever runs there next.
-    hsts: isHttps && { maxAge: 31_536_000 },
-    frameguard: { action: 'deny' }
+    strictTransportSecurity: isHttps && { maxAge: 31_536_000 },
+    xFrameOptions: { action: 'deny' }
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    // No browser sees the answer to an inner request.
+    if (isInner(request)) done()
+    else setHeaders(request.raw, reply.raw, () => { done() })
   })
 }
 
