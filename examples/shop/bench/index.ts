@@ -3,10 +3,10 @@
 // calls at half of the rate at which the server is saturated.
 import autocannon from 'autocannon'
 import { launch, onDatabase, type Shop, stop, toolCall, usage } from './shop.ts'
+import { steadyLatencies } from './steady.ts'
 
 const CONNECTIONS = 10
-/** Stands for a number of the request's own: a second product of one name would have to take another slug. */
-const NUMBER = 'Product number'
+/** Makes the names of products differ: a second product of one name would have to take another slug. */
 let number = 0
 const [seconds = 3, rounds = 5] = process.argv.slice(2).map(Number)
 const postgres = process.env['TEST_DATABASE_URL']
@@ -19,14 +19,14 @@ async function measure (url: string): Promise<void> {
   const { shopId, productId, key } = shop
   const json = { 'x-api-key': key, 'content-type': 'application/json' }
   const rest = (method: 'GET' | 'POST', path: string, body?: object): autocannon.Request =>
-    numbered({ method, path: `/shops/${shopId}/products${path}`, headers: body === undefined ? { 'x-api-key': key } : json, ...(body && { body: JSON.stringify(body) }) })
-  const mcp = (name: string, args: object): autocannon.Request => numbered(toolCall({ 'x-api-key': key }, name, { shop_id: shopId, ...args }))
+    ({ method, path: `/shops/${shopId}/products${path}`, headers: body === undefined ? { 'x-api-key': key } : json, ...(body && { body: JSON.stringify(body) }) })
+  const mcp = (name: string, args: object): autocannon.Request => toolCall({ 'x-api-key': key }, name, { shop_id: shopId, ...args })
   const filter = { status: ['draft'], price_amount_gte: 5000 }
-  const created = { name: NUMBER, price_amount: 100 }
-  const operations: Array<[string, autocannon.Request, autocannon.Request]> = [
-    ['get_product', rest('GET', `/${productId}`), mcp('get_product', { product_id: productId })],
-    ['list_products', rest('GET', `?limit=25&sort=name&filter=${encodeURIComponent(JSON.stringify(filter))}`), mcp('list_products', { limit: 25, sort: 'name', filter })],
-    ['create_product', rest('POST', '', created), mcp('create_product', created)]
+  const created = (): object => ({ name: `Product number ${number++}`, price_amount: 100 })
+  const operations: Array<[string, MakeRequest, MakeRequest]> = [
+    ['get_product', () => rest('GET', `/${productId}`), () => mcp('get_product', { product_id: productId })],
+    ['list_products', () => rest('GET', `?limit=25&sort=name&filter=${encodeURIComponent(JSON.stringify(filter))}`), () => mcp('list_products', { limit: 25, sort: 'name', filter })],
+    ['create_product', () => rest('POST', '', created()), () => mcp('create_product', created())]
   ]
 
   const rows: object[] = []
@@ -35,13 +35,14 @@ async function measure (url: string): Promise<void> {
     const samples = { rest: [] as Sample[], mcp: [] as Sample[] }
     // In turns, so that what else the machine does befalls both alike. The first round is to get warm.
     for (let round = 0; round <= rounds; round++) {
-      for (const [kind, request] of [['rest', overRest], ['mcp', overMcp]] as const) {
-        const sample = await load(shop, request, { duration: round === 0 ? 1 : seconds })
+      for (const [kind, make] of [['rest', overRest], ['mcp', overMcp]] as const) {
+        const sample = await saturate(shop, make, round === 0 ? 1 : seconds)
         if (round > 0) samples[kind].push(sample)
       }
     }
     const [ofRest, ofMcp] = [median(samples.rest), median(samples.mcp)]
-    const { p99 } = await load(shop, overMcp, { duration: seconds * 2, overallRate: Math.floor(ofMcp.rate / 2) })
+    const latencies = await steadyLatencies(shop.address, overMcp, { rate: ofMcp.rate / 2, seconds: seconds * 4 })
+    const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
     const ratio = ofMcp.cpu / ofRest.cpu
     const reached = ratio <= 1.3 && p99 <= 25
     missed ||= !reached
@@ -52,7 +53,8 @@ async function measure (url: string): Promise<void> {
       'REST CPU µs': Math.round(ofRest.cpu),
       'MCP CPU µs': Math.round(ofMcp.cpu),
       'CPU ratio (≤ 1.3)': Number(ratio.toFixed(2)),
-      'p99 ms at half the rate (≤ 25)': p99,
+      'p50 ms at half the rate': Number(p50.toFixed(1)),
+      'p99 ms at half the rate (≤ 25)': Number(p99.toFixed(1)),
       reached
     })
   }
@@ -61,30 +63,32 @@ async function measure (url: string): Promise<void> {
   await stop(shop)
 }
 
-function numbered (request: autocannon.Request): autocannon.Request {
-  const { body } = request
-  if (typeof body !== 'string' || !body.includes(NUMBER)) return request
-  return { ...request, setupRequest: (prepared) => ({ ...prepared, body: body.replace(NUMBER, `${NUMBER} ${number++}`) }) }
-}
+/** A call, another one each time where it matters. */
+type MakeRequest = () => autocannon.Request
 
 interface Sample {
   /** Answers a second. */
   readonly rate: number
-  /** Milliseconds. */
-  readonly p99: number
   /** Of the server, an answer, in microseconds. */
   readonly cpu: number
 }
 
-async function load (shop: Shop, request: autocannon.Request, options: { duration: number, overallRate?: number }): Promise<Sample> {
+/** As many calls as it takes, each connection one after another. */
+async function saturate (shop: Shop, make: MakeRequest, seconds: number): Promise<Sample> {
   const { cpu: before } = await usage(shop)
-  const result = await autocannon({ url: shop.address, connections: CONNECTIONS, requests: [request], ...options })
+  const requests = [{ ...make(), setupRequest: (prepared: autocannon.Request) => ({ ...prepared, ...make() }) }]
+  const result = await autocannon({ url: shop.address, connections: CONNECTIONS, requests, duration: seconds })
   const { cpu: after } = await usage(shop)
   const answers = result['2xx']
   if (answers === 0 || result.non2xx > 0 || result.errors > 0) throw new RangeError(`${result.non2xx} answers were no 2xx, ${result.errors} requests failed`)
-  return { rate: answers / result.duration, p99: result.latency.p99, cpu: (after.user + after.system - before.user - before.system) / answers }
+  return { rate: answers / result.duration, cpu: (after.user + after.system - before.user - before.system) / answers }
 }
 
 function median (samples: readonly Sample[]): Sample {
   return samples.toSorted((a, b) => a.cpu - b.cpu)[Math.floor(samples.length / 2)]!
+}
+
+/** @param rising - in rising order */
+function quantile (rising: readonly number[], part: number): number {
+  return rising[Math.floor(rising.length * part)]!
 }

@@ -1,11 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type autocannon from 'autocannon'
 import knex from 'knex'
+import { startIdentityProvider } from '../src/demo/identity-provider.ts'
+import { machineToken } from '../src/demo/keys.ts'
 
-/** A shop in a process of its own. */
+/** Where a shop says that it is. */
+export const BASE = 'http://localhost'
+
+/** A shop in a process of its own, and the identity provider that it believes, in this one. */
 export interface Shop {
   readonly child: ChildProcess
   readonly address: string
@@ -14,6 +19,9 @@ export interface Shop {
   readonly productId: string
   /** An API key of the shop. */
   readonly key: string
+  /** @returns a new token of a machine */
+  readonly token: () => Promise<string>
+  readonly closeProvider: () => Promise<void>
 }
 
 /** What it has used so far, and holds after its garbage was collected. */
@@ -25,33 +33,29 @@ export interface Usage {
 
 /** @param database - the URL of an empty database on a server, or the directory of an embedded one */
 export async function launch (database: string): Promise<Shop> {
-  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database], { execArgv: [...process.execArgv, '--expose-gc'] })
+  const m2m = { clientId: 'bench', clientSecret: randomBytes(32).toString('hex') }
+  const { issuer, close } = await startIdentityProvider({ port: 0, users: [], resource: BASE, clientId: 'bench-mcp', m2m })
+  const token = async (): Promise<string> =>
+    await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` } })
+  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, issuer, await token()], { execArgv: [...process.execArgv, '--expose-gc'] })
   const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
   early.catch(() => {})
-  const [shop] = await Promise.race([once(child, 'message'), early]) as [Omit<Shop, 'child'>]
-  return { child, ...shop }
+  const [shop] = await Promise.race([once(child, 'message'), early]) as [Pick<Shop, 'address' | 'shopId' | 'productId' | 'key'>]
+  return { child, token, closeProvider: close, ...shop }
 }
 
-export async function usage (shop: Shop): Promise<Usage> {
-  return await ask(shop, 'usage')
-}
-
-/** @returns a new token of a machine */
-export async function machineToken (shop: Shop): Promise<string> {
-  return await ask(shop, 'token')
-}
-
-async function ask<Answer> ({ child }: Shop, what: 'usage' | 'token'): Promise<Answer> {
+export async function usage ({ child }: Shop): Promise<Usage> {
   const answer = once(child, 'message')
-  child.send(what)
-  const [message] = await answer as [Answer]
+  child.send('usage')
+  const [message] = await answer as [Usage]
   return message
 }
 
-export async function stop ({ child }: Shop): Promise<void> {
+export async function stop ({ child, closeProvider }: Shop): Promise<void> {
   const gone = once(child, 'exit')
   child.disconnect()
   await gone
+  await closeProvider()
 }
 
 /** Gives the work the URL of a new database on the server, and drops it after that. */

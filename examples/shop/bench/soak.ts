@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { launch, machineToken, onDatabase, type Shop, stop, toolCall, type Usage, usage } from './shop.ts'
+import { launch, onDatabase, type Shop, stop, toolCall, type Usage, usage } from './shop.ts'
 
 const STEPS = 10
 const CONNECTIONS = 8
@@ -42,7 +42,7 @@ async function measure (shop: Shop): Promise<void> {
   const steps: Usage[] = []
   for (let step = 1; step <= STEPS; step++) {
     // A token is valid for an hour.
-    const credentials = [{ 'x-api-key': shop.key }, { authorization: `Bearer ${await machineToken(shop)}` }]
+    const credentials = [{ 'x-api-key': shop.key }, { authorization: `Bearer ${await shop.token()}` }]
     const { non2xx, errors, timeouts, '2xx': answers } = await autocannon({
       url: shop.address, connections: CONNECTIONS, overallRate: RATE, duration: minutes * 60 / STEPS, timeout: 60, requests: credentials.flatMap((headers) => lives(shop, headers))
     })
