@@ -6,9 +6,14 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
 import mcpFromRoutes from '../src/index.ts'
+import { lightLoopback } from '../src/loopback.ts'
+import { Stop } from '../src/stop.ts'
 
-/** The servers that are measured. All serve the same routes; all but the first serve them as the same tools. */
-export const CONTENDERS = ['plain route', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
+/**
+ * The servers that are measured. All serve the same routes; the last three serve them as the same tools. `bare loopback`
+ * does only what no tool call can be without: Fastify takes the message, and the route is asked by way of the router.
+ */
+export const CONTENDERS = ['plain route', 'bare loopback', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
 export type Contender = typeof CONTENDERS[number]
 
 const SERVER_INFO = { name: 'bench', version: '1.0.0' }
@@ -57,6 +62,16 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     // The bytes of the list, for a static route that sends the same.
     const list = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: await definitions(count) } }))
     app.post('/mcp', async (_request, reply) => reply.type('application/json').send(list))
+  },
+  async 'bare loopback' (app, count) {
+    addRoutes(app, count)
+    app.post<{ Body: { params: { name?: string, arguments?: { id: string } } } }>('/mcp', async (request, reply) => {
+      const { name = '', arguments: args } = request.body.params
+      const url = `/things_${name.slice('tool_'.length)}/${args?.id}`
+      const inner = { method: 'GET', url, params: new Map(), headers: { accept: 'application/json' }, body: undefined }
+      const response = await lightLoopback(app, inner, { outer: request, stop: new Stop(), maxBytes: 1_000_000 })
+      return reply.type('application/json').send(response?.body)
+    })
   },
   async 'mcp-from-routes' (app, count) {
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
