@@ -24,6 +24,7 @@ import { payProvider, payReconcileOptions } from './pay.ts'
 import { answerClientError, answerProblems, sendProblem } from './problem.ts'
 import { serializeOutput } from './serialization.ts'
 import { shopRecords } from './shops/index.ts'
+import { instructionsFor } from './shops/instructions.ts'
 import { keyRing } from './shops/key-ring.ts'
 import { pay } from './shops/pay.ts'
 import { shops } from './shops/shops.ts'
@@ -121,8 +122,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
     await app.register(mcpFromRoutes, {
       path: MCP_PATH,
       serverInfo: { name: 'shop', version: VERSION },
-      instructions: 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
-        'Money is in minor units: 1999 is 19.99. Lists come in pages of 25: narrow them with filter, page with skip and limit.',
+      instructions: instructionsFor(database.knex),
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         if (metrics !== undefined) measureToolCall(metrics, event)

@@ -15,8 +15,11 @@ export interface ServerInfo {
 export interface McpFromRoutesOptions {
   /** Name and version that clients are told. Required. */
   readonly serverInfo: ServerInfo
-  /** Text for the model about the tools as a whole. Default is none. */
-  readonly instructions?: string
+  /**
+   * Text for the model about the tools as a whole; as a function, what to tell the client of `request`. What that
+   * throws is for the host's error handler. Default is none.
+   */
+  readonly instructions?: string | ((request: FastifyRequest) => string | undefined | Promise<string | undefined>)
   /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */
   readonly path?: string
   /** The tag in `schema.tags` that makes a route a tool. Default is `mcp`. */
@@ -59,7 +62,7 @@ export interface McpFromRoutesOptions {
 
 /** The options with defaults in place and names in lower case. */
 export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'canUse' | 'onToolCall'>> {
-  readonly instructions: string | undefined
+  readonly instructions: McpFromRoutesOptions['instructions']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
   /** Whether a list may be handed from one client to another. */
@@ -86,7 +89,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     pageSize = Number.MAX_SAFE_INTEGER
   } = options
   check(isText(serverInfo?.name) && isText(serverInfo.version), 'serverInfo', 'must have a name and a version')
-  check(instructions === undefined || isText(instructions), 'instructions', 'must be a text')
+  check(instructions === undefined || isText(instructions) || typeof instructions === 'function', 'instructions', 'must be a text or a function')
   check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
   check(isText(exposedTag), 'exposedTag', 'must be a text')
   check(isText(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a text other than exposedTag')
@@ -115,8 +118,9 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     canUse,
     onToolCall,
     cacheTtl,
-    // Who may not reach the endpoint, or not see some tools, must not get the list from a shared cache either.
-    cacheScope: canUse === undefined && hooks.length === 0 ? 'public' : 'private',
+    // Who may not reach the endpoint, or not see some tools, must not get the list from a shared cache either, nor
+    // anybody what was said to another.
+    cacheScope: canUse === undefined && hooks.length === 0 && typeof instructions !== 'function' ? 'public' : 'private',
     pageSize
   }
 }

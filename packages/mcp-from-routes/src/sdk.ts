@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult, ListToolsResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
+import { isObject } from './json-schema.ts'
 import { pageOf } from './list.ts'
 import { progressReader } from './progress.ts'
 import type { Progress } from './progress.ts'
@@ -29,24 +30,26 @@ export function sdkHandler (served: Served, onerror: (error: Error) => void): Sd
   const exchanges = new WeakMap<Request, Exchange>()
   const handler = createMcpHandler((context) => serverFor(served, context, exchanges), { onerror })
   return {
-    fetch (request, body, stop) {
+    async fetch (request, body, stop) {
+      const instructions = await instructionsFor(served, request, body)
       const abort = new AbortController()
       stop.onStop(() => abort.abort())
       const web = webRequest(request, abort.signal, body === undefined ? '' : undefined)
-      exchanges.set(web, { outer: request, stop })
+      exchanges.set(web, { outer: request, stop, instructions })
       return handler.fetch(web, body === undefined ? {} : { parsedBody: body })
     },
     close: handler.close
   }
 }
 
-/** What the SDK's request does not carry: the request that brought the message, and what ends it. */
-interface Exchange { readonly outer: FastifyRequest, readonly stop: Stop }
+/** What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its client. */
+interface Exchange { readonly outer: FastifyRequest, readonly stop: Stop, readonly instructions: string | undefined }
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exchanges: WeakMap<Request, Exchange>): Server {
-  const { settings: { serverInfo, instructions, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call } = served
+  const { settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call } = served
   const exchange = requestInfo === undefined ? undefined : exchanges.get(requestInfo)
+  const instructions = exchange?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
     capabilities: { tools: {} },
@@ -72,6 +75,14 @@ function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exc
     return resultFor(era, tool, await call({ tool, args: params.arguments ?? {}, outer: exchange.outer, stop, onChunk })) as CallToolResult
   })
   return server
+}
+
+/** Only these two are answered with instructions, which may cost the host a look into its database. */
+const INTRODUCTIONS: readonly unknown[] = ['initialize', 'server/discover']
+
+async function instructionsFor ({ settings: { instructions } }: Served, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+  if (typeof instructions !== 'function') return instructions
+  return isObject(body) && INTRODUCTIONS.includes(body.method) ? await instructions(request) : undefined
 }
 
 /** Whether the SDK takes this `_meta` for an envelope of the newest revision. */

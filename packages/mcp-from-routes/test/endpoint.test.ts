@@ -111,6 +111,34 @@ t.test('initialize answers every 2025 revision in kind', async (t) => {
   t.match(await post(url, LIST, { 'mcp-protocol-version': '1999-01-01' }), { status: 400 })
 })
 
+t.test('instructions may be for the client of the request; only those who introduce themselves are told', async (t) => {
+  let asked = 0
+  const { url } = await listen(t, hello, {
+    instructions: async ({ headers }) => {
+      asked += 1
+      return headers['x-api-key'] === undefined ? undefined : `You are ${String(headers['x-api-key'])}.`
+    }
+  })
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } } }
+  t.match(await post(url, initialize, { 'x-api-key': 'ada' }), { body: { result: { instructions: 'You are ada.' } } })
+  t.equal((await post(url, initialize) as { body: { result: { instructions?: string } } }).body.result.instructions, undefined)
+
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+  const modern = (method: string): Record<string, string> => ({ 'x-api-key': 'kim', 'mcp-protocol-version': '2026-07-28', 'mcp-method': method })
+  const discover = await post(url, { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta } }, modern('server/discover'))
+  t.match(discover, { body: { result: { instructions: 'You are kim.', cacheScope: 'private' } } }, 'and no cache may give it to another')
+  t.equal(asked, 3)
+  await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }, modern('tools/list'))
+  await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })
+  t.equal(asked, 3)
+})
+
+t.test('what a function for the instructions throws is for the error handler', async (t) => {
+  const { url } = await listen(t, hello, { instructions: () => { throw new TypeError('no database') } })
+  t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }), { status: 500, body: { message: 'no database' } })
+  t.match(await post(url, LIST), { status: 200 })
+})
+
 t.test('a client that goes away ends the inner request', async (t) => {
   let aborted: () => void
   const seen = new Promise<void>((resolve) => { aborted = resolve })

@@ -100,7 +100,7 @@ t.test('the log names the routes that were registered before the plugin', async 
 for (const [option, value, rule] of [
   ['serverInfo', { name: 'x' }, 'must have a name and a version'],
   ['serverInfo', undefined, 'must have a name and a version'],
-  ['instructions', '', 'must be a text'],
+  ['instructions', '', 'must be a text or a function'],
   ['path', 'mcp', 'must start with a slash and have no parameters'],
   ['path', '/:x', 'must start with a slash and have no parameters'],
   ['exposedTag', '', 'must be a text'],
