@@ -9,6 +9,8 @@ export interface Collection {
   /** For messages: `product`. */
   readonly noun: string
   readonly filters: Readonly<Record<string, Filter>>
+  /** The columns to sort by that may be null, which comes last in either direction. */
+  readonly nullable?: readonly string[]
   /** Further fields of each row read: SQL over the row, which goes by `item`. */
   readonly computed?: Readonly<Record<string, string>>
 }
@@ -19,13 +21,13 @@ export interface Collection {
  *
  * Methods take a transaction as `on` where the caller has one open; by default they use the pool.
  */
-export function shopRepository<Row> (knex: Knex, { table, noun, filters, computed = {} }: Collection) {
+export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullable = [], computed = {} }: Collection) {
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
 
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), filters, query, fields)
+      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable }, query, fields)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */
@@ -73,12 +75,13 @@ export interface Page<Row> {
  * @returns the page that a list request asks for
  */
 export async function pageOf<Row> (
-  knex: Knex, matching: Knex.QueryBuilder, filters: Collection['filters'], query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
+  knex: Knex, matching: Knex.QueryBuilder, { filters, nullable = [] }: Pick<Collection, 'filters' | 'nullable'>, query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
 ): Promise<Page<Row>> {
   for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
 
-  const order = orderFromSort(query.sort)
-  const page = matching.clone().select('*', knex.raw('count(*) over () as matching_count'))
+  const order = orderFromSort(query.sort, nullable)
+  // Counted beside the page and not over it: a window would read every matching row, and sort them, for one page.
+  const page = matching.clone().select('*', matching.clone().count().as('matching_count'))
     .orderBy(order).offset(query.skip).limit(query.limit)
   const found = await knex.select([...fields, 'item.matching_count']).from(page.as('item')).orderBy(order)
   const rows = found.map(({ matching_count: _, ...row }) => row as Row)
@@ -88,11 +91,10 @@ export async function pageOf<Row> (
   return { rows, count }
 }
 
-/** `id` makes the order total, so that no row is on two pages. */
-function orderFromSort (sort: string) {
+/** `id` makes the order total, so that no row is on two pages; in the same direction, so that an index has it both ways. */
+function orderFromSort (sort: string, nullable: readonly string[]) {
   const descending = sort.startsWith('-')
-  return [
-    { column: descending ? sort.slice(1) : sort, order: descending ? 'desc' : 'asc', nulls: 'last' as const },
-    { column: 'id', order: 'asc' }
-  ]
+  const column = descending ? sort.slice(1) : sort
+  const order = descending ? 'desc' : 'asc'
+  return [{ column, order, ...(nullable.includes(column) && { nulls: 'last' as const }) }, { column: 'id', order }]
 }

@@ -76,6 +76,16 @@ t.test('the payment keys in details are not for these routes to write, and survi
   t.strictSame((await shop('PATCH', `/accounts/${id}`, { details: { note: null, b: 1 } })).body.details, { ...pay, b: 1 })
 })
 
+t.test('details have an end, however small the steps that they grow in', async (t) => {
+  const refusal = [422, invalid('details', 'details must not be larger than 64 KiB')]
+  const said = ({ status, body }: { status: number, body: unknown }): unknown[] => [status, body]
+  t.strictSame(said(await shop('POST', '/accounts', { name: 'Ada', details: { text: 'x'.repeat(65_536) } })), refusal)
+  const id = await account({ name: 'Ada', details: { text: 'x'.repeat(60_000) } })
+  t.strictSame(said(await shop('PATCH', `/accounts/${id}`, { details: { more: 'x'.repeat(6000) } })), refusal)
+  await knex('accounts').where({ id }).update({ details: knex.raw('details || ?', [JSON.stringify({ pay_customer: { name: 'x'.repeat(60_000) } })]) })
+  t.equal((await shop('PATCH', `/accounts/${id}`, { details: { more: 'x'.repeat(5000) } })).status, 200, 'what the payment provider says of it does not count')
+})
+
 t.test('writers of different keys of details at once lose nothing', async (t) => {
   const id = await account()
   const keys = Array.from({ length: 20 }, (_, index) => `key${index}`)

@@ -17,6 +17,7 @@ export function productRepository (knex: Knex) {
     table: 'products',
     noun: 'product',
     filters,
+    nullable: ['sku', 'price_amount'],
     computed: {
       category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
       tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),

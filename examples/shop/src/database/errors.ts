@@ -14,7 +14,8 @@ const sentences: Readonly<Record<string, string>> = {
   shop_members_user_id_taken: 'user_id is a member of this shop already',
   shop_members_user_id_exists: 'user_id names nobody who has signed in',
   prices_valid_from_taken: 'valid_from is taken: the product has a price in this currency, for this quantity, from then on already',
-  prices_valid_to_fits: 'valid_to must be after valid_from'
+  prices_valid_to_fits: 'valid_to must be after valid_from',
+  accounts_details_fits: 'details must not be larger than 64 KiB'
 }
 
 /**
@@ -36,7 +37,7 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
 }
 
-const NAMES = new RegExp('^(?:shops|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
+const NAMES = new RegExp('^(?:shops|accounts|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
   '_(.+)_(taken|exists|fits)$')
 
 /**

@@ -4,6 +4,8 @@ import { accounts } from './003-accounts.ts'
 import { shops } from './004-shops.ts'
 import { prices } from './005-prices.ts'
 import { apiKeys } from './006-api-keys.ts'
+import { listOrder } from './007-list-order.ts'
+import { accountDetails } from './008-account-details.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -13,5 +15,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '003-accounts': accounts,
   '004-shops': shops,
   '005-prices': prices,
-  '006-api-keys': apiKeys
+  '006-api-keys': apiKeys,
+  '007-list-order': listOrder,
+  '008-account-details': accountDetails
 }

@@ -10,7 +10,7 @@ const AccountParams = Type.Object({ ...ShopParams.properties, account_id: Uuid('
 
 const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
 const Details = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Any JSON object. The keys pay_customer_id, pay_customer and pay_synced_at are written by the payment routes only'
+  description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer and pay_synced_at are written by the payment routes only'
 })
 
 const AccountInput = Type.Object({

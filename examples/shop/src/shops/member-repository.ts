@@ -40,7 +40,7 @@ export function memberRepository (knex: Knex) {
     get,
 
     async list (shop: ShopScope, query: ListQuery): Promise<Page<MemberRow>> {
-      return await pageOf<MemberRow>(knex, people(shop), filters, query)
+      return await pageOf<MemberRow>(knex, people(shop), { filters, nullable: ['name'] }, query)
     },
 
     /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */

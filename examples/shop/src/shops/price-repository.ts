@@ -8,7 +8,7 @@ type PriceRow = Static<typeof Price>
 
 /** What products cost besides their own price: in other currencies, for larger quantities, for a time. */
 export function priceRepository (knex: Knex) {
-  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', filters })
+  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', filters, nullable: ['valid_from', 'valid_to'] })
 
   return {
     list: rows.list,

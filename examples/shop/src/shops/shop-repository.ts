@@ -24,7 +24,7 @@ export function shopsRepository (knex: Knex) {
         reached.where({ status: 'active' })
           .whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: request.currentUser?.id ?? null }))
       }
-      return await pageOf<ShopRow>(knex, reached, filters, query, COLUMNS)
+      return await pageOf<ShopRow>(knex, reached, { filters }, query, COLUMNS)
     },
 
     async get (shop: ShopScope): Promise<ShopRow> {

@@ -12,7 +12,7 @@ type UserRow = Static<typeof UserSchema>
 export function userAdministration (knex: Knex) {
   return {
     async list (query: ListQuery): Promise<Page<UserRow>> {
-      return await pageOf<UserRow>(knex, knex('users'), filters, query)
+      return await pageOf<UserRow>(knex, knex('users'), { filters, nullable: ['name'] }, query)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */

@@ -1,0 +1,19 @@
+import type { Knex } from 'knex'
+import type { Migration } from './migration.ts'
+
+/** The order in which these lists come unless the caller asks for another. */
+const TABLES = ['products', 'categories', 'tags', 'attributes', 'accounts']
+
+async function up (knex: Knex): Promise<void> {
+  for (const table of TABLES) await knex.raw('create index ?? on ?? (shop_id, name, id)', [nameOf(table), table])
+}
+
+async function down (knex: Knex): Promise<void> {
+  for (const table of TABLES) await knex.raw('drop index ??', [nameOf(table)])
+}
+
+function nameOf (table: string): string {
+  return `${table}_shop_id_name_id_idx`
+}
+
+export const listOrder: Migration = { up, down }
