@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { invalid } from './errors.ts'
@@ -28,26 +28,26 @@ export interface ListQuery {
 }
 
 /**
- * The query string of a list route.
+ * The query string of a list route. All of it may be left out; handlers get the defaults.
  *
  * @param filters - by the name that `filter` knows them by
  * @param sorts - fields to sort by; the first one is the default
  */
-export function listQuerySchema (filters: Readonly<Record<string, Filter>>, sorts: readonly [string, ...string[]]) {
+export function listQuerySchema (filters: Readonly<Record<string, Filter>>, sorts: readonly [string, ...string[]]): TUnsafe<ListQuery> {
   const directions = sorts.flatMap((field) => [field, `-${field}`])
   const filterProperties: TProperties = Object.fromEntries(
     Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]))
-  return Type.Object({
-    skip: Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0, description: 'How many records to skip' }),
-    limit: Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most' }),
+  return Type.Unsafe<ListQuery>(Type.Object({
+    skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0, description: 'How many records to skip' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
       description: 'Only the records that match all of these. In a URL: a JSON object'
     })),
-    sort: Type.Unsafe<string>({
+    sort: Type.Optional(Type.Unsafe<string>({
       type: 'string', enum: directions, default: directions[0], description: 'The field to sort by; with a minus, descending'
-    })
-  }, { additionalProperties: false })
+    }))
+  }, { additionalProperties: false }))
 }
 
 /**

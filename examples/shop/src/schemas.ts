@@ -2,7 +2,17 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 /** Values that the schemas of the resources share. */
 
+/** How PostgreSQL writes one, and JSON Schema's format `uuid`. */
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description })
+
+/**
+ * A field that may be left out of a new record, and what it is then. Changes take `schema` itself, as what they leave out
+ * stays as it is.
+ */
+export const Defaulted = <T extends TSchema>(schema: T, otherwise: string) =>
+  Type.Optional<T>({ ...schema, description: `${schema.description}. ${otherwise} when left out` })
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Unsafe<T['static'] | null>({ ...schema, type: [schema['type'], 'null'] })
 
@@ -15,17 +25,17 @@ export const Slug = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
-  description: 'Unique in the shop: lower-case letters, digits and single hyphens. Made from the name when left out'
+  description: 'Unique in the shop: lower-case letters, digits and single hyphens'
 })
 
-export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217; that of the shop when left out' })
+export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 
 /** Money, in minor units of its currency. */
 export const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
 
 /** An instant that JavaScript and PostgreSQL both know: RFC 3339 without leap seconds. */
 export const Instant = (description: string) => Type.String({
-  format: 'date-time', pattern: '^(19|20|21)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d', description: `${description}: RFC 3339, from 1900 to 2199`
+  format: 'date-time', pattern: '^(19|20|21)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$', description: `${description}: RFC 3339, from 1900 to 2199`
 })
 
 /** Bytes of JSON. A page of records has to fit into memory. */

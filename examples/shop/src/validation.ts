@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
+import { UUID } from './schemas.ts'
 
 /**
  * How the app reads input: what arrives as text (path, query, headers) is turned into the schema's
@@ -9,8 +10,8 @@ import type { FastifyInstance } from 'fastify'
  */
 export function validateInput (app: FastifyInstance): void {
   const shared = { useDefaults: true, removeAdditional: false, addUsedSchema: false } as const
-  const fromText = formats.default(new Ajv({ ...shared, coerceTypes: 'array' }))
-  const asItIs = formats.default(new Ajv({ ...shared, allowUnionTypes: true }))
+  const fromText = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
+  const asItIs = withFormats(new Ajv({ ...shared, allowUnionTypes: true }))
 
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     asItIs.validateSchema(schema, true)
@@ -26,6 +27,11 @@ export function validateInput (app: FastifyInstance): void {
     if (body === '') done(null, undefined)
     else parseJson(request, body, done)
   })
+}
+
+function withFormats (ajv: Ajv): Ajv {
+  // That of ajv-formats takes URNs too, which PostgreSQL does not know.
+  return formats.default(ajv).addFormat('uuid', UUID)
 }
 
 /** Compiling the schemas of all routes would take a good part of the server's start, for the few that a minute needs. */

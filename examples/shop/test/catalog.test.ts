@@ -146,6 +146,8 @@ t.test('bad input is a 422 that names the field', async (t) => {
     ['PATCH', `/products/${product.id}`, { attributes: [{ attribute_id: number.id, value: 1 }, { attribute_id: number.id.toUpperCase(), value: 2 }] }, 'attributes/1/attribute_id', 'attributes/1/attribute_id is given twice'],
     ['PATCH', `/products/${product.id}`, { name: null }, 'name'],
     ['PATCH', '/products/nonsense', {}, 'product_id'],
+    ['PATCH', `/products/urn:uuid:${product.id}`, {}, 'product_id'],
+    ['POST', '/categories', { name: 'a', parent_id: `urn:uuid:${tag.id}` }, 'parent_id'],
     ['POST', '/categories', { name: 'a', parent_id: tag.id }, 'parent_id', 'parent_id names something that is not in this shop'],
     ['POST', '/attributes', { name: 'a' }, 'type', 'type is required'],
     ['POST', '/attributes', { name: 'a', type: 'select' }, 'options', 'options is required for type select'],

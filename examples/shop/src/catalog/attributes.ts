@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
-import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
+import { Defaulted, Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
 import { attributeTypes, refuseLoss, requireOptions } from './attribute-values.ts'
 import type { CatalogOptions } from './index.ts'
 import { slugFromName } from './slug.ts'
@@ -14,7 +14,7 @@ const Code = Type.String({
   minLength: 1,
   maxLength: 200,
   pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
-  description: 'Unique in the shop: lower-case letters, digits and single underscores. Made from the name when left out'
+  description: 'Unique in the shop: lower-case letters, digits and single underscores'
 })
 const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'What its values are' })
 const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Of the values: cm, g, L' }))
@@ -24,13 +24,13 @@ const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
 
 const AttributeInput = Type.Object({
   name: Name,
-  code: Type.Optional(Code),
+  code: Defaulted(Code, 'Made from the name'),
   type: AttributeType,
   unit: Type.Optional(Unit),
   options: Type.Optional(Options)
 }, { additionalProperties: false })
 
-const AttributeChanges = Type.Partial(AttributeInput, { additionalProperties: false })
+const AttributeChanges = Type.Partial(Type.Object({ ...AttributeInput.properties, code: Code }), { additionalProperties: false })
 
 const Attribute = Type.Object({
   id: serverFields.id,

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
-import { Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
+import { Defaulted, Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
 import { refuseCycle } from './category-tree.ts'
 import type { CatalogOptions } from './index.ts'
 import { slugFromName } from './slug.ts'
@@ -15,13 +15,13 @@ const Position = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Pl
 
 const CategoryInput = Type.Object({
   name: Name,
-  slug: Type.Optional(Slug),
+  slug: Defaulted(Slug, 'Made from the name'),
   description: Type.Optional(Description),
   parent_id: Type.Optional(Parent),
   position: Type.Optional(Position)
 }, { additionalProperties: false })
 
-const CategoryChanges = Type.Partial(CategoryInput, { additionalProperties: false })
+const CategoryChanges = Type.Partial(Type.Object({ ...CategoryInput.properties, slug: Slug }), { additionalProperties: false })
 
 const Category = Type.Object({
   id: serverFields.id,

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { anyOf, bound, type Filter, search } from '../list.ts'
-import { Currency, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
+import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
 
 const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
-  type: 'string', enum: ['draft', 'active', 'archived'], description: 'draft when left out; only active ones are on sale'
+  type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active ones are on sale'
 })
 const PriceAmount = Type.Integer({
   minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
@@ -21,19 +21,19 @@ const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description:
 
 export const ProductInput = Type.Object({
   name: Name,
-  slug: Type.Optional(Slug),
+  slug: Defaulted(Slug, 'Made from the name'),
   description: Type.Optional(Description),
   sku: Type.Optional(Nullable(Sku)),
-  status: Type.Optional(Status),
+  status: Defaulted(Status, 'draft'),
   price_amount: Type.Optional(Nullable(PriceAmount)),
-  currency: Type.Optional(Currency),
+  currency: Defaulted(Currency, 'That of the shop'),
   category_ids: Type.Optional(Ids('The categories that it is in')),
   tag_ids: Type.Optional(Ids('The tags that it has')),
   attributes: Type.Optional(AttributeValues),
   metadata: Type.Optional(Metadata)
 }, { additionalProperties: false })
 
-export const ProductChanges = Type.Partial(ProductInput, { additionalProperties: false })
+export const ProductChanges = Type.Partial(Type.Object({ ...ProductInput.properties, slug: Slug, status: Status, currency: Currency }), { additionalProperties: false })
 
 export const Product = Type.Object({
   id: serverFields.id,
@@ -61,8 +61,8 @@ export const filters = {
   currency: anyOf('currency', Currency, 'Only these currencies'),
   category_id: linkedTo('category', 'Only those in any of these categories'),
   tag_id: linkedTo('tag', 'Only those with any of these tags'),
-  price_amount_gte: bound('price_amount', '>=', PriceAmount),
-  price_amount_lte: bound('price_amount', '<=', PriceAmount)
+  price_amount_gte: bound('price_amount', '>=', Amount('Price of at least so much')),
+  price_amount_lte: bound('price_amount', '<=', Amount('Price of at most so much'))
 }
 
 /** Matches products that are linked to any of the given categories or tags. */

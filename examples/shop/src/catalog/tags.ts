@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
-import { Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
+import { Defaulted, Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
 import type { CatalogOptions } from './index.ts'
 import { slugFromName } from './slug.ts'
 
@@ -11,10 +11,10 @@ const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid('The tag'
 
 const TagInput = Type.Object({
   name: Name,
-  slug: Type.Optional(Slug)
+  slug: Defaulted(Slug, 'Made from the name')
 }, { additionalProperties: false })
 
-const TagChanges = Type.Partial(TagInput, { additionalProperties: false })
+const TagChanges = Type.Partial(Type.Object({ ...TagInput.properties, slug: Slug }), { additionalProperties: false })
 
 const Tag = Type.Object({
   id: serverFields.id,

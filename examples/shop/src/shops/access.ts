@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN } from '../errors.ts'
+import { UUID } from '../schemas.ts'
 
 /** What is known of a shop once its caller was let in. */
 export interface OpenShop {
@@ -8,8 +9,6 @@ export interface OpenShop {
   /** ISO 4217. */
   readonly currency: string
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Whether the caller of a request reaches every shop: admins and machines do. */
 export function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {

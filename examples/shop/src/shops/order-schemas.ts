@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { anyOf, bound } from '../list.ts'
-import { Amount, Currency, Name, Nullable, serverFields, Uuid } from '../schemas.ts'
+import { Amount, Currency, Defaulted, Name, Nullable, serverFields, Uuid } from '../schemas.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
   type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'How far it has come'
@@ -17,7 +17,7 @@ export const OrderInput = Type.Object({
     product_id: Uuid('An active product with a price in that currency'),
     quantity: Type.Optional(Quantity)
   }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'What is bought' }),
-  currency: Type.Optional(Currency)
+  currency: Defaulted(Currency, 'That of the shop')
 }, { additionalProperties: false })
 
 export const OrderChanges = Type.Object({ status: Type.Optional(Status) }, { additionalProperties: false })

@@ -1,24 +1,24 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { anyOf, type Filter } from '../list.ts'
-import { Amount, Currency, Instant, Nullable, serverFields, Uuid } from '../schemas.ts'
+import { Amount, Currency, Defaulted, Instant, Nullable, serverFields, Uuid } from '../schemas.ts'
 import { Quantity } from './order-schemas.ts'
 
 const ProductId = Uuid('The product')
-const MinQuantity = Type.Integer({ ...Quantity, description: 'It applies from so many of one line of an order on; 1 when left out' })
+const MinQuantity = Type.Integer({ ...Quantity, description: 'It applies from so many of one line of an order on' })
 const ValidFrom = Nullable(Instant('When it starts; null: it always was'))
 const ValidTo = Nullable(Instant('When it ends; null: never'))
 
 export const PriceInput = Type.Object({
   product_id: ProductId,
   amount: Amount('Price of one'),
-  currency: Type.Optional(Currency),
-  min_quantity: Type.Optional(MinQuantity),
+  currency: Defaulted(Currency, 'That of the shop'),
+  min_quantity: Defaulted(MinQuantity, '1'),
   valid_from: Type.Optional(ValidFrom),
   valid_to: Type.Optional(ValidTo)
 }, { additionalProperties: false })
 
-export const PriceChanges = Type.Partial(Type.Omit(PriceInput, ['product_id']), { additionalProperties: false })
+export const PriceChanges = Type.Partial(Type.Object({ ...Type.Omit(PriceInput, ['product_id']).properties, currency: Currency, min_quantity: MinQuantity }), { additionalProperties: false })
 
 export const Price = Type.Object({
   id: serverFields.id,

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { anyOf, search } from '../list.ts'
-import { Currency, Name, serverFields, Slug, Uuid } from '../schemas.ts'
+import { Currency, Defaulted, Name, serverFields, Slug, Uuid } from '../schemas.ts'
 
 const Status = Type.Unsafe<'active' | 'archived'>({
   type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys; admins and machines still reach it'
 })
-const ShopSlug = Type.String({ ...Slug, description: 'Unique: lower-case letters, digits and single hyphens. Made from the name when left out' })
+const ShopSlug = Type.String({ ...Slug, description: 'Unique: lower-case letters, digits and single hyphens' })
 const ShopCurrency = Type.String({ ...Currency, description: 'ISO 4217: of its products and orders unless they say another' })
 
 export const ShopInput = Type.Object({
   name: Name,
-  slug: Type.Optional(ShopSlug),
+  slug: Defaulted(ShopSlug, 'Made from the name'),
   currency: ShopCurrency
 }, { additionalProperties: false })
 
