@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from './errors.ts'
+import { itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 
 /** A list, written with commas. Its pattern is of the whole text. */
@@ -10,8 +11,11 @@ function List (options: { description: string, default?: string, pattern?: strin
 
 const ORIGIN = '^https?://[^/]+/?$'
 
+/** `id:secret`; spaces around it are not counted, as they are not kept. */
+const SECRET = '\\s*[^\\s:,][^:,]*:[^,]{31,}[^\\s,]\\s*'
+
 /** `id:secret,id:secret`. */
-const SECRETS = '^[^:,]+:[^,]{32,}(,[^:,]+:[^,]{32,})*$'
+const SECRETS = `^${SECRET}(,${SECRET})*$`
 
 const Settings = Type.Object({
   HOST: Type.String({ default: 'localhost', minLength: 1, description: 'Interface to listen on' }),
@@ -22,7 +26,7 @@ const Settings = Type.Object({
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public client for the browser login of MCP clients; needed for it' }),
   IDP_USER_CLIENT_IDS: List({ default: '', description: 'Further clients that people sign in with' }),
   IDP_M2M_CLIENT_IDS: List({ default: '', description: 'Clients of machines; none named: any client of the issuer with a scope that ends in /api' }),
-  API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'What every API key starts with' }),
+  API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'What every API key starts with: lower-case words joined by _, at most 16 characters' }),
   API_KEY_PEPPERS: List({
     pattern: SECRETS,
     description: 'Secrets behind the fingerprints of API keys, newest first, as id:secret; a secret has at least 32 characters'
@@ -76,16 +80,16 @@ export const settings: Readonly<Record<string, { readonly default?: unknown, rea
  *
  * @param environment - names and texts, as in `process.env`
  * @param defaults - replace the defaults of the schema
- * @param mistakesIn - what else is wrong with the settings; is shown them as they were given when they do not fit the schema
+ * @param risksIn - what else is wrong with the settings; is shown them as they were given when they cannot be used
  * @throws {@link SHOP_SETTINGS} that lists every setting that cannot be used
  */
 export function configFromEnvironment (
   environment: NodeJS.ProcessEnv,
   defaults: Readonly<Record<string, unknown>> = {},
-  mistakesIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
+  risksIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
 ): Config {
   const { config, mistakes } = checked(Settings, { ...defaults, ...givenIn(environment) })
-  const all = [...mistakes, ...mistakesIn(config)]
+  const all = [...mistakes, ...risksIn(config)]
   if (all.length > 0) throw mistaken(all)
   return config
 }
@@ -114,21 +118,32 @@ function mistaken (mistakes: readonly string[]): Error {
 }
 
 function checked<Read = Config> (schema: TObject, given: Readonly<Record<string, unknown>>): { config: Read, mistakes: readonly string[] } {
+  const { config, misshapen } = shaped(schema, given)
+  const wellFormed = Object.keys(schema.properties).filter((name) => misshapen.every(([wrong]) => wrong !== name))
+  return {
+    config: config as Read,
+    mistakes: [
+      ...misshapen.map(([name, message]) => `${name} ${message}`.trim()),
+      ...mistakesIn(Object.fromEntries(wellFormed.map((name) => [name, given[name]])))
+    ]
+  }
+}
+
+/** The settings as values; as they were given, when the form of one is wrong. */
+function shaped (schema: TObject, given: Readonly<Record<string, unknown>>): { config: object, misshapen: ReadonlyArray<readonly [name: string, message: string]> } {
   try {
-    const config = envSchema<Read & EnvSchemaData>({ schema, data: given, env: false })
-    return { config: Object.freeze({ ...config, ...listsOf(config) }), mistakes: [] }
+    const config = envSchema<EnvSchemaData>({ schema, data: given, env: false })
+    return { config: Object.freeze({ ...config, ...listsOf(config) }), misshapen: [] }
   } catch (error) {
     const { errors = [] } = error as { errors?: readonly { instancePath: string, message?: string }[] }
     const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
     return {
-      config: { ...byDefault, ...given } as Read,
-      mistakes: errors.map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`.trim())
+      config: { ...byDefault, ...given },
+      misshapen: errors.map(({ instancePath, message = 'cannot be used' }) => [instancePath.slice(1), message])
     }
   }
 }
 
-/** `a, b,` is a list of two. */
 function listsOf (config: object): object {
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value))
-    .map(([name, items]) => [name, (items as readonly string[]).map((item) => item.trim()).filter((item) => item !== '')]))
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value)).map(([name, items]) => [name, itemsOf(items)]))
 }

@@ -13,7 +13,7 @@ const GRACE = 10_000
 const CLOSE = 5000
 
 /**
- * Opens the database, brings it up to date, listens, and stops cleanly on SIGINT and SIGTERM.
+ * Opens the database, builds the app, brings the database up to date, listens, and stops cleanly on SIGINT and SIGTERM.
  *
  * @param prepare - work on the database between migrations and listening
  */
@@ -23,11 +23,12 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
     openDatabase(config), import('./app.ts'), wantsTraces(process.env) ? openTracing() : undefined
   ])
   try {
+    // First: the parts of the app look at their options too, and what they refuse shall not come after migrations.
+    const app = await buildApp({ config, database, tracing })
     if (config.MIGRATE_ON_START) await migrate(database)
     else await refusePending(database)
     await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     await prepare(database)
-    const app = await buildApp({ config, database, tracing })
     await app.listen({ host: config.HOST, port: config.PORT })
     closeWithGrace({ delay: config.SHUTDOWN_DELAY + GRACE + CLOSE, logger: app.log }, async ({ err }) => {
       if (err !== undefined) app.log.fatal({ err }, 'the server stops because of an error that nothing caught')

@@ -22,6 +22,13 @@ t.test('an older secret opens, the newest seals', async (t) => {
   t.throws(() => keyRing([older]).open(sealed, SHOP), unreadable)
 })
 
+t.test('an id stands for one secret', async (t) => {
+  const secret = 'n'.repeat(32)
+  const thrown = t.throws(() => keyRing([newer, older, `2025:${secret}`])) as { message: string }
+  t.match(thrown, { code: 'SHOP_SETTINGS', message: /PAY_KEY_SECRETS has more than one secret with the id 2025$/ })
+  t.notMatch(thrown.message, secret)
+})
+
 t.test('nothing else opens', async (t) => {
   t.throws(() => ring.open(sealed, OTHER), { code: 'SHOP_PAY_KEY_UNREADABLE' }, 'for another shop')
   const [version, id, iv, text, tag] = sealed.split(':') as [string, string, string, string, string]

@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { configFromEnvironment } from '../src/config.ts'
 import { openDatabase } from '../src/database/index.ts'
+import { pendingMigrations } from '../src/database/migrate.ts'
+import { migrations } from '../src/migrations/index.ts'
+import { serve } from '../src/serve.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
 
@@ -92,6 +96,17 @@ t.test('settings that cannot be used stop the start, all of them named', async (
   await t.rejects(start(t, 'server', { ...await lastingData(t), PORT: 'http', MCP_ENABLED: 'maybe' }), {
     message: /^These settings cannot be used:\n(?: .*\n)+$/
   })
+})
+
+t.test('what a part of the app refuses does not come after migrations', async (t) => {
+  const { DATA_DIR, DATABASE_URL } = await lastingData(t)
+  const secret = `2026:${'s'.repeat(32)}`
+  const config = configFromEnvironment({ DATA_DIR, DATABASE_URL, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret, LOG_LEVEL: 'silent' })
+  // The settings do not come to this any more; another option of a part may.
+  await t.rejects(serve({ ...config, API_KEY_MARKER: 'Not a marker' }), { code: 'DUAL_AUTH_OPTION_INVALID' })
+  const database = await openDatabase(config)
+  t.teardown(async () => await database.close())
+  t.strictSame(await pendingMigrations(database.knex), Object.keys(migrations))
 })
 
 t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { SHOP_PAY_KEY_UNREADABLE } from '../errors.ts'
+import { SHOP_PAY_KEY_UNREADABLE, SHOP_SETTINGS } from '../errors.ts'
+import { ambiguousIds, secretFromText } from '../secrets.ts'
 
 /** Encrypts the secret keys of shops for the database. */
 export interface KeyRing {
@@ -23,9 +24,12 @@ const TAG_BYTES = 16
  * shop does not open there.
  *
  * @param secrets - `id:secret`, newest first; the first one seals, all of them open
+ * @throws {@link SHOP_SETTINGS} when an id stands for two secrets: keys would be sealed by one and named after the other
  * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final)
  */
 export function keyRing (secrets: readonly string[]): KeyRing {
+  const ambiguous = ambiguousIds(secrets)
+  if (ambiguous.length > 0) throw new SHOP_SETTINGS(`  PAY_KEY_SECRETS has more than one secret with the id ${ambiguous.join(', ')}`)
   const keys = new Map(secrets.map(keyFromText))
   const [[newestId, newest]] = [...keys] as [[string, Buffer]]
 
@@ -55,6 +59,6 @@ export function keyRing (secrets: readonly string[]): KeyRing {
 }
 
 function keyFromText (text: string): [string, Buffer] {
-  const colon = text.indexOf(':')
-  return [text.slice(0, colon), Buffer.from(hkdfSync('sha256', text.slice(colon + 1), '', 'shop pay_secret_key v1', 32))]
+  const { id, secret } = secretFromText(text)
+  return [id, Buffer.from(hkdfSync('sha256', secret, '', 'shop pay_secret_key v1', 32))]
 }

@@ -1,0 +1,109 @@
+import { existsSync } from 'node:fs'
+import knex from 'knex'
+import t from 'tap'
+import { buildApp } from '../src/app.ts'
+import { type Config, configFromEnvironment, databaseSettings, seedSettings } from '../src/config.ts'
+import { risksIn } from '../src/risks.ts'
+import { lastingData, start } from './process.ts'
+
+const [SECRET, OTHER] = ['Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL', 'aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC']
+const good = {
+  DATABASE_URL: 'postgres://shop@db/shop',
+  PUBLIC_BASE_URL: 'https://shop.example.com',
+  IDP_ISSUER: 'https://idp.example.com/pool',
+  API_KEY_PEPPERS: `2026:${SECRET}`,
+  PAY_KEY_SECRETS: `2026:${SECRET}`
+}
+
+const ISSUER = 'IDP_ISSUER must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over anything else its keys could be anybody\'s'
+const MARKER = 'API_KEY_MARKER must be lower-case words joined by _, at most 16 characters, and must not start as tokens do (ey)'
+const PROXY = 'TRUST_PROXY must be how many proxies stand in front, or their addresses or networks: '
+const DATABASE = 'what is special in URLs, as / in a password, must be percent-encoded; or leave the password out, and put it into PGPASSWORD'
+const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them, in small letters and without the port that goes without saying: not '
+
+/** Settings of the right form that cannot be used all the same. */
+const wrong: ReadonlyArray<readonly [name: keyof Config, value: string, mistake: string]> = [
+  ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is no URL'],
+  ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin: without path, query, fragment and user'],
+  ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin: without path, query, fragment and user'],
+  ['IDP_ISSUER', 'http://keycloak:8080/realms/shop', ISSUER],
+  ['IDP_ISSUER', 'https://', ISSUER],
+  ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must have no query and no fragment'],
+  ['IDP_MCP_CLIENT_ID', 'the client', 'IDP_MCP_CLIENT_ID must be printable ASCII without spaces'],
+  ...['Shop', 'my-shop', '_shop', 'shop_', '1shop', 'eyshop', 'a'.repeat(17)].map((value) => ['API_KEY_MARKER', value, MARKER] as const),
+  ['API_KEY_PEPPERS', `k1:${SECRET},k1:${OTHER}`, 'API_KEY_PEPPERS has more than one secret with the id k1: each needs an id of its own'],
+  ['PAY_KEY_SECRETS', `k1:${SECRET},k1:${OTHER}`, 'PAY_KEY_SECRETS has more than one secret with the id k1: each needs an id of its own'],
+  ['PAY_KEY_SECRETS', `k2:${SECRET}, k1:${SECRET},k1:${OTHER},k2:${OTHER}`, 'PAY_KEY_SECRETS has more than one secret with the id k1, k2: each needs an id of its own'],
+  ['PAY_API_URL', 'http://pay:x', 'PAY_API_URL is no URL'],
+  ['DATABASE_URL', 'postgres://shop:a/b+c=@postgres:5432/shop', `DATABASE_URL is no URL that the driver can read (Invalid URL): ${DATABASE}`],
+  ['DATABASE_URL', 'postgres://shop@db/shop?sslrootcert=/nowhere.pem', `DATABASE_URL is no URL that the driver can read (ENOENT: no such file or directory, open '/nowhere.pem'): ${DATABASE}`],
+  ['REDIS_URL', 'redis://:a/b@redis:6379', 'REDIS_URL is no URL: what is special in URLs, as / in a password, must be percent-encoded'],
+  ['TRUST_PROXY', 'true', `${PROXY}invalid IP address: true`],
+  ['TRUST_PROXY', 'nginx', `${PROXY}invalid IP address: nginx`],
+  ['TRUST_PROXY', '10.0.0.1, 10.0.0.0/33', `${PROXY}invalid range on address: 10.0.0.0/33`],
+  ['CORS_ORIGINS', 'https://a.example.com,https://B.example.com,https://c.example.com:443', `${ORIGINS}https://B.example.com, https://c.example.com:443`]
+]
+
+for (const [name, value, mistake] of wrong) {
+  t.test(`${name}=${value.replaceAll(SECRET, '…').replaceAll(OTHER, '…')} is a mistake, which nothing allows`, async (t) => {
+    for (const ALLOW_INSECURE of ['', 'http-issuer,http-base-url,pay-stand-in']) {
+      const thrown = t.throws(() => configFromEnvironment({ ...good, PAY_API_URL: '', [name]: value, ALLOW_INSECURE }, {}, name === 'PAY_API_URL' ? undefined : risksIn)) as { message: string }
+      t.match(thrown, { code: 'SHOP_SETTINGS', message: `These settings cannot be used:\n  ${mistake}` })
+      t.equal(thrown.message.split('\n').length, 2, 'it is the only one')
+      t.notMatch(thrown.message, SECRET)
+    }
+  })
+}
+
+t.test('a setting whose form is wrong is named once', async (t) => {
+  t.throws(() => configFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
+    message: /^These settings cannot be used:\n {2}IDP_ISSUER must match[^\n]+\n {2}DATABASE_URL must match[^\n]+$/
+  })
+})
+
+t.test('the commands look at their settings in the same way', async (t) => {
+  const DATABASE_URL = 'postgres://shop:a/b@postgres/shop'
+  t.throws(() => databaseSettings({ DATABASE_URL }), { code: 'SHOP_SETTINGS', message: /\n {2}DATABASE_URL is no URL/ })
+  t.throws(() => seedSettings({ DATABASE_URL, PAY_KEY_SECRETS: `k1:${SECRET},k1:${OTHER}` }), {
+    code: 'SHOP_SETTINGS', message: /\n {2}PAY_KEY_SECRETS has more than one secret with the id k1.*\n {2}DATABASE_URL is no URL/
+  })
+})
+
+/** Builds the app with settings that nobody has looked at. */
+async function boot (settings: object): Promise<void> {
+  const database = knex({ client: 'pg' })
+  const config = { ...configFromEnvironment(good), MCP_ENABLED: true, ...settings }
+  const app = await buildApp({ config, database: { engine: 'postgres', knex: database, logTo: () => {}, close: async () => {} }, logger: false })
+  await app.close()
+}
+
+t.test('what is no mistake here is none to the parts of the app either', async (t) => {
+  for (const [name, value] of [
+    ['PUBLIC_BASE_URL', 'https://Shop.Example.com:443/'],
+    ['IDP_ISSUER', 'http://localhost:8081/pool'],
+    ['IDP_ISSUER', 'http://[::1]:8081'],
+    ['IDP_MCP_CLIENT_ID', '3n4b5urk1ft4fl3mg5e62d9ado'],
+    ['API_KEY_MARKER', 'my_shop2_test'],
+    ['API_KEY_PEPPERS', `k2:${SECRET}, k1:${OTHER}`],
+    ['PAY_KEY_SECRETS', `k2:${SECRET}, k1:${OTHER} `],
+    ['PAY_API_URL', 'https://pay.example.com/'],
+    ['TRUST_PROXY', '2'],
+    ['TRUST_PROXY', '10.0.0.0/8, 192.168.0.0/255.255.0.0,fd00::1, loopback'],
+    ['CORS_ORIGINS', 'https://a.example.com, http://localhost:3000']
+  ] as const) await t.resolves(boot(configFromEnvironment({ ...good, [name]: value })), `${name}=${value}`)
+})
+
+t.test('and what they refuse is a mistake here', async (t) => {
+  const seen = ['PUBLIC_BASE_URL', 'IDP_ISSUER', 'IDP_MCP_CLIENT_ID', 'API_KEY_MARKER', 'PAY_KEY_SECRETS', 'TRUST_PROXY', 'CORS_ORIGINS']
+  for (const [name, value] of wrong.filter(([name]) => seen.includes(name))) {
+    await t.rejects(boot({ [name]: name === 'PAY_KEY_SECRETS' || name === 'CORS_ORIGINS' ? value.split(',').map((item) => item.trim()) : value }), `${name}=${value}`)
+  }
+})
+
+t.test('the server tells them all at once, and has not touched the database', async (t) => {
+  const { DATA_DIR } = await lastingData(t)
+  await t.rejects(start(t, 'server', { ...good, DATABASE_URL: '', DATA_DIR, TRUST_PROXY: 'true', IDP_ISSUER: 'http://keycloak:8080/realms/shop', API_KEY_MARKER: 'Shop', PORT: 'http' }), {
+    message: /^These settings cannot be used:\n {2}PORT must be integer\n {2}IDP_ISSUER must be an https URL.*\n {2}API_KEY_MARKER must.*\n {2}TRUST_PROXY must.*\n {2}DATABASE_URL is not set.*\n$/
+  })
+  t.notOk(existsSync(DATA_DIR))
+})
