@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { envSchema, type EnvSchemaData } from 'env-schema'
+import { dataDirFrom } from './data-dir.ts'
 import { SHOP_SETTINGS } from './errors.ts'
 import { itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
@@ -39,7 +40,7 @@ const Settings = Type.Object({
   PAY_API_URL: Type.Optional(Type.String({ pattern: ORIGIN, description: 'A stand-in for the payment provider; unset, the provider itself' })),
   PAY_ROUTES_PUBLIC: Type.Boolean({ default: false, description: 'Lets anybody call the routes under /shops/:shop_id/pay/' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'PostgreSQL 15 or later; unset, an embedded database in DATA_DIR' })),
-  DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Where the embedded database keeps its files' }),
+  DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Where the embedded database keeps its files; a relative path starts at the top of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Brings the tables up to date before listening' }),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
     type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'Least level to log'
@@ -133,7 +134,7 @@ function checked<Read = Config> (schema: TObject, given: Readonly<Record<string,
 function shaped (schema: TObject, given: Readonly<Record<string, unknown>>): { config: object, misshapen: ReadonlyArray<readonly [name: string, message: string]> } {
   try {
     const config = envSchema<EnvSchemaData>({ schema, data: given, env: false })
-    return { config: Object.freeze({ ...config, ...listsOf(config) }), misshapen: [] }
+    return { config: Object.freeze({ ...config, ...listsOf(config), ...placeOf(config) }), misshapen: [] }
   } catch (error) {
     const { errors = [] } = error as { errors?: readonly { instancePath: string, message?: string }[] }
     const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
@@ -146,4 +147,8 @@ function shaped (schema: TObject, given: Readonly<Record<string, unknown>>): { c
 
 function listsOf (config: object): object {
   return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value)).map(([name, items]) => [name, itemsOf(items)]))
+}
+
+function placeOf ({ DATA_DIR: path }: EnvSchemaData): object {
+  return { DATA_DIR: dataDirFrom(String(path)) }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openDatabase } from '../src/database/index.ts'
@@ -8,10 +9,14 @@ import { lastingData } from './process.ts'
 
 const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 
+const TOP = fileURLToPath(new URL('../../../', import.meta.url))
+const SHOP = fileURLToPath(new URL('../', import.meta.url))
+
 /** Runs a command to its end. */
 async function run (command: 'migrate' | 'seed', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
   const script = fileURLToPath(new URL(`../dist/${command}.js`, import.meta.url))
-  const child = spawn(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Where npm runs them.
+  const child = spawn(process.execPath, [script, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
   const [code] = await once(child, 'close')
@@ -25,6 +30,12 @@ t.test('migrate says what is missing, brings it, and has nothing to do the next 
   t.strictSame(await run('migrate', settings), { code: 0, output: `Done: ${all}\n` })
   t.strictSame(await run('migrate', settings, '--status'), { code: 0, output: 'Up to date\n' })
   t.strictSame(await run('migrate', settings), { code: 0, output: 'Up to date already\n' })
+})
+
+t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
+  const { DATA_DIR } = await lastingData(t)
+  t.match(await run('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: /^Done: / })
+  t.strictSame(await run('migrate', { DATA_DIR }, '--status'), { code: 0, output: 'Up to date\n' })
 })
 
 t.test('seed wants the tables, fills them once, and changes nothing the next time', async (t) => {

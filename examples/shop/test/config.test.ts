@@ -1,5 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { configFromEnvironment } from '../src/config.ts'
+import { configFromEnvironment, databaseSettings, seedSettings } from '../src/config.ts'
 
 const required = { IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: `2026:${'s'.repeat(32)}`, PAY_KEY_SECRETS: `2026:${'p'.repeat(32)}` }
 
@@ -22,4 +23,12 @@ t.test('every mistake is told at once', async (t) => {
   t.throws(() => configFromEnvironment({
     MCP_ENABLED: 'yes', PORT: 'http', PUBLIC_BASE_URL: 'example.com', API_KEY_PEPPERS: 'a:short', PAY_KEY_SECRETS: 'a:b', PAY_API_URL: 'pay', DATABASE_URL: 'mysql://x', LOG_LEVEL: 'loud'
   }), { code: 'SHOP_SETTINGS', message: /IDP_ISSUER(.|\n)*PORT(.|\n)*PUBLIC_BASE_URL(.|\n)*MCP_ENABLED(.|\n)*API_KEY_PEPPERS(.|\n)*PAY_KEY_SECRETS(.|\n)*PAY_API_URL(.|\n)*DATABASE_URL(.|\n)*LOG_LEVEL/ })
+})
+
+t.test('the embedded database is at one place for the server and all commands, whatever directory they run in', async (t) => {
+  const top = fileURLToPath(new URL('../../../', import.meta.url))
+  for (const [DATA_DIR, place] of [[undefined, `${top}.data`], ['trial', `${top}trial`], ['./a/../b', `${top}b`], ['/data', '/data']] as const) {
+    const given = { ...required, ...DATA_DIR !== undefined && { DATA_DIR } }
+    for (const read of [configFromEnvironment, databaseSettings, seedSettings]) t.equal(read(given).DATA_DIR, place, `${read.name} of ${DATA_DIR}`)
+  }
 })

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dataDirFrom } from '../data-dir.ts'
 
 /** Where everything is, for programs: what `demo.json` holds. */
 export interface Demo {
@@ -20,7 +20,7 @@ export interface Demo {
 }
 
 /** Where the demo keeps its data. */
-export const demoDataDir = process.env['DATA_DIR'] || fileURLToPath(new URL('../../.data', import.meta.url))
+export const demoDataDir = dataDirFrom(process.env['DATA_DIR'] || 'examples/shop/.data')
 
 const file = join(demoDataDir, 'demo.json')
 
