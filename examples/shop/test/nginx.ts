@@ -35,7 +35,8 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
     if (!pattern.test(shipped)) throw new RangeError(`nginx.conf has no ${String(pattern)}`)
     shipped = shipped.replace(pattern, replace)
   }
-  exchange(/^ *server shop:8080 .*;$/m, (line) => replicas.map((url) => line.replace('shop:8080', new URL(url).host)).join('\n'))
+  // Without looking names up: these are addresses, and Debian's nginx would not know how.
+  exchange(/^ *server shop:8080 resolve .*;$/m, (line) => replicas.map((url) => line.replace('shop:8080 resolve', new URL(url).host)).join('\n'))
   exchange(/listen 8080;/, () => `listen 127.0.0.1:${port};`)
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(dir, 'temp', name)};`)
   writeFileSync(join(dir, 'nginx.conf'), `
