@@ -27,6 +27,9 @@ export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError('DUAL_AUTH_MANAGEMENT_
 /** 400: `expires_at` is not in the future. */
 export const DUAL_AUTH_EXPIRY_PAST = createError('DUAL_AUTH_EXPIRY_PAST', 'expires_at must be in the future', 400)
 
+/** 400: a key was asked for with scopes that open nothing. */
+export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'scopes holds what no route for API keys asks for: %s', 400)
+
 /** 404: the shop has no such key. */
 export const DUAL_AUTH_KEY_NOT_FOUND = createError('DUAL_AUTH_KEY_NOT_FOUND', 'The shop has no such API key', 404)
 

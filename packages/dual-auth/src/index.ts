@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Identity } from './identity.ts'
 import { resolveApiKeys, resolveChallenge, resolveJwt, type DualAuthOptions } from './options.ts'
-import { admit, policyFromRoute, scopesFromRoute, type AuthPolicy, type Demand } from './policy.ts'
+import { admit, policyFromRoute, scopesFromRoute, scopesOfRoutes, type AuthPolicy, type AuthRoute, type Demand } from './policy.ts'
 import { credentialFromHeaders, sameCredential, type Credential } from './credentials.ts'
 import { headersFromRefusal } from './challenge.ts'
 import { createAsk } from './ask.ts'
@@ -87,7 +87,12 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     const { canManage, path = `/shops/:${apiKeys.shopParam}/api-keys` } = management
     if (typeof canManage !== 'function') throw new DUAL_AUTH_OPTION_INVALID('management.canManage must be a function')
     if (!path.split('/').includes(`:${apiKeys.shopParam}`)) throw new DUAL_AUTH_OPTION_INVALID(`management.path must hold :${apiKeys.shopParam}`)
-    await app.register(managementRoutes, { prefix: path, options: apiKeys, canManage, ask, queue, lastUsed, challenge })
+    // Known when the server is ready: the host's routes are defined after these, in plugins of their own too.
+    const routes: AuthRoute[] = []
+    let scopes: ReadonlySet<string> = new Set()
+    app.addHook('onRoute', route => { routes.push(route) })
+    app.addHook('onReady', async () => { scopes = scopesOfRoutes(routes, scopesOf) })
+    await app.register(managementRoutes, { prefix: path, options: apiKeys, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
   }
 
   async function guard (request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -40,6 +40,15 @@ export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string
   return typeof operationId === 'string' ? [scope, operationId] : [scope]
 }
 
+/**
+ * The scopes that open something: those of every route that API keys may call.
+ *
+ * @param scopesOf what a key needs one of; null for a route that takes every key
+ */
+export function scopesOfRoutes (routes: readonly AuthRoute[], scopesOf: (route: AuthRoute) => readonly string[] | null): ReadonlySet<string> {
+  return new Set(routes.filter(({ config }) => config?.auth === 'dual').flatMap(route => scopesOf(route) ?? []))
+}
+
 /** What a route asks of an identity. */
 export interface Demand {
   readonly policy: AuthPolicy

@@ -10,12 +10,14 @@ import type { ApiKeyRecord } from './store.ts'
 import { fingerprint, mintKey } from './api-key.ts'
 import { hashFromKey } from './hash.ts'
 import { schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
-import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN } from './errors.ts'
+import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from './errors.ts'
 
 /** The parts that the routes are made of. */
 export interface RouteParts {
   readonly options: ResolvedApiKeyOptions
   readonly canManage: ManagementOptions['canManage']
+  /** Whether a key with this scope can call something. */
+  readonly isScope: (scope: string) => boolean
   readonly ask: Ask
   readonly queue: Queue
   readonly lastUsed: LastUsed
@@ -23,7 +25,7 @@ export interface RouteParts {
 }
 
 /** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, canManage, ask, queue, lastUsed, challenge }) => {
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, canManage, isScope, ask, queue, lastUsed, challenge }) => {
   const { marker, peppers, store, logN, maxPerShop, shopParam, shopIdFromParam } = options
   const { createSchema, listSchema, revokeSchema } = schemasForShop(shopParam)
   const config = { auth: 'jwt' } as const
@@ -49,7 +51,9 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     const { name, scopes = [], expires_at: expiry } = request.body
     const createdAt = new Date()
     const expiresAt = expiry === undefined ? null : new Date(expiry)
-    if (expiresAt !== null && !(expiresAt > createdAt)) throw new DUAL_AUTH_EXPIRY_PAST()
+    if (expiresAt !== null && !(expiresAt > createdAt)) throw about('expires_at', new DUAL_AUTH_EXPIRY_PAST())
+    const unknown = scopes.filter(scope => !isScope(scope))
+    if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(unknown.join(', ')))
     const { prefix, plaintext } = mintKey(marker)
     const record = { id: randomUUID(), shopId: shopOf(request), name, prefix, scopes, createdAt, expiresAt }
     const secrets = { fingerprint: fingerprint(plaintext, peppers[0]), pepperId: peppers[0].id, hash: await queue(() => hashFromKey(plaintext, logN)) }
@@ -76,6 +80,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
   function shopOf (request: FastifyRequest): string {
     return shopIdFromParam((request.params as Record<string, string>)[shopParam] ?? '')
   }
+}
+
+/** Names the input that the error is about, for the host's error handler. */
+function about (field: string, error: Error): Error {
+  return Object.assign(error, { field })
 }
 
 /** The contract's record; the two fields it does not name appear only on keys that were made with them. */

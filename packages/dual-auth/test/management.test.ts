@@ -1,6 +1,8 @@
 import t from 'tap'
-import { memoryStore } from '../src/index.ts'
-import { bearer, build, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness } from './build.ts'
+import Fastify from 'fastify'
+import dualAuth, { memoryStore } from '../src/index.ts'
+import { startIssuer } from './issuer.ts'
+import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness } from './build.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -161,10 +163,10 @@ t.test('a machine may manage keys if the host says so, and is noted as who made 
 t.test('scopes and expiry appear on keys that were made with them', async t => {
   const call = as(await build(t))
   const expiry = new Date(Date.now() + 60_000).toISOString()
-  const response = await call('POST', PATH, { name: 'reader', scopes: ['read', 'list_products'], expires_at: expiry })
+  const response = await call('POST', PATH, { name: 'reader', scopes: ['read', 'replace_products'], expires_at: expiry })
   t.equal(response.statusCode, 201)
-  t.match(response.json(), { scopes: ['read', 'list_products'], expires_at: expiry })
-  t.match((await call('GET', PATH)).json(), [{ scopes: ['read', 'list_products'], expires_at: expiry }])
+  t.match(response.json(), { scopes: ['read', 'replace_products'], expires_at: expiry })
+  t.match((await call('GET', PATH)).json(), [{ scopes: ['read', 'replace_products'], expires_at: expiry }])
 })
 
 t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {
@@ -185,6 +187,55 @@ t.test('an expiry that is over is 400', async t => {
   const response = await as(await build(t))('POST', PATH, { name: 'x', expires_at: '2020-01-01T00:00:00Z' })
   t.equal(response.statusCode, 400)
   t.strictSame(response.json(), { statusCode: 400, code: 'DUAL_AUTH_EXPIRY_PAST', error: 'Bad Request', message: 'expires_at must be in the future' })
+})
+
+t.test('a scope that opens nothing is 400 and named, and no key is made', async t => {
+  const call = as(await build(t, {
+    routes: app => {
+      app.register(async child => { child.get('/late', { schema: named('late_products') }, async () => '') }, { prefix: '/shops/:shop_id/products' })
+      app.get('/reports', { schema: named('list_reports') }, async () => '')
+      app.get('/status', { schema: named('get_status'), config: { auth: 'public' } }, async () => '')
+    }
+  }))
+  for (const [scopes, unknown] of [
+    [['nope'], 'nope'],
+    [['read', 'nope', 'write', 'nada'], 'nope, nada'],
+    [['list_reports'], 'list_reports'], // for tokens only
+    [['get_status'], 'get_status'], // for everybody
+    [['create_api_key'], 'create_api_key'], // a route of this plugin
+    [['Read'], 'Read']
+  ] as const) {
+    const response = await call('POST', PATH, { name: 'x', scopes })
+    t.equal(response.statusCode, 400, unknown)
+    t.strictSame(response.json(), { statusCode: 400, code: 'DUAL_AUTH_SCOPE_UNKNOWN', error: 'Bad Request', message: `scopes holds what no route for API keys asks for: ${unknown}` })
+  }
+  t.strictSame((await call('GET', PATH)).json(), [])
+  for (const scope of ['read', 'write', 'replace_products', 'late_products']) {
+    t.equal((await call('POST', PATH, { name: 'x', scopes: [scope] })).statusCode, 201, scope)
+  }
+})
+
+t.test('the scopes that a host gives its routes are the ones that a key can have', async t => {
+  const call = as(await build(t, { auth: { scopes: route => route.url === '/mcp' ? null : [`products:${route.method}`] } }))
+  t.equal((await call('POST', PATH, { name: 'x', scopes: ['products:GET', 'products:PUT'] })).statusCode, 201)
+  for (const scope of ['read', 'replace_products', 'products:PATCH']) t.equal((await call('POST', PATH, { name: 'x', scopes: [scope] })).statusCode, 400, scope)
+})
+
+t.test('an error about input names the field to the error handler of the host', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.setErrorHandler((error: Error & { field?: string }, _request, reply) => reply.code(422).send({ field: error.field }))
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    jwt: { issuer: issuer.url, userClients: ['web-app'] },
+    management: { canManage: () => true }
+  })
+  for (const [body, field] of [[{ scopes: ['nope'] }, 'scopes'], [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at']] as const) {
+    const response = await app.inject({ method: 'POST', url: PATH, headers: bearer(issuer.user()), payload: { name: 'x', ...body } })
+    t.strictSame(response.json(), { field })
+  }
 })
 
 t.test('fields that are not for the caller to set are not set', async t => {
