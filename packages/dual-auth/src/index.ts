@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Identity } from './identity.ts'
-import { resolveApiKeys, resolveChallenge, resolveJwt, type DualAuthOptions } from './options.ts'
-import { admit, policyFromRoute, scopesFromRoute, scopesOfRoutes, type AuthPolicy, type AuthRoute, type Demand } from './policy.ts'
+import type { DualAuthOptions } from './options.ts'
+import { resolveOptions } from './resolve.ts'
+import { admit, policyFromRoute, scopesOfRoutes, type AuthPolicy, type AuthRoute, type Demand } from './policy.ts'
 import { credentialFromHeaders, sameCredential, type Credential } from './credentials.ts'
 import { headersFromRefusal } from './challenge.ts'
 import { createAsk } from './ask.ts'
@@ -11,7 +12,7 @@ import { createLastUsed } from './last-used.ts'
 import { createKeyCheck } from './key-check.ts'
 import { registerJwt } from './jwt.ts'
 import { managementRoutes } from './routes.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING, DUAL_AUTH_OPTION_INVALID } from './errors.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
 
 export type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
 export type { ApiKeyIdentity, Identity, MachineIdentity, UserIdentity } from './identity.ts'
@@ -58,10 +59,8 @@ interface Outcome {
  * @throws {@link DUAL_AUTH_OPTION_INVALID}, {@link DUAL_AUTH_POLICY_UNKNOWN} at boot
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
-  const { policy: decide, scopes: scopesOf = scopesFromRoute, management } = options
-  const apiKeys = resolveApiKeys(options.apiKeys)
-  const challenge = resolveChallenge(options.challenge)
-  const tokenCheck = await registerJwt(app, resolveJwt(options.jwt))
+  const { apiKeys, jwt, policy: decide, scopes: scopesOf, challenge, management } = resolveOptions(options)
+  const tokenCheck = await registerJwt(app, jwt)
   const ask = createAsk(apiKeys.storeTimeout, app.log)
   const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
   const lastUsed = createLastUsed(apiKeys.store, ask, app.log, LAST_USED_INTERVAL)
@@ -84,9 +83,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
 
   if (management !== undefined) {
-    const { canManage, path = `/shops/:${apiKeys.shopParam}/api-keys` } = management
-    if (typeof canManage !== 'function') throw new DUAL_AUTH_OPTION_INVALID('management.canManage must be a function')
-    if (!path.split('/').includes(`:${apiKeys.shopParam}`)) throw new DUAL_AUTH_OPTION_INVALID(`management.path must hold :${apiKeys.shopParam}`)
+    const { canManage, path } = management
     // Known when the server is ready: the host's routes are defined after these, in plugins of their own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()

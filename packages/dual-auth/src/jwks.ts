@@ -1,7 +1,8 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import buildGetJwks from 'get-jwks'
-import { isTrustworthy, type ResolvedJwtOptions } from './options.ts'
+import type { ResolvedJwtOptions } from './options.ts'
+import { isTrustworthy } from './check.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from './errors.ts'
 
 /** Bytes; a key set is some kilobytes. */

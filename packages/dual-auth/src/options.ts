@@ -4,8 +4,6 @@ import type { ApiKeyStore } from './store.ts'
 import type { AuthPolicy, AuthRoute } from './policy.ts'
 import type { ChallengeOptions } from './challenge.ts'
 import type { ClaimRules } from './identity.ts'
-import { DUAL_AUTH_OPTION_INVALID } from './errors.ts'
-import { LOG_N_LIMIT } from './hash.ts'
 
 /** How API keys look, where they are kept and what checking one may cost. */
 export interface ApiKeyOptions {
@@ -111,107 +109,9 @@ export interface ResolvedJwtOptions extends ClaimRules {
   readonly jwksKeep: number
 }
 
-const MARKER = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
-const TOKEN = /^[a-z0-9-]+$/
-const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)$/
-// A quoted-string without anything that needs escaping.
-const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
-
-/** @throws {@link DUAL_AUTH_OPTION_INVALID} */
-export function resolveApiKeys (options: ApiKeyOptions): ResolvedApiKeyOptions {
-  demand(typeof options === 'object' && options !== null, 'apiKeys is required')
-  const { marker, store } = options
-  demand(Array.isArray(options.peppers), 'apiKeys.peppers must be a list')
-  const [newest, ...older] = options.peppers
-  demand(typeof store === 'object' && store !== null && typeof store.find === 'function', 'apiKeys.store must be a key store')
-  demand(typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey'), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
-  if (newest === undefined) throw new DUAL_AUTH_OPTION_INVALID('apiKeys.peppers must hold at least one pepper')
-  const peppers = [newest, ...older] as const
-  for (const { id, secret } of peppers) {
-    demand(id !== '', 'apiKeys.peppers must each have an id')
-    demand(Buffer.byteLength(secret) >= 32, `apiKeys.peppers: the secret of '${id}' must have at least 32 bytes`)
-  }
-  demand(new Set(peppers.map(({ id }) => id)).size === peppers.length, 'apiKeys.peppers must have different ids')
-  const headerName = (options.headerName ?? 'x-api-key').toLowerCase()
-  demand(TOKEN.test(headerName) && headerName !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
-  const logN = integer('apiKeys.logN', options.logN ?? 5, 1)
-  demand(logN <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
-  return {
-    marker,
-    peppers,
-    store,
-    headerName,
-    logN,
-    shopParam: options.shopParam ?? 'shop_id',
-    shopIdFromParam: options.shopIdFromParam ?? (value => value),
-    maxPerShop: integer('apiKeys.maxPerShop', options.maxPerShop ?? 100, 1),
-    concurrency: integer('apiKeys.concurrency', options.concurrency ?? 3, 1),
-    queueLength: integer('apiKeys.queueLength', options.queueLength ?? 256, 0),
-    storeTimeout: duration('apiKeys.storeTimeout', options.storeTimeout ?? 2000)
-  }
-}
-
-/** @throws {@link DUAL_AUTH_OPTION_INVALID} */
-export function resolveJwt (options: JwtOptions): ResolvedJwtOptions {
-  demand(typeof options === 'object' && options !== null, 'jwt is required')
-  const algorithms = options.algorithms ?? ['RS256']
-  demand(isTrustworthy(options.issuer), 'jwt.issuer must be an https URL, or http on loopback')
-  demand(options.jwksUri === undefined || isTrustworthy(options.jwksUri), 'jwt.jwksUri must be an https URL, or http on loopback')
-  demand(isTexts(options.userClients), 'jwt.userClients must be a list of client ids')
-  for (const name of ['machineClients', 'machineScopes', 'audience'] as const) {
-    // A text would be searched for parts of it.
-    demand(options[name] === undefined || isTexts(options[name]), `jwt.${name} must be a list of texts`)
-  }
-  demand(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), 'jwt.algorithms must be asymmetric signature algorithms')
-  const clockTolerance = integer('jwt.clockTolerance', options.clockTolerance ?? 5, 0)
-  demand(clockTolerance <= 60, 'jwt.clockTolerance must be at most 60 seconds')
-  return {
-    issuer: options.issuer,
-    jwksUri: options.jwksUri,
-    userClients: options.userClients,
-    machineClients: options.machineClients,
-    machineScopes: options.machineScopes,
-    audience: options.audience,
-    algorithms,
-    groupsClaim: options.groupsClaim ?? 'cognito:groups',
-    clockTolerance,
-    jwksCooldown: duration('jwt.jwksCooldown', options.jwksCooldown ?? 30_000),
-    jwksTimeout: duration('jwt.jwksTimeout', options.jwksTimeout ?? 5_000),
-    jwksRefresh: duration('jwt.jwksRefresh', options.jwksRefresh ?? 600_000),
-    jwksKeep: integer('jwt.jwksKeep', options.jwksKeep ?? 86_400_000, 1)
-  }
-}
-
-/** @throws {@link DUAL_AUTH_OPTION_INVALID} */
-export function resolveChallenge (challenge: ChallengeOptions = {}): ChallengeOptions {
-  const { resourceMetadata, scope } = challenge
-  demand(resourceMetadata === undefined || (URL.canParse(resourceMetadata) && QUOTABLE.test(resourceMetadata)), 'challenge.resourceMetadata must be an absolute URL in ASCII')
-  demand(scope === undefined || QUOTABLE.test(scope), 'challenge.scope must be scopes separated by spaces')
-  return challenge
-}
-
-function integer (name: string, value: number, minimum: number): number {
-  demand(Number.isSafeInteger(value) && value >= minimum, `${name} must be a whole number, at least ${minimum}`)
-  return value
-}
-
-/** A wait that a timer can hold: a longer one would be taken for none at all. */
-function duration (name: string, value: number): number {
-  demand(integer(name, value, 1) < 2 ** 31, `${name} must be less than 2^31 milliseconds`)
-  return value
-}
-
-function isTexts (value: unknown): boolean {
-  return Array.isArray(value) && value.every(item => typeof item === 'string' && item !== '')
-}
-
-/** https, or http on this machine: keys that come over anything else can be anybody's. */
-export function isTrustworthy (url: unknown): boolean {
-  if (typeof url !== 'string' || !URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
-}
-
-function demand (ok: boolean, message: string): asserts ok {
-  if (!ok) throw new DUAL_AUTH_OPTION_INVALID(message)
+/** All options, checked and complete. */
+export interface ResolvedOptions extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
+  readonly apiKeys: ResolvedApiKeyOptions
+  readonly jwt: ResolvedJwtOptions
+  readonly management: Required<ManagementOptions> | undefined
 }

@@ -17,17 +17,37 @@ async function boot (options: DualAuthOptions): Promise<void> {
 }
 
 const MARKER = 'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
-const wrong: Array<[Partial<DualAuthOptions>, string]> = [
-  ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): [Partial<DualAuthOptions>, string] => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
-  [{ apiKeys: { ...apiKeys, peppers: [] } }, 'dual-auth: apiKeys.peppers must hold at least one pepper'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: 'x'.repeat(31) }] } }, "dual-auth: apiKeys.peppers: the secret of 'p' must have at least 32 bytes"],
+const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
+const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a text or a Buffer of at least 32 bytes'
+const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rehash, touch'
+type Wrong = [Partial<DualAuthOptions>, string]
+const wrong: Wrong[] = [
+  ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
+  [{ apiKeys: { ...apiKeys, peppers: [] } }, PEPPERS],
+  [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: 'x'.repeat(31) }] } }, SECRET],
+  // As an environment variable that is not set, and one that is not text.
+  [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: undefined as never }] } }, SECRET],
+  [{ apiKeys: { ...apiKeys, peppers: [PEPPER, { id: 'p', secret: 32 as never }] } }, SECRET.replace('0', '1')],
+  [{ apiKeys: { ...apiKeys, peppers: 'secret' as never } }, PEPPERS],
+  [{ apiKeys: { ...apiKeys, peppers: [null as never] } }, 'dual-auth: apiKeys.peppers[0] must be an object'],
+  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, sekret: '' } as never] } }, 'dual-auth: apiKeys.peppers[0].sekret is not an option'],
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, PEPPER] } }, 'dual-auth: apiKeys.peppers must have different ids'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } }, 'dual-auth: apiKeys.peppers must each have an id'],
+  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } }, 'dual-auth: apiKeys.peppers[0].id must be a text that is not empty'],
+  [{ apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } }, 'dual-auth: apiKeys.peppers[0].id must be a text that is not empty'],
+  [{ apiKeys: undefined as never }, 'dual-auth: apiKeys is required'],
+  [{ apiKeys: [] as never }, 'dual-auth: apiKeys must be an object'],
+  [{ apiKeys: { ...apiKeys, store: undefined as never } }, 'dual-auth: apiKeys.store is required'],
+  ...['find', 'insert', 'list', 'revoke', 'rehash', 'touch'].map((method): Wrong => [{ apiKeys: { ...apiKeys, store: { ...memoryStore(), [method]: undefined } } }, STORE]),
   [{ apiKeys: { ...apiKeys, logN: 0 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, logN: 16 } }, 'dual-auth: apiKeys.logN must be at most 15'],
   [{ apiKeys: { ...apiKeys, logN: 7.5 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, headerName: 'Authorization' } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
   [{ apiKeys: { ...apiKeys, headerName: 'x api key' } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
+  [{ apiKeys: { ...apiKeys, headerName: 5 as never } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
+  ...[5, '', ':shop_id', 'shop-id', null].map((shopParam): Wrong => [{ apiKeys: { ...apiKeys, shopParam: shopParam as never } }, 'dual-auth: apiKeys.shopParam must be the name of a route parameter, without its colon']),
+  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'x' as never } }, 'dual-auth: apiKeys.shopIdFromParam must be a function'],
+  [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
+  [{ apiKeys: { ...apiKeys, peper: [] } as never }, 'dual-auth: apiKeys.peper is not an option'],
   [{ apiKeys: { ...apiKeys, maxPerShop: 0 } }, 'dual-auth: apiKeys.maxPerShop must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, concurrency: 0 } }, 'dual-auth: apiKeys.concurrency must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, queueLength: -1 } }, 'dual-auth: apiKeys.queueLength must be a whole number, at least 0'],
@@ -40,23 +60,50 @@ const wrong: Array<[Partial<DualAuthOptions>, string]> = [
   [{ jwt: { ...jwt, machineScopes: 'billing/api' as never } }, 'dual-auth: jwt.machineScopes must be a list of texts'],
   [{ jwt: { ...jwt, audience: 'https://api.example.com' as never } }, 'dual-auth: jwt.audience must be a list of texts'],
   [{ jwt: { ...jwt, jwksRefresh: 2 ** 31 } }, 'dual-auth: jwt.jwksRefresh must be less than 2^31 milliseconds'],
-  [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
+  [{ jwt: { ...jwt, groupsClaim: 5 as never } }, 'dual-auth: jwt.groupsClaim must be a text that is not empty'],
+  [{ jwt: { ...jwt, groupsClaim: '' } }, 'dual-auth: jwt.groupsClaim must be a text that is not empty'],
+  [{ jwt: null as never }, 'dual-auth: jwt must be an object'],
+  [{ jwt: { ...jwt, algorithm: 'RS256' } as never }, 'dual-auth: jwt.algorithm is not an option'],
   [{ jwt: { ...jwt, clockTolerance: 61 } }, 'dual-auth: jwt.clockTolerance must be at most 60 seconds'],
   [{ jwt: { ...jwt, jwksCooldown: 0 } }, 'dual-auth: jwt.jwksCooldown must be a whole number, at least 1'],
   [{ challenge: { resourceMetadata: '/metadata' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII'],
   [{ challenge: { resourceMetadata: 'https://shop.test/"' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII'],
   [{ challenge: { scope: 'a\nb' } }, 'dual-auth: challenge.scope must be scopes separated by spaces'],
-  [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must hold :shop_id']
+  [{ challenge: { scope: 5 as never } }, 'dual-auth: challenge.scope must be scopes separated by spaces'],
+  [{ challenge: null as never }, 'dual-auth: challenge must be an object'],
+  [{ challenge: 'https://shop.test' as never }, 'dual-auth: challenge must be an object'],
+  [{ challenge: { scopes: 'openid' } as never }, 'dual-auth: challenge.scopes is not an option'],
+  [{ policy: 'dual' as never }, 'dual-auth: policy must be a function'],
+  [{ policy: null as never }, 'dual-auth: policy must be a function'],
+  [{ scopes: ['read'] as never }, 'dual-auth: scopes must be a function'],
+  [{ management: null as never }, 'dual-auth: management must be an object'],
+  [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
+  [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must hold :shop_id'],
+  [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must hold :shop_id'],
+  [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
+  [{ challange: {} } as never, 'dual-auth: challange is not an option']
 ]
 
 for (const [options, message] of wrong) {
-  t.test(`${JSON.stringify(options)} fails the boot`, async t => {
+  t.test(`${message}: ${JSON.stringify(options)}`, async t => {
     await t.rejects(boot({ apiKeys, jwt, ...options }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
   })
 }
 
 t.test('the least that is needed boots, even with the provider out of reach', async t => {
   await t.resolves(boot({ apiKeys, jwt }))
+})
+
+t.test('what Fastify is told at the registration is no option of ours', async t => {
+  await t.resolves(boot({ apiKeys, jwt, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as DualAuthOptions))
+})
+
+t.test('without any options, the first that is needed is named', async t => {
+  await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_OPTION_INVALID', message: 'dual-auth: apiKeys is required' })
 })
