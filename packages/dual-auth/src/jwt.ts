@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyJwt from '@fastify/jwt'
 import type { ResolvedJwtOptions } from './options.ts'
@@ -29,7 +30,7 @@ const TYPES = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
  * Whatever it or the key set finds wrong with a token is one 401; keys that cannot be had are a 503.
  */
 export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOptions): Promise<TokenCheck> {
-  const { issuer, algorithms, clockTolerance } = options
+  const { issuer, algorithms, clockTolerance, jwksTimeout } = options
   const keys = createKeySet(options, app.log)
 
   await app.register(fastifyJwt, {
@@ -49,8 +50,9 @@ export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOpt
       cache: false
     }
   })
-  // In the background of the boot: the first requests find keys, and a provider that is down stops nobody.
-  app.addHook('onReady', async () => { await keys.refresh() })
+  // The first requests shall find keys, and a provider that hangs shall stop nobody: the boot waits for the reading,
+  // but not until Fastify gives it up. The reading goes on.
+  app.addHook('onReady', async () => { await Promise.race([keys.refresh(), setTimeout(patience(app, jwksTimeout), undefined, { ref: false })]) })
   app.addHook('onClose', async () => { keys.close() })
 
   async function identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity> {
@@ -63,6 +65,11 @@ export async function registerJwt (app: FastifyInstance, options: ResolvedJwtOpt
   }
 
   return { identityFromToken, ready: keys.known }
+}
+
+/** How long the boot waits for keys, in milliseconds: half of what Fastify gives each of its steps, where 0 is any time. */
+function patience ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, jwksTimeout: number): number {
+  return pluginTimeout === 0 ? jwksTimeout : Math.min(jwksTimeout, pluginTimeout / 2)
 }
 
 /**

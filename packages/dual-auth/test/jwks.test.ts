@@ -87,6 +87,28 @@ t.test('the provider is down at the boot: the server starts, tokens are 503, and
   t.match(await mint(), { plaintext: String })
 })
 
+t.test('the provider hangs at the boot for longer than a boot may take: the server starts, and its keys are good when they come', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const answered = new Promise<() => void>(resolve => {
+    issuer.fault = (_request, response) => { resolve(() => response.end(JSON.stringify({ keys: issuer.keys }))) }
+  })
+  const { app } = await build(t, { issuer, jwt: { jwksTimeout: 20_000 }, server: { pluginTimeout: 2000 } })
+  t.equal(app.dualAuthReady(), false)
+  const waiting = app.inject({ url: '/orders', headers: bearer(issuer.user()) });
+  (await answered)()
+  t.equal((await waiting).statusCode, 200)
+  t.equal(app.dualAuthReady(), true)
+  t.equal(issuer.fetches, 1, 'it is the reading of the boot that went on')
+})
+
+for (const pluginTimeout of [0, 2000]) {
+  t.test(`a provider that answers is waited for, with a pluginTimeout of ${pluginTimeout}`, async t => {
+    const { app } = await build(t, { server: { pluginTimeout } })
+    t.equal(app.dualAuthReady(), true)
+  })
+}
+
 t.test('the provider goes down later: tokens of known keys go on working', async t => {
   const issuer = await startIssuer()
   const { app } = await build(t, { issuer, jwt: { jwksRefresh: 30, jwksCooldown: 30, jwksTimeout: 1500 } })
