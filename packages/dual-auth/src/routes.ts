@@ -9,7 +9,8 @@ import type { ManagementOptions, ResolvedApiKeyOptions } from './options.ts'
 import type { ApiKeyRecord } from './store.ts'
 import { fingerprint, mintKey } from './api-key.ts'
 import { hashFromKey } from './hash.ts'
-import { schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
+import { compileOwnSchemas } from './compilers.ts'
+import { FIRST_PAGE, schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from './errors.ts'
 
 /** The parts that the routes are made of. */
@@ -29,6 +30,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
   const { marker, peppers, store, logN, maxPerShop, shopParam, shopIdFromParam } = options
   const { createSchema, listSchema, revokeSchema } = schemasForShop(shopParam)
   const config = { auth: 'jwt' } as const
+  compileOwnSchemas(app)
 
   // Many clients send a JSON content type with every request, a DELETE without a body too.
   const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -63,7 +65,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
   })
 
   app.get<{ Querystring: Static<typeof KeyPageQuery> }>('/', { schema: listSchema, config }, async (request, reply) => {
-    const { skip, limit } = request.query
+    const { skip, limit } = { ...FIRST_PAGE, ...request.query }
     // Whoever has just used a key and looks here should see it.
     await lastUsed.flush()
     const { keys, count } = await ask(() => store.list(shopOf(request), { skip, limit }))
@@ -72,7 +74,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id, callerOf(request), new Date()))
+    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date()))
     if (!found) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })

@@ -12,10 +12,13 @@ export const NewKey = Type.Object({
   expires_at: Type.Optional(Time)
 }, { additionalProperties: false })
 
-/** Which part of the listing. The default shows every key that a shop may have at once, unless `maxPerShop` is raised. */
+/** What a listing shows unless it is told otherwise: every key that a shop may have at once, unless `maxPerShop` is raised. */
+export const FIRST_PAGE = { skip: 0, limit: 100 }
+
+/** Which part of the listing. */
 export const KeyPageQuery = Type.Object({
-  skip: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many keys to skip' }),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'How many keys to return at most' })
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: FIRST_PAGE.skip, description: 'How many keys to skip' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: FIRST_PAGE.limit, description: 'How many keys to return at most' }))
 })
 
 /** A key as the routes show it. */

@@ -16,6 +16,8 @@ export interface Settings {
   readonly jwt?: Partial<JwtOptions>
   readonly auth?: Partial<DualAuthOptions>
   readonly server?: FastifyServerOptions
+  /** What the host does before it registers the plugin. */
+  readonly host?: (app: FastifyInstance) => void
   /** Registers routes of the test's own. */
   readonly routes?: (app: FastifyInstance) => void
 }
@@ -33,6 +35,7 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   if (settings.issuer === undefined) t.teardown(() => issuer.stop().catch(() => {}))
   const app = Fastify({ exposeHeadRoutes: true, ...settings.server })
   t.teardown(() => app.close())
+  settings.host?.(app)
 
   await app.register(dualAuth, {
     apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), logN: 4, ...settings.apiKeys },

@@ -2,7 +2,7 @@ import t from 'tap'
 import Fastify from 'fastify'
 import dualAuth, { memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
-import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness } from './build.ts'
+import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -105,7 +105,6 @@ t.test("another shop's key and no key at all are 404, and nothing happens to the
     t.equal(response.statusCode, 404)
     t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_KEY_NOT_FOUND', error: 'Not Found', message: 'The shop has no such API key' })
   }
-  t.equal((await call('DELETE', `${PATH}not-a-uuid`)).statusCode, 400)
   t.equal((await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext) })).statusCode, 200)
 })
 
@@ -238,13 +237,18 @@ t.test('an error about input names the field to the error handler of the host', 
   }
 })
 
-t.test('fields that are not for the caller to set are not set', async t => {
+t.test('fields that are not for the caller to set, and misspelt ones, are 400: a key that should end must not be made without an end', async t => {
   const call = as(await build(t))
-  const response = await call('POST', PATH, { name: 'x', id: '1', shop_id: OTHER_SHOP, plaintext: 'mine', prefix: 'mine', revoked_at: '2020-01-01T00:00:00Z', created_by: 'root' })
-  t.equal(response.statusCode, 201)
-  t.match(response.json(), { name: 'x', revoked_at: null })
-  t.not(response.json().plaintext, 'mine')
-  t.strictSame((await call('GET', `/shops/${OTHER_SHOP}/api-keys/`)).json(), [])
+  const unknown = { id: '1', shop_id: OTHER_SHOP, plaintext: 'mine', prefix: 'mine', revoked_at: '2020-01-01T00:00:00Z', created_by: 'root', expiresAt: '2040-01-01T00:00:00Z', scope: ['read'] }
+  for (const [name, value] of Object.entries(unknown)) t.equal((await call('POST', PATH, { name: 'x', [name]: value })).statusCode, 400, name)
+  for (const shop of [SHOP, OTHER_SHOP]) t.strictSame((await call('GET', `/shops/${shop}/api-keys/`)).json(), [])
+})
+
+t.test('JSON is taken as it is', async t => {
+  const call = as(await build(t))
+  for (const body of [{ name: 5 }, { name: ['x'] }, { name: 'x', scopes: 'read' }, { name: 'x', scopes: [1] }, { name: 'x', expires_at: null }]) {
+    t.equal((await call('POST', PATH, body)).statusCode, 400, JSON.stringify(body))
+  }
 })
 
 t.test('a body that is missing or broken is 400; a DELETE may say JSON and send none', async t => {
@@ -274,4 +278,56 @@ t.test('the routes can be somewhere else, and are nowhere unless asked for', asy
   const moved = await build(t, { apiKeys: { shopParam: 'tenant' }, auth: { management: { canManage: () => true, path: '/tenants/:tenant/keys' } } })
   t.equal((await as(moved)('GET', '/tenants/7/keys')).statusCode, 200)
   t.equal((await as(moved)('GET', PATH)).statusCode, 404)
+})
+
+t.test('what is no UUID is 400, before the store is asked; one in capitals is the same', async t => {
+  const asked: string[] = []
+  const store = memoryStore()
+  const harness = await build(t, { store: { ...store, revoke: async (shop, id, ...rest) => { asked.push(id); return store.revoke(shop, id, ...rest) } } })
+  const { id } = await harness.mint()
+  for (const key of ['not-a-uuid', `urn:uuid:${id}`, `URN:UUID:${id}`, `{${id}}`, id.replaceAll('-', ''), `${id}%0A`]) {
+    const response = await as(harness)('DELETE', PATH + key)
+    t.equal(response.statusCode, 400, key)
+    t.strictSame(response.json(), { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: 'params/key_id must match format "uuid"' })
+  }
+  t.strictSame(asked, [])
+  t.equal((await as(harness)('DELETE', PATH + id.toUpperCase())).statusCode, 204)
+  t.strictSame(asked, [id])
+})
+
+const notMine = () => { throw new RangeError('not my kind of schema') }
+const hosts: Record<string, Settings> = {
+  'schemas of another language, at its root': { host: app => { app.setValidatorCompiler(notMine).setSerializerCompiler(notMine) } },
+  'schemas of another language, from the start': { server: { schemaController: { compilersFactory: { buildValidator: () => notMine, buildSerializer: () => notMine } } } },
+  'nothing converted and no defaults': { server: { ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false } } } },
+  'lists from single values': { server: { ajv: { customOptions: { coerceTypes: 'array' } } } },
+  'everything converted, and all that is unknown removed': { server: { ajv: { customOptions: { coerceTypes: true, removeAdditional: 'all' } } } }
+}
+
+for (const [name, settings] of Object.entries(hosts)) {
+  t.test(`a host that has ${name} changes nothing here`, async t => {
+    const call = as(await build(t, settings))
+    const made = await call('POST', PATH, { name: 'a', scopes: ['read'] })
+    t.equal(made.statusCode, 201)
+    const { plaintext, ...key } = made.json()
+    t.match(plaintext, /^shop_test_/)
+    for (const [query, range] of [['', '0-100/1'], ['?limit=5', '0-5/1'], ['?skip=0&limit=1', '0-1/1']] as const) {
+      const page = await call('GET', PATH + query)
+      t.strictSame([page.headers['content-range'], page.json()], [`api-keys ${range}`, [key]], query)
+    }
+    t.match((await call('GET', `${PATH}?limit=x`)).json(), { statusCode: 400, message: 'querystring/limit must be integer' })
+    t.match((await call('POST', PATH, { name: 5 })).json(), { statusCode: 400, message: 'body/name must be string' })
+    t.equal((await call('POST', PATH, { name: 'a', expiresAt: '' })).statusCode, 400)
+    t.equal((await call('DELETE', `${PATH}${key.id}`)).statusCode, 204)
+  })
+}
+
+t.test('the host says in its own way what is wrong with the input, and where', async t => {
+  const call = as(await build(t, {
+    host: app => { app.setSchemaErrorFormatter(([error], part) => Object.assign(new Error(`${part} ${error?.instancePath} ${error?.keyword} ${JSON.stringify(error?.params)}`), { statusCode: 422 })) }
+  }))
+  const said = async (response: ReturnType<typeof call>) => [(await response).statusCode, (await response).json().message]
+  t.strictSame(await said(call('POST', PATH, {})), [422, 'body  required {"missingProperty":"name"}'])
+  t.strictSame(await said(call('POST', PATH, { name: 'x', expiresAt: '' })), [422, 'body  additionalProperties {"additionalProperty":"expiresAt"}'])
+  t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit minimum {"comparison":">=","limit":1}'])
 })
