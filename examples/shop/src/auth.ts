@@ -17,7 +17,7 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
   return {
     policy: (route) => {
       if (config.PAY_ROUTES_PUBLIC && route.url.startsWith(`${PAY_PREFIX}/`)) return 'public'
-      return isEndpoint(route.url) || tagsOf(route).includes('mcp') ? 'dual' : 'jwt'
+      return isEndpoint(route.url) || route.schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
     },
     // The endpoint itself is no operation: which tools a key may use is asked again on their routes.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
@@ -50,10 +50,6 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
 
 function isEndpoint (url: string): boolean {
   return url === MCP_PATH || url === `${MCP_PATH}/`
-}
-
-function tagsOf ({ schema }: { readonly schema?: unknown }): readonly string[] {
-  return (schema as { tags?: readonly string[] } | undefined)?.tags ?? []
 }
 
 /** `2026-01:secret` names a pepper by what stands before the colon. */

@@ -4,6 +4,7 @@ import type { Identity } from './identity.ts'
 import type { DualAuthOptions } from './options.ts'
 import { resolveOptions } from './resolve.ts'
 import { admit, policyFromRoute, scopesOfRoutes, type AuthPolicy, type AuthRoute, type Demand } from './policy.ts'
+import { paramsFromPath } from './path-params.ts'
 import { credentialFromHeaders, sameCredential, type Credential } from './credentials.ts'
 import { headersFromRefusal } from './challenge.ts'
 import { createAsk } from './ask.ts'
@@ -66,6 +67,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const lastUsed = createLastUsed(apiKeys.store, ask, app.log, LAST_USED_INTERVAL)
   const keyCheck = createKeyCheck({ options: apiKeys, store: apiKeys.store, ask, queue, lastUsed, log: app.log })
   const demands = new WeakMap<object, Pick<Demand, 'policy' | 'scopes'>>()
+  const warned = new Set<string>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
   const outcome = Symbol('dual-auth.outcome')
   interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
@@ -74,7 +76,9 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorateRequest('identity', null)
   app.decorateRequest(outcome, null)
   app.addHook('onRoute', route => {
-    route.config = { ...route.config, auth: policyFromRoute(route, decide) }
+    const policy = policyFromRoute(route, decide)
+    route.config = { ...route.config, auth: policy }
+    if (policy === 'dual') warnOfOtherParams(route.url)
   })
   app.addHook('onRequest', guard)
   app.addHook('onClose', async () => {
@@ -90,6 +94,15 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesOfRoutes(routes, scopesOf) })
     await app.register(managementRoutes, { prefix: path, options: apiKeys, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
+  }
+
+  /** Where the shop is spelt otherwise it would go unchecked without a word; the twins of a path are one. */
+  function warnOfOtherParams (url: string): void {
+    const path = url.replace(/\/$/, '')
+    const params = paramsFromPath(path)
+    if (params.length === 0 || params.includes(apiKeys.shopParam) || warned.has(path)) return
+    warned.add(path)
+    app.log.warn({ path, params }, `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named ${apiKeys.shopParam}`)
   }
 
   async function guard (request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig } from 'fastify'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN } from './errors.ts'
 import type { Identity } from './identity.ts'
 
@@ -12,7 +12,8 @@ export type AuthPolicy = 'jwt' | 'dual' | 'public'
 export interface AuthRoute {
   readonly method: string | readonly string[]
   readonly url: string
-  readonly schema?: unknown
+  /** With what OpenAPI adds to a schema, whether or not the host registers @fastify/swagger, which declares it too. */
+  readonly schema?: FastifySchema & { readonly tags?: readonly string[], readonly operationId?: string } | undefined
   readonly config?: FastifyContextConfig | undefined
 }
 

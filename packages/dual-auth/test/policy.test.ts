@@ -1,6 +1,8 @@
 import t from 'tap'
+import { readFileSync } from 'node:fs'
 import Fastify, { type HTTPMethods } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
+import { paramsFromPath } from '../src/path-params.ts'
 import { policyFromRoute } from '../src/policy.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
@@ -140,6 +142,57 @@ t.test('a key with scopes opens what one of them names, and any key opens the ga
     }
     t.equal((await app.inject({ method: 'POST', url: '/mcp', headers: { 'x-api-key': plaintext } })).statusCode, 200)
   }
+})
+
+t.test("the README's scopes let every key into an MCP endpoint, however it is spelt", async t => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const expression = /`scopes: (route => [^`]+)`/.exec(readme)?.[1]
+  const { default: scopesOf } = await import(`data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`)
+  const { app, mint } = await build(t, {
+    auth: { policy: route => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'dual' : undefined, scopes: scopesOf(scopesFromRoute) },
+    routes: app => { app.post('/mcp/', async () => '') }
+  })
+  const { plaintext } = await mint(SHOP, { name: 'reader', scopes: ['read'] })
+  const status = async (url: string) => (await app.inject({ method: 'POST', url, headers: bearer(plaintext) })).statusCode
+  t.strictSame([await status('/mcp'), await status('/mcp/'), await status(products())], [200, 200, 403])
+})
+
+t.test('a dual route whose parameters are none the shop is known by is a warning at the boot, once', async t => {
+  const lines: string[] = []
+  await build(t, {
+    auth: { policy: () => undefined },
+    server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line).msg) } } } },
+    routes: app => {
+      const dual = { config: { auth: 'dual' } } as const
+      const handler = async () => ''
+      app.get('/stores/:shopId/products', dual, handler)
+      app.post('/stores/:shopId/products', dual, handler)
+      app.register(async child => { child.get('/', dual, handler) }, { prefix: '/shops/:id' })
+      app.get('/shops/:id/tokens-only', handler)
+      app.get('/shops/:shop_id/orders/:id', dual, handler)
+      app.get('/shops/:shop_id(^\\d+)/files/*', dual, handler)
+      app.post('/tools', dual, handler)
+      app.get('/names/a::b', dual, handler)
+    }
+  })
+  const warning = (path: string) => `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named shop_id`
+  t.strictSame(lines, [warning('/stores/:shopId/products'), warning('/shops/:id')])
+})
+
+t.test('the parameters of a path', async t => {
+  const table: Array<[path: string, params: string[]]> = [
+    ['/', []],
+    ['/shops', []],
+    ['/shops/:shop_id', ['shop_id']],
+    ['/shops/:shop_id/orders/:id', ['shop_id', 'id']],
+    ['/:from-:to', ['from', 'to']],
+    ['/:file.:ext', ['file', 'ext']],
+    ['/:at(^\\d+)h:minute(^\\d+)m', ['at', 'minute']],
+    ['/:optional?', ['optional']],
+    ['/name::verb', []],
+    ['/files/*', []]
+  ]
+  for (const [path, params] of table) t.strictSame(paramsFromPath(path), params, path)
 })
 
 t.test('a missing scope is named in the challenge', async t => {

@@ -45,3 +45,9 @@ t.test('the README lists every error, with its status, and every option', async 
   const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
   for (const [, name] of options.split('/** API key options, checked')[0]?.matchAll(/^ {2}readonly (\w+)\??:/gm) ?? []) t.match(readme, `${name}\``)
 })
+
+t.test('the README says what it is compatible with as package.json does', async t => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+  const { peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  for (const [name, range] of Object.entries(peerDependencies)) t.ok(readme.toLowerCase().includes(`${name} ${range}`), `${name} ${range}`)
+})

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import Fastify from 'fastify'
 import type { Knex } from 'knex'
-import dualAuth, { memoryStore, type ApiKeyStore, type AuthPolicy, type DualAuthOptions, type Identity } from '../src/index.ts'
+import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/knex.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -40,6 +40,9 @@ const options: DualAuthOptions = {
 const app = Fastify()
 app.register(dualAuth, options)
 app.register(dualAuth, { ...options, policy: route => route.url === '/mcp' ? 'dual' : undefined, scopes: route => route.method === 'GET' ? ['read'] : null })
+app.register(dualAuth, { ...options, policy: route => route.schema?.tags?.includes('mcp') ? 'dual' : undefined, scopes: route => [route.schema?.operationId ?? 'none'] })
+same<Equals<NonNullable<AuthRoute['schema']>['tags'], readonly string[] | undefined>>()
+app.addHook('onRoute', route => { scopesFromRoute(route) })
 app.get('/', { config: { auth: 'public' } }, async request => request.identity?.kind)
 // @ts-expect-error no such policy
 app.get('/x', { config: { auth: 'publik' } }, async () => '')
