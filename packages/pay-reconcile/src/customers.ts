@@ -1,8 +1,9 @@
 import { customerIdOf, type Account, type AccountStore, type ChangeOrigin } from './account.ts'
 import {
-  isProviderError, providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED,
-  PAY_RECONCILE_NO_CUSTOMER_ID, PAY_RECONCILE_NO_SECRET_KEY
+  providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID,
+  PAY_RECONCILE_NO_SECRET_KEY
 } from './errors.ts'
+import { createOrFind, type NewCustomer } from './new-customer.ts'
 import type { ProviderCalls } from './provider-calls.ts'
 import type { PayCustomer, PayProvider, ProviderAnswer } from './provider.ts'
 import { storable } from './storable.ts'
@@ -28,12 +29,6 @@ export interface LiveCustomer {
   readonly customerId: string
   readonly customer: PayCustomer
   readonly providerRequestId: string | null
-}
-
-export interface NewCustomer {
-  readonly accountId: string
-  readonly name?: string | undefined
-  readonly email?: string | undefined
 }
 
 /**
@@ -123,25 +118,6 @@ export async function ensureCustomer (
     originOf(caller, requestId))
   if (!result.account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   return { customerId: customerIdOf(result.account.details) ?? value.id, created: result.changed }
-}
-
-async function createOrFind (
-  { provider, call }: Sources, secretKey: string, wanted: NewCustomer, signal: AbortSignal | undefined
-): Promise<ProviderAnswer<PayCustomer>> {
-  const idempotencyKey = `account:${wanted.accountId}`
-  try {
-    return await call(secretKey, signal, attempt =>
-      provider.createCustomer({ ...wanted, secretKey, idempotencyKey, signal: attempt }))
-  } catch (error) {
-    if (!isProviderError(error) || error.fault !== 'refused') throw error
-    // Refused when an earlier attempt created the customer under another name or e-mail and the link was
-    // lost: the customer is there, and carries the account's id.
-    const { value, requestId } = await call(secretKey, signal, attempt =>
-      provider.findByAccount({ secretKey, accountId: wanted.accountId, signal: attempt }))
-    const [only] = value
-    if (!only || value.length > 1) throw error
-    return { value: only, requestId }
-  }
 }
 
 export function originOf (caller: Caller, providerRequestId: string | null): ChangeOrigin {

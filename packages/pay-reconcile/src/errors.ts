@@ -77,6 +77,8 @@ export interface ProviderFaultFacts {
   readonly requestId?: string | undefined
   /** How long the provider asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined
+  /** The provider gave an error again that it stored under the idempotency key; default false. */
+  readonly replayed?: boolean
 }
 
 /** An error of the payment provider: a fixed message, a code, status 502. */
@@ -85,6 +87,7 @@ export interface ProviderError extends FastifyError {
   /** Named as on the wire: Fastify serializes errors by the names in the response schema. */
   readonly provider_request_id?: string
   readonly retryAfterMs?: number
+  readonly replayed?: true
 }
 
 /**
@@ -96,7 +99,8 @@ export function providerError (fault: ProviderFault, facts: ProviderFaultFacts =
   return Object.assign(new providerErrors[fault](), {
     fault,
     ...(facts.requestId !== undefined && { provider_request_id: facts.requestId }),
-    ...(facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs })
+    ...(facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs }),
+    ...(facts.replayed && { replayed: facts.replayed })
   })
 }
 

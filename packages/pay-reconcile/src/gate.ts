@@ -68,6 +68,11 @@ function gateOf (limits: GateLimits, forget: () => void): Gate {
 
   function record (error: unknown): void {
     if (!isProviderError(error) || error.fault === 'aborted' || error.fault === 'unavailable') return
+    // A failure stored earlier says nothing about the provider as it is now: let the next one try.
+    if (error.replayed) {
+      closedUntil = 0
+      return
+    }
     faults = troubles.has(error.fault) ? faults + 1 : 0
     closedUntil = faults >= limits.breakAfter ? Date.now() + limits.breakMs : 0
   }

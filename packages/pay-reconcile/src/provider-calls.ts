@@ -49,7 +49,7 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
         return await oneAttempt(attempt, signal, limits.attemptMs)
       } catch (error) {
         const wait = isProviderError(error) ? error.retryAfterMs ?? pauseMs * (1 + Math.random()) : 0
-        if (!isPassing(error) || made >= limits.attempts || Date.now() + wait >= ends) throw error
+        if (!isPassing(error) || error.replayed || made >= limits.attempts || Date.now() + wait >= ends) throw error
         await sleep(wait, undefined, { signal })
       }
     }

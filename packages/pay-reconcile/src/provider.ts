@@ -34,7 +34,8 @@ export interface PayProvider {
 
   /**
    * Creates a customer that carries the account's id in its metadata.
-   * Calls with the same `idempotencyKey` create one customer and return it.
+   * Calls with the same `idempotencyKey` create one customer and return it. A provider that stores its own
+   * failures under the key, and gives them again, says so by `replayed`: only another key gets further.
    */
   createCustomer (call: ProviderCall & {
     readonly accountId: string

@@ -51,6 +51,23 @@ t.test('the stand-in, through the provider\'s own library', async t => {
     t.match(await errorOf(create('Eve')), { statusCode: 400, type: 'StripeIdempotencyError' })
   })
 
+  await t.test('so does one under which the provider failed, whatever it would answer now', async t => {
+    const create = (idempotencyKey: string) => stripe.customers.create({ name: 'Cid' }, { idempotencyKey })
+    const replayed = { statusCode: 500, headers: { 'idempotent-replayed': 'true' } }
+    const end = standIn.fault({ kind: 'answer', times: 2 })
+    const first = await errorOf(create('k2'))
+    t.match(first, { statusCode: 500 })
+    t.notMatch(first, replayed)
+    t.match(await errorOf(create('k2')), replayed, 'a replay is no further fault')
+    t.match(await errorOf(create('k3')), { statusCode: 500 })
+    end()
+    t.match(await errorOf(create('k2')), replayed)
+    t.match(await create('k4'), { name: 'Cid' })
+    standIn.fault({ kind: 'answer', status: 429, times: 1 })
+    t.match(await errorOf(create('k5')), { statusCode: 429 })
+    t.match(await create('k5'), { name: 'Cid' }, 'what is refused before it is executed is not stored')
+  })
+
   await t.test('each key has its own account', async t => {
     const { id } = await stripe.customers.create({})
     t.match(await errorOf(client(keys.two).customers.retrieve(id)), { statusCode: 404 })

@@ -6,6 +6,8 @@ export interface Exchange {
   status?: number
   requestId?: string | undefined
   retryAfterMs?: number | undefined
+  /** The answer is one that the provider stored under the idempotency key. */
+  replayed?: boolean
 }
 
 /**
@@ -22,6 +24,7 @@ export async function answerOf (exchange: Exchange | undefined, url: string | UR
     exchange.status = status
     exchange.requestId = requestIdFrom(headers.get('request-id'))
     exchange.retryAfterMs = retryAfterFrom(headers.get('retry-after'))
+    exchange.replayed = headers.get('idempotent-replayed') === 'true'
   }
   const text = await response.text()
   const usable = text.trimStart().startsWith('{') && (response.ok || text.includes('"error"'))

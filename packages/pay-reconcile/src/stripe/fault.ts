@@ -6,15 +6,20 @@ import type { Exchange } from './exchange.ts'
  * The error that may leave the adapter for one that the library threw: nothing of its message, headers or
  * body is kept, since they hold the tail of the key and whatever the provider set.
  */
-export function errorFrom (error: unknown, { status, requestId, retryAfterMs }: Exchange): ProviderError {
+export function errorFrom (error: unknown, { status = 0, requestId, retryAfterMs, replayed = false }: Exchange): ProviderError {
   const code = error instanceof Stripe.errors.StripeError ? error.code : undefined
   const fault = faultFrom(status, code)
-  return providerError(fault, { requestId, ...(fault === 'rate_limited' && { retryAfterMs }) })
+  return providerError(fault, {
+    requestId,
+    ...(fault === 'rate_limited' && { retryAfterMs }),
+    // A stored success whose body broke on the way is none: the customer is there, and the next attempt gets it.
+    ...(status >= 500 && { replayed })
+  })
 }
 
-/** @param status of the answer; undefined when none came. */
-function faultFrom (status: number | undefined, code: string | undefined): ProviderFault {
-  if (status === undefined) return 'unreachable'
+/** @param status of the answer; 0 when none came. */
+function faultFrom (status: number, code: string | undefined): ProviderFault {
+  if (status === 0) return 'unreachable'
   if (status === 404 || code === 'resource_missing') return 'customer_not_found'
   if (status === 401) return 'key_rejected'
   if (status === 403) return 'key_forbidden'

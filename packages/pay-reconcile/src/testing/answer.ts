@@ -7,6 +7,7 @@ export interface StandInRequest {
   /** Path segments after `/v1`. */
   readonly path: readonly string[]
   readonly form: Form
+  readonly idempotencyKey: string | undefined
   /** Where the stand-in listens, for links in answers. */
   readonly origin: string
 }

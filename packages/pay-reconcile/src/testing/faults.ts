@@ -7,7 +7,8 @@ export interface Fault {
   /**
    * `hang`: no answer. `slow`: the answer after `ms`. `drip`: its body one byte each `ms`. `reset`: the
    * connection breaks at once. `truncate`: it breaks in the middle of the body. `html`: a proxy's 502 page.
-   * `answer`: the given status, body and headers.
+   * `answer`: the given status, body and headers; 500 and more is stored under the idempotency key of a POST,
+   * and does not come between a known key and its answer.
    */
   readonly kind: 'hang' | 'slow' | 'drip' | 'reset' | 'truncate' | 'html' | 'answer'
   /** Only under this secret key. */
@@ -30,8 +31,11 @@ export interface Fault {
 export interface Faults {
   /** @returns a function that removes the fault. */
   add (fault: Fault): () => void
-  /** The first that applies; counts as one of its times. */
-  next (secretKey: string, path: string): Fault | undefined
+  /**
+   * The first that applies; counts as one of its times.
+   * @param replays the answer is stored already: what fails in executing a request does not apply.
+   */
+  next (secretKey: string, path: string, replays: boolean): Fault | undefined
 }
 
 export function faults (): Faults {
@@ -41,10 +45,11 @@ export function faults (): Faults {
       known.set(fault, fault.times ?? Infinity)
       return () => { known.delete(fault) }
     },
-    next (secretKey, path) {
+    next (secretKey, path, replays) {
       for (const [fault, left] of known) {
         if (fault.secretKey !== undefined && fault.secretKey !== secretKey) continue
         if (fault.path !== undefined && !path.includes(fault.path)) continue
+        if (replays && executed(fault)) continue
         if (left <= 1) known.delete(fault)
         else known.set(fault, left - 1)
         return fault
@@ -53,6 +58,13 @@ export function faults (): Faults {
     }
   }
 }
+
+/** The answer of a fault in executing a request, and not on the way to it. */
+export function executed ({ kind, status = 500, body = failure }: Fault): StandInAnswer | undefined {
+  return kind === 'answer' && status >= 500 ? { status, body } : undefined
+}
+
+const failure = { error: { type: 'api_error', message: 'Something went wrong' } }
 
 /** Sends `answer` the way the fault has it. */
 export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInAnswer, requestId: string): Promise<void> {
@@ -68,8 +80,7 @@ export async function sendFaulty (response: ServerResponse, fault: Fault, answer
     return
   }
   if (kind === 'answer') {
-    const body = fault.body ?? { error: { type: 'api_error', message: 'Something went wrong' } }
-    response.writeHead(status, common).end(JSON.stringify(body))
+    response.writeHead(status, common).end(JSON.stringify(fault.body ?? failure))
     return
   }
   if (kind === 'slow') await sleep(ms)

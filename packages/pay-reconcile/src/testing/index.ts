@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { accountWith, answerIn, type StandInAccount, type StandInAccountOptions } from './account.ts'
+import { accountWith, answerIn, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
 import { newId, refusal, type StandInAnswer } from './answer.ts'
-import { faults, sendFaulty, type Fault } from './faults.ts'
+import { executed, faults, sendFaulty, type Fault } from './faults.ts'
 import { formFrom } from './form.ts'
 import { visitSession } from './payments.ts'
 
@@ -74,16 +74,18 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
+    const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
+    const form = formFrom(method === 'POST' ? body : location.search)
+    const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), origin: url }
+    const account = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
     const answer = (): StandInAnswer => {
-      const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
       if (first === 'pay') return visitAny(accounts, path[0] ?? '')
-      const account = accounts.get(secretKey)
-      if (!account || liveKey.test(secretKey)) return refuseKey(secretKey)
-      const request = { method, path, form: formFrom(method === 'POST' ? body : location.search), origin: url }
-      return answerIn(account, request, headerOf(headers['idempotency-key']))
+      return account ? answerIn(account, request) : refuseKey(secretKey)
     }
 
-    const fault = known.next(secretKey, target)
+    const fault = known.next(secretKey, target, account !== undefined && replayOf(account, request) !== undefined)
+    const failed = fault && executed(fault)
+    if (account && failed) store(account, request, failed)
     if (fault) return sendFaulty(response, fault, answer, requestId)
     const { status, body: result, headers: own } = answer()
     response.writeHead(status, {
