@@ -82,7 +82,7 @@ t.test('the workflow: list what misses a customer, link it, sync it', async (t) 
   const none = await superuser('POST', `/${id}/sync-pay`)
   t.strictSame([none.status, none.body], [400, problem(400, 'PAY_RECONCILE_NO_CUSTOMER_ID', 'Bad Request', 'The account has no pay_customer_id')])
   const bad = await superuser('POST', `/${id}/link-pay`, {})
-  t.match([bad.status, bad.body], [422, { statusCode: 422, code: 'PAY_RECONCILE_VALIDATION' }])
+  t.match([bad.status, bad.body], [422, { statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', field: 'pay_customer_id' }])
 
   const linked = { ...before, details: { note: 'kept', pay_customer_id: 'cus_ada' }, pay_customer_id: 'cus_ada' }
   const link = await superuser('POST', `/${id}/link-pay`, { pay_customer_id: 'cus_ada' })

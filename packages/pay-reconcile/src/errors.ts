@@ -54,6 +54,17 @@ export const PAY_RECONCILE_PROVIDER_UNAVAILABLE =
 export const PAY_RECONCILE_ABORTED =
   createError('PAY_RECONCILE_ABORTED', 'The request was given up before the payment provider answered', 502)
 
+/** An error about one input. */
+export interface ValidationError extends FastifyError {
+  /** A path into the query string, the path or the body: `limit`, `filter/missing_pay`; empty: the body as a whole. */
+  readonly field: string
+}
+
+/** Makes the error for an input that is not as documented. */
+export function validationError (field: string, message: string): ValidationError {
+  return Object.assign(new PAY_RECONCILE_VALIDATION(message), { field })
+}
+
 const providerErrors = {
   customer_not_found: PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND,
   key_rejected: PAY_RECONCILE_PROVIDER_KEY_REJECTED,

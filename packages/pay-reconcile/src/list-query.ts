@@ -1,5 +1,5 @@
 import type { AccountFilter, AccountQuery, AccountSort } from './account.ts'
-import { PAY_RECONCILE_VALIDATION } from './errors.ts'
+import { validationError } from './errors.ts'
 
 /** A query string as Fastify parses it: nothing in it is a number or a boolean yet. */
 export type RawQuery = Readonly<Record<string, unknown>>
@@ -30,8 +30,8 @@ const textFields: ReadonlySet<string> = new Set(['name', 'hash_name', 'pay_custo
  * Reads the list parameters of `GET /admin/accounts`, in the contract's dialect (`skip`, `limit`) and in
  * react-admin's (`range=[0,24]`, `sort=["name","ASC"]`, `filter={"id":[…]}`).
  *
- * @throws {@link PAY_RECONCILE_VALIDATION} for a field that is not listed, a value of the wrong type, or a
- * limit over 1000: a typo must not read as "all accounts".
+ * @throws {@link PAY_RECONCILE_VALIDATION} for a field that is not listed, a value of the wrong type, a limit
+ * over 1000, or conditions that exclude each other: a slip must not read as "all accounts" or "none".
  */
 export function accountQueryFrom (query: RawQuery): AccountQuery {
   const filter = filterFrom(query.filter)
@@ -41,8 +41,8 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
     ...pageFrom(query),
     filter: {
       ...filter,
-      ...(shopId !== undefined && { shop_id: both(filter.shop_id, uuidsFrom('shop_id', shopId)) }),
-      ...(missing !== undefined && { missing_pay: missing })
+      ...(shopId !== undefined && { shop_id: bothOf('shop_id', filter.shop_id, uuidsFrom('shop_id', shopId)) }),
+      ...(missing !== undefined && { missing_pay: bothOf('missing_pay', listOf(filter.missing_pay), [missing])[0] })
     },
     sort: sortFrom(text(query, 'sort'))
   }
@@ -50,7 +50,7 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
 
 /** Skip and limit, from `skip` and `limit` or else from `range`, whose end is inclusive. */
 export function pageFrom (query: RawQuery): Page {
-  if (query.skip === undefined && query.limit === undefined && query.range !== undefined) return pageFromRange(query)
+  if (query.range !== undefined) return pageFromRange(query)
   return {
     skip: integer(query.skip, 'skip', 0, 0, maxSkip),
     limit: integer(query.limit, 'limit', defaultLimit, 1, maxLimit)
@@ -58,8 +58,9 @@ export function pageFrom (query: RawQuery): Page {
 }
 
 function pageFromRange (query: RawQuery): Page {
+  if (query.skip !== undefined || query.limit !== undefined) throw invalid('range', 'cannot be combined with skip or limit')
   const range = json(text(query, 'range'), 'range')
-  if (!Array.isArray(range) || range.length !== 2) throw invalid('range must be [first, last]')
+  if (!Array.isArray(range) || range.length !== 2) throw invalid('range', 'must be [first, last]')
   const skip = integer(String(range[0]), 'range', 0, 0, maxSkip)
   const last = integer(String(range[1]), 'range', 0, skip, maxSkip + maxLimit)
   return { skip, limit: integer(String(last - skip + 1), 'range', 1, 1, maxLimit) }
@@ -67,9 +68,9 @@ function pageFromRange (query: RawQuery): Page {
 
 function filterFrom (value: unknown): AccountFilter {
   if (value === undefined || value === '') return {}
-  if (typeof value !== 'string' || value.length > maxFilterLength) throw invalid('filter must be one JSON object')
+  if (typeof value !== 'string' || value.length > maxFilterLength) throw invalid('filter', 'must be one JSON object')
   const filter = json(value, 'filter')
-  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) throw invalid('filter must be one JSON object')
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) throw invalid('filter', 'must be one JSON object')
   return Object.fromEntries(Object.entries(filter).map(([field, wanted]) => [field, conditionFrom(field, wanted)]))
 }
 
@@ -78,28 +79,35 @@ function conditionFrom (field: string, wanted: unknown): boolean | string | read
   if (field === 'q') return textsFrom('filter.q', [wanted])[0] ?? ''
   if (uuidFields.has(field)) return uuidsFrom(`filter.${field}`, wanted)
   if (textFields.has(field)) return textsFrom(`filter.${field}`, wanted)
-  throw invalid(`filter has no field ${JSON.stringify(field.slice(0, 40))}`)
+  const name = field.slice(0, 40)
+  throw validationError(`filter/${name}`, `filter has no field ${JSON.stringify(name)}`)
 }
 
 function textsFrom (name: string, wanted: unknown): readonly string[] {
   const values: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
-  if (values.length > maxValues) throw invalid(`${name} has more than ${maxValues} values`)
+  if (values.length > maxValues) throw invalid(name, `has more than ${maxValues} values`)
   return values.map(value => {
-    if (typeof value !== 'string' || value.length > maxText) throw invalid(`${name} must be a string of at most ${maxText} characters`)
-    if (value.includes('\0') || /\p{Surrogate}/u.test(value)) throw invalid(`${name} holds a character that cannot be stored`)
+    if (typeof value !== 'string' || value.length > maxText) throw invalid(name, `must be a string of at most ${maxText} characters`)
+    if (value.includes('\0') || /\p{Surrogate}/u.test(value)) throw invalid(name, 'holds a character that cannot be stored')
     return value
   })
 }
 
 function uuidsFrom (name: string, wanted: unknown): readonly string[] {
   const values = textsFrom(name, wanted)
-  if (!values.every(value => uuid.test(value))) throw invalid(`${name} must be a UUID`)
+  if (!values.every(value => uuid.test(value))) throw invalid(name, 'must be a UUID')
   return values.map(value => value.toLowerCase())
 }
 
-/** Two conditions on one field: both must hold. */
-function both (first: readonly string[] | undefined, second: readonly string[]): readonly string[] {
-  return first === undefined ? second : first.filter(value => second.includes(value))
+function listOf<T> (value: T | undefined): readonly T[] | undefined {
+  return value === undefined ? undefined : [value]
+}
+
+/** What a condition of the filter and a parameter of the same name leave together. */
+function bothOf<T> (name: string, inFilter: readonly T[] | undefined, wanted: readonly T[]): readonly T[] {
+  const left = inFilter === undefined ? wanted : inFilter.filter(value => wanted.includes(value))
+  if (left.length === 0) throw invalid(name, `contradicts filter.${name}`)
+  return left
 }
 
 /**
@@ -109,7 +117,7 @@ function both (first: readonly string[] | undefined, second: readonly string[]):
 function sortFrom (value: string | undefined): readonly AccountSort[] {
   if (value === undefined || value === '') return [{ field: 'id', descending: false }]
   const { field, descending } = value.startsWith('[') ? sortFromPair(value) : sortFromWord(value)
-  if (!isSortField(field)) throw invalid('sort names no field that can be sorted by')
+  if (!isSortField(field)) throw invalid('sort', 'names no field that can be sorted by')
   return field === 'id' ? [{ field, descending }] : [{ field, descending }, { field: 'id', descending }]
 }
 
@@ -120,7 +128,7 @@ function sortFromWord (value: string): { field: string, descending: boolean } {
 function sortFromPair (value: string): { field: string, descending: boolean } {
   const pair = json(value, 'sort')
   const [field, order] = Array.isArray(pair) && pair.length === 2 ? pair.map(String) : []
-  if (field === undefined || (order !== 'ASC' && order !== 'DESC')) throw invalid('sort must be ["field", "ASC" or "DESC"]')
+  if (field === undefined || (order !== 'ASC' && order !== 'DESC')) throw invalid('sort', 'must be ["field", "ASC" or "DESC"]')
   return { field, descending: order === 'DESC' }
 }
 
@@ -130,14 +138,14 @@ function isSortField (field: string): field is AccountSort['field'] {
 
 function text (query: RawQuery, name: string): string | undefined {
   const value = query[name]
-  if (value !== undefined && typeof value !== 'string') throw invalid(`${name} must be given once`)
+  if (value !== undefined && typeof value !== 'string') throw invalid(name, 'must be given once')
   return value
 }
 
 function integer (value: unknown, name: string, fallback: number, min: number, max: number): number {
   if (value === undefined) return fallback
   const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : NaN
-  if (!(number >= min && number <= max)) throw invalid(`${name} must be an integer from ${min} to ${max}`)
+  if (!(number >= min && number <= max)) throw invalid(name, `must be an integer from ${min} to ${max}`)
   return number
 }
 
@@ -145,19 +153,20 @@ function booleanOf (value: unknown, name: string): boolean | undefined {
   if (value === undefined) return undefined
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
-  throw invalid(`${name} must be true or false`)
+  throw invalid(name, 'must be true or false')
 }
 
 function json (value: string | undefined, name: string): unknown {
   try {
     return JSON.parse(value ?? '')
   } catch {
-    throw invalid(`${name} is not JSON`)
+    throw invalid(name, 'is not JSON')
   }
 }
 
-function invalid (message: string): Error {
-  return new PAY_RECONCILE_VALIDATION(message)
+/** @param name of the parameter, a dot before a field of the filter */
+function invalid (name: string, what: string): Error {
+  return validationError(name.replace('.', '/'), `${name} ${what}`)
 }
 
 /** `accounts {skip}-{skip+limit}/{count}`: the end is exclusive and not clamped, also for an empty page. */

@@ -2,7 +2,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errorCodes, type FastifyInstance, type FastifySchemaCompiler } from 'fastify'
-import { PAY_RECONCILE_VALIDATION } from './errors.ts'
+import { validationError } from './errors.ts'
 
 /**
  * The HTTP manners of the admin routes, whatever the host's own are: invalid input is 422, nothing is
@@ -19,7 +19,7 @@ export function setManners (scope: FastifyInstance): void {
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined)
     parseJson(request, String(body), (error, value) => {
-      if (error) done(new PAY_RECONCILE_VALIDATION('body is not JSON'))
+      if (error) done(validationError('', 'body is not JSON'))
       else done(null, value)
     })
   })
@@ -30,12 +30,22 @@ export function setManners (scope: FastifyInstance): void {
 }
 
 const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  if (httpPart === 'querystring') return value => ({ value })
+  if (httpPart === 'querystring') return value => knownParameters(schema, value)
   const checker = TypeCompiler.Compile(schema)
   return value => {
     if (checker.Check(value)) return { value }
-    const first = checker.Errors(value).First()
-    const error = new PAY_RECONCILE_VALIDATION(`${httpPart ?? 'request'}${first?.path ?? ''}: ${first?.message ?? 'is invalid'}`)
-    return { error }
+    const { path = '', message = 'is invalid' } = checker.Errors(value).First() ?? {}
+    return { error: validationError(fieldFrom(path), `${httpPart ?? 'request'}${path}: ${message}`) }
   }
+}
+
+/** Lets a query string pass whose names are all documented; its values are read by `list-query.ts`. */
+function knownParameters ({ properties }: TSchema, value: object): { value: object } | { error: Error } {
+  const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))?.slice(0, 40)
+  return unknown === undefined ? { value } : { error: validationError(unknown, `there is no parameter ${JSON.stringify(unknown)}`) }
+}
+
+/** `attributes/0/value` from a JSON Pointer, RFC 6901. */
+function fieldFrom (pointer: string): string {
+  return pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
 }

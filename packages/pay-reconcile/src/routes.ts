@@ -5,8 +5,8 @@ import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from 
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from './errors.ts'
 import { accountQueryFrom, contentRange, type RawQuery } from './list-query.ts'
 import {
-  AdminAccountSchema, documented, IdParams, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems, refusals,
-  SyncedAccountSchema
+  AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
+  refusals, SyncedAccountSchema, unreadable
 } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
@@ -21,7 +21,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       operationId: 'list_admin_accounts',
       description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}.',
       querystring: ListQuerystring,
-      response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: Problem }
+      response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
@@ -37,7 +37,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       operationId: 'get_admin_account',
       description: 'One account of any shop.',
       params: IdParams,
-      response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: Problem }
+      response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: InputProblem }
     })
   }, async request => {
     const account = await accounts.get(request.params.id)
@@ -62,7 +62,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       operationId: 'sync_admin_account_pay',
       description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept.',
       params: IdParams,
-      response: { 200: SyncedAccountSchema, ...readProblems, 409: Problem }
+      response: { 200: SyncedAccountSchema, ...unreadable, ...readProblems, 409: Problem }
     })
   }, async request => {
     const { id, details } = await syncCustomer(sources, request.params.id, callerOf(request))
@@ -80,7 +80,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       description: 'Attaches a customer id without calling the payment provider. Another id drops the old snapshot.',
       params: IdParams,
       body: LinkBody,
-      response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: Problem }
+      response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
   }, async request => {
     const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id, onlyIfMissing: false } as const

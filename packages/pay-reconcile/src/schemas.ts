@@ -51,11 +51,16 @@ export const LinkBody = Type.Object({
 
 export const IdParams = Type.Object({ id: Uuid })
 
-/** Documents the query string; `list-query.ts` reads it, since everything in it arrives as text. */
-export const ListQuerystring = Type.Object({
+/** The parameters of every list. */
+export const pageParameters = {
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
-  range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
+  range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
+}
+
+/** The names that the query string may have; `list-query.ts` reads the values, since everything arrives as text. */
+export const ListQuerystring = Type.Object({
+  ...pageParameters,
   filter: Type.Optional(Type.String({
     description: 'JSON object of id, shop_id, name, hash_name, pay_customer_id (a value or a list), missing_pay and q (part of the name)'
   })),
@@ -72,6 +77,12 @@ export const Problem = Type.Object({
   message: Type.String()
 })
 
+/** The body of an error about the input. */
+export const InputProblem = Type.Object({
+  ...Problem.properties,
+  field: Type.Optional(Type.String({ description: 'The input that it is about, as a path: limit, filter/missing_pay' }))
+})
+
 const ProviderProblem = Type.Object({
   ...Problem.properties,
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
@@ -83,5 +94,8 @@ const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalPr
 /** The answers to everybody who may not be here, and to everybody when the server or its database is in trouble. */
 export const refusals = { 401: HostProblem, 403: HostProblem, 500: HostProblem, 503: HostProblem }
 
+/** The answers to a body that cannot be read, where the method may bring one. */
+export const unreadable = { 400: HostProblem, 413: HostProblem, 415: HostProblem }
+
 /** The errors of a read from the provider. */
-export const readProblems = { ...refusals, 400: Problem, 404: Problem, 422: Problem, 502: ProviderProblem }
+export const readProblems = { ...refusals, 400: Problem, 404: Problem, 422: InputProblem, 502: ProviderProblem }

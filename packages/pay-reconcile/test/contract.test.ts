@@ -84,11 +84,18 @@ async function readingAccounts (t: Test, { call, addShop, addAccount }: World): 
     t.strictSame(response.json(), accounts, title)
   }
 
-  const invalid = await call('GET', '/admin/accounts?limit=1001')
-  t.equal(invalid.statusCode, 422)
-  t.strictSame(invalid.json(), {
-    statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', error: 'Unprocessable Entity', message: 'limit must be an integer from 1 to 1000'
-  }, 'a limit over 1000 gets 422')
+  for (const [query, field, message] of [
+    ['limit=1001', 'limit', 'limit must be an integer from 1 to 1000'],
+    ['foo=bar', 'foo', 'there is no parameter "foo"'],
+    ['missing_pay=true&Limit=1', 'Limit', 'there is no parameter "Limit"'],
+    ['__proto__=1', '__proto__', 'there is no parameter "__proto__"'],
+    ['filter={"missing_pay":true}&missing_pay=false', 'missing_pay', 'missing_pay contradicts filter.missing_pay'],
+    ['filter={"tier":"gold"}', 'filter/tier', 'filter has no field "tier"']
+  ] as const) {
+    const invalid = await call('GET', `/admin/accounts?${encodeURI(query)}`)
+    t.equal(invalid.statusCode, 422)
+    t.strictSame(invalid.json(), invalidInput(field, message), `${query} gets 422`)
+  }
 
   const one = await call('GET', `/admin/accounts/${linked}`)
   t.equal(one.statusCode, 200)
@@ -100,13 +107,13 @@ async function readingAccounts (t: Test, { call, addShop, addAccount }: World): 
 
   const odd = await call('GET', '/admin/accounts/urn:uuid:00000000-0000-4000-8000-000000000001')
   t.equal(odd.statusCode, 422)
-  t.strictSame(odd.json(), {
-    statusCode: 422,
-    code: 'PAY_RECONCILE_VALIDATION',
-    error: 'Unprocessable Entity',
-    message: `params/id: Expected string to match '${'^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'}'`
-  }, 'an id that is no UUID gets 422')
+  t.strictSame(odd.json(), invalidInput('id',
+    `params/id: Expected string to match '${'^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'}'`
+  ), 'an id that is no UUID gets 422')
 }
+
+const invalidInput = (field: string, message: string) =>
+  ({ statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', error: 'Unprocessable Entity', message, field })
 
 const notFound = { statusCode: 404, code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND', error: 'Not Found', message: 'No such account' }
 const noCustomerId = {
@@ -267,8 +274,8 @@ async function linking (t: Test, { call, app, knex, addShop, addAccount, details
       ...(payload !== undefined && { payload: JSON.stringify(payload) })
     })
     t.equal(response.statusCode, 422)
-    t.strictSame(response.json(), { statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', error: 'Unprocessable Entity', message },
-      `the body ${JSON.stringify(payload)} gets 422`)
+    const field = message.startsWith('body/') ? 'pay_customer_id' : ''
+    t.strictSame(response.json(), invalidInput(field, message), `the body ${JSON.stringify(payload)} gets 422`)
   }
   for (const [payload, type, status, code] of [
     ['{', 'application/json', 422, 'PAY_RECONCILE_VALIDATION'],

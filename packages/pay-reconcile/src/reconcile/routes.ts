@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../customers.ts'
-import { PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_VALIDATION } from '../errors.ts'
+import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
 import { pageFrom, type RawQuery } from '../list-query.ts'
-import { documented, IdParams, Problem, refusals } from '../schemas.ts'
+import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from '../schemas.ts'
 import type { Item, Run, RunStore } from './run.ts'
 import type { Runner } from './runner.ts'
 import { ItemsQuerystring, outcomes, RunBody, RunSchema, RunWithItemsSchema } from './schemas.ts'
@@ -20,7 +20,7 @@ export function runRoutes (
       operationId: 'start_reconciliation',
       description: 'Starts a bulk run in the background. Changes nothing unless dry_run is false.',
       body: RunBody,
-      response: { 202: RunSchema, ...refusals, 404: Problem, 409: Problem, 422: Problem }
+      response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
     })
   }, async (request, reply) => {
     const { mode, dry_run: dryRun = true, shop_id: shopId = null } = request.body
@@ -36,7 +36,7 @@ export function runRoutes (
       description: 'How far a run is, what it found by kind, and a page of its items. Unchanged accounts are counted only.',
       params: IdParams,
       querystring: ItemsQuerystring,
-      response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: Problem }
+      response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: InputProblem }
     })
   }, async request => {
     const { id } = request.params
@@ -53,14 +53,14 @@ export function runRoutes (
       operationId: 'cancel_reconciliation',
       description: 'Cancels a run at its next account; what is done stays done.',
       params: IdParams,
-      response: { 200: RunSchema, ...refusals, 404: Problem, 422: Problem }
+      response: { 200: RunSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
   }, async request => wireRun(await runner.cancel(request.params.id)))
 }
 
 function outcomeFrom (value: unknown): string | undefined {
   if (value === undefined) return undefined
-  if (!outcomes.some(outcome => outcome === value)) throw new PAY_RECONCILE_VALIDATION(`outcome must be one of ${outcomes.join(', ')}`)
+  if (!outcomes.some(outcome => outcome === value)) throw validationError('outcome', `outcome must be one of ${outcomes.join(', ')}`)
   return String(value)
 }
 

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullableText, nullableTimestamp, nullableUuid, Uuid } from '../schemas.ts'
-import { defaultLimit, maxLimit } from '../list-query.ts'
+import { nullableText, nullableTimestamp, nullableUuid, pageParameters, Uuid } from '../schemas.ts'
 import type { Counters, Drift, Mode, Outcome } from './run.ts'
 
 const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
@@ -62,9 +61,8 @@ export const RunWithItemsSchema = Type.Object({
   items_count: Type.Integer()
 })
 
-/** Documents the query string; `list-query.ts` reads it. */
+/** The names that the query string may have; `list-query.ts` reads the page. */
 export const ItemsQuerystring = Type.Object({
-  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
+  ...pageParameters,
   outcome: Type.Optional(Type.Union(outcomes.map(outcome => Type.Literal(outcome))))
 })
