@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { isProviderError, type ProviderError } from 'pay-reconcile'
+import { isProviderError, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from './database/errors.ts'
 import { type FieldError, invalid, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from './errors.ts'
 
@@ -94,7 +94,8 @@ export function problemFromError (thrown: FastifyError, requestId: string): Prob
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId } = told as Partial<FieldError & ProviderError>
+  const { field, provider_request_id: providerRequestId, run_id: runId, shop_id: shopId } =
+    told as Partial<FieldError & ProviderError & RunActiveError>
   return {
     statusCode,
     headers: statusCode === 503 ? { 'retry-after': String(RETRY_AFTER) } : {},
@@ -104,7 +105,8 @@ export function problemFromError (thrown: FastifyError, requestId: string): Prob
       error: STATUS_CODES[statusCode] ?? 'Error',
       message: told.message,
       ...(field !== undefined && { field }),
-      ...(providerRequestId !== undefined && { provider_request_id: providerRequestId })
+      ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
+      ...(runId !== undefined && { run_id: runId, shop_id: shopId })
     }
   }
 }
@@ -112,7 +114,7 @@ export function problemFromError (thrown: FastifyError, requestId: string): Prob
 interface ProblemReply {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Static<typeof ProviderProblem>
+  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'>>
 }
 
 /** @returns a 422 that names the field and, where the schema says it, what would have been accepted */

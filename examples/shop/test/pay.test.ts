@@ -133,6 +133,25 @@ t.test('a bulk run over a shop says what it found', async (t) => {
   t.strictSame(await detailsOf(accountId), { pay_customer_id: 'cus_cleo' })
 })
 
+t.test('a bulk run is told which one is in its way, and the list has it', async (t) => {
+  const shopId = await createShop(database, 'busy')
+  await client(app, `/shops/${shopId}`, machine)('PUT', '/pay/key', { pay_secret_key: KEY })
+  const id = await accountIn(shopId, 'Busy')
+  await superuser('POST', `/${id}/link-pay`, { pay_customer_id: 'cus_cleo' })
+  const end = standIn.fault({ kind: 'slow', ms: 1000, path: 'cus_cleo' })
+  const first = (await superuser('POST', '/reconcile', { mode: 'check', shop_id: shopId })).body.id
+  const second = await superuser('POST', '/reconcile', { mode: 'sync', shop_id: shopId })
+  t.strictSame([second.status, second.body], [409, {
+    ...problem(409, 'PAY_RECONCILE_RUN_ACTIVE', 'Conflict', `The reconciliation run ${first} is not done with the shop ${shopId}`),
+    run_id: first,
+    shop_id: shopId
+  }])
+  const { status, headers, body } = await superuser('GET', '/reconcile?status=running')
+  t.match([status, headers['content-range'], body], [200, 'runs 0-100/1', [{ id: first, shop_id: shopId, status: 'running' }]])
+  await superuser('DELETE', `/reconcile/${first}`)
+  end()
+})
+
 t.test('two checkouts at once create one customer', async (t) => {
   const id = await accountIn(here, 'Dora', { email: 'dora@example.com' })
   const orders = [await orderOf(id), await orderOf(id)]

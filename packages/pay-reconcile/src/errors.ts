@@ -20,7 +20,7 @@ export const PAY_RECONCILE_NO_SECRET_KEY =
 export const PAY_RECONCILE_CUSTOMER_CHANGED =
   createError('PAY_RECONCILE_CUSTOMER_CHANGED', 'The account was linked to another customer meanwhile', 409)
 export const PAY_RECONCILE_RUN_ACTIVE =
-  createError('PAY_RECONCILE_RUN_ACTIVE', 'Another reconciliation run holds one of these shops', 409)
+  createError<[string, string]>('PAY_RECONCILE_RUN_ACTIVE', 'The reconciliation run %s is not done with the shop %s', 409)
 /** `details` holds an array or a scalar: nothing can be added to it without losing what is there. */
 export const PAY_RECONCILE_DETAILS_NOT_OBJECT =
   createError('PAY_RECONCILE_DETAILS_NOT_OBJECT', 'The details of the account are not a JSON object', 500)
@@ -53,6 +53,18 @@ export const PAY_RECONCILE_PROVIDER_UNAVAILABLE =
 /** The caller went away or the run was cancelled before the provider answered. */
 export const PAY_RECONCILE_ABORTED =
   createError('PAY_RECONCILE_ABORTED', 'The request was given up before the payment provider answered', 502)
+
+/** A run cannot start before another one is done with one of its shops. */
+export interface RunActiveError extends FastifyError {
+  /** The run in the way, and the first shop that it holds. Named as on the wire. */
+  readonly run_id: string
+  readonly shop_id: string
+}
+
+/** Makes the error for a run that would meet another; what a {@link RunStore} throws from `start`. */
+export function runActiveError (runId: string, shopId: string): RunActiveError {
+  return Object.assign(new PAY_RECONCILE_RUN_ACTIVE(runId, shopId), { run_id: runId, shop_id: shopId })
+}
 
 /** An error about one input. */
 export interface ValidationError extends FastifyError {

@@ -170,6 +170,6 @@ function invalid (name: string, what: string): Error {
 }
 
 /** `accounts {skip}-{skip+limit}/{count}`: the end is exclusive and not clamped, also for an empty page. */
-export function contentRange (page: Page, count: number): string {
-  return `accounts ${page.skip}-${page.skip + page.limit}/${count}`
+export function contentRange (unit: 'accounts' | 'runs', page: Page, count: number): string {
+  return `${unit} ${page.skip}-${page.skip + page.limit}/${count}`
 }

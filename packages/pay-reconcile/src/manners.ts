@@ -1,7 +1,7 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { errorCodes, type FastifyInstance, type FastifySchemaCompiler } from 'fastify'
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifySchemaCompiler } from 'fastify'
 import { validationError } from './errors.ts'
 
 /**
@@ -27,6 +27,13 @@ export function setManners (scope: FastifyInstance): void {
     if (body === '') done(null, undefined)
     else done(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE())
   })
+}
+
+/** Says which part of a list a reply is, also to scripts of other origins; headers that the host exposes stay so. */
+export function sayContentRange (reply: FastifyReply, range: string): void {
+  const exposed = reply.getHeader('access-control-expose-headers')
+  reply.header('content-range', range)
+  reply.header('access-control-expose-headers', exposed ? `${String(exposed)}, Content-Range` : 'Content-Range')
 }
 
 const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {

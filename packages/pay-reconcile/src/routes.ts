@@ -4,6 +4,7 @@ import { adminAccountFrom, syncedAtOf } from './account.ts'
 import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from './customers.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from './errors.ts'
 import { accountQueryFrom, contentRange, type RawQuery } from './list-query.ts'
+import { sayContentRange } from './manners.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
   refusals, SyncedAccountSchema, unreadable
@@ -26,9 +27,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
     const page = await accounts.list(query)
-    const exposed = reply.getHeader('access-control-expose-headers')
-    reply.header('content-range', contentRange(query, page.count))
-    reply.header('access-control-expose-headers', exposed ? `${String(exposed)}, Content-Range` : 'Content-Range')
+    sayContentRange(reply, contentRange('accounts', query, page.count))
     return page.accounts.map(adminAccountFrom)
   })
 

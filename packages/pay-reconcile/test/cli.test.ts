@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { commandFrom } from '../src/cli/arguments.ts'
-import { progressLine, reportText, succeeded, table, type WireRun } from '../src/cli/text.ts'
+import { listText, progressLine, reportText, succeeded, table, type WireRun } from '../src/cli/text.ts'
 import { pglite } from './database.ts'
 import { build, type World } from './world.ts'
 
@@ -16,6 +16,8 @@ t.test('what a command line means', async t => {
     [['--url', `${url}/`, '--mode', 'check', '--dry-run', '--json'], { ...common, json: true, work: { start: { mode: 'check', dry_run: true } } }],
     [['--url', url, '--mode', 'link', '--apply', '--shop', 's'], { ...common, work: { start: { mode: 'link', dry_run: false, shop_id: 's' } } }],
     [['--url', url, '--run', 'r'], { ...common, work: { run: 'r' } }],
+    [['--url', url, '--list'], { ...common, work: { list: {} } }],
+    [['--url', url, '--list', '--status', 'running', '--json'], { ...common, json: true, work: { list: { status: 'running' } } }],
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv, env), wanted, argv.join(' '))
   for (const [argv, message] of [
@@ -23,6 +25,7 @@ t.test('what a command line means', async t => {
     [['--url', 'shop'], '--url must be the address of the administration of accounts'],
     [['--url', url], '--mode must be link, sync or check'],
     [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run exclude each other'],
+    [['--url', url, '--run', 'r', '--status', 'done'], '--status goes with --list'],
     [['--token', 'secret'], /Unknown option '--token'/]
   ] as const) t.throws(() => commandFrom(argv, env), { code: 'PAY_RECONCILE_USAGE', message }, argv.join(' '))
 })
@@ -55,6 +58,13 @@ t.test('progress and report', async t => {
     'outcome  accounts', '-------  --------', 'failed   1', 'synced   4', '',
     'drift    accounts', '-------  --------', 'differs  2', '',
     'shop given up  reason', '-------------  -----------------------------------', 'shop-1         PAY_RECONCILE_PROVIDER_KEY_REJECTED', ''
+  ].join('\n'))
+  t.equal(listText([]), 'no runs\n')
+  t.equal(listText([{ ...run, started_at: 'then' }, { ...run, id: 'r2', dry_run: false, shop_id: 'shop-1' }]), [
+    'run  status  mode            shop    accounts  started  by',
+    '---  ------  --------------  ------  --------  -------  ------',
+    'r    done    sync (dry run)  all     5/10      then     user-1',
+    'r2   done    sync            shop-1  5/10               user-1', ''
   ].join('\n'))
   const fine = { ...run, outcomes: { synced: 5 }, shops: { ...run.shops, stopped: [] } }
   for (const [value, wanted] of [
@@ -98,9 +108,18 @@ t.test('the command against a server', async t => {
 
 async function cancelling (t: Test, world: World, command: (...args: string[]) => Started, shopId: string): Promise<void> {
   for (let n = 0; n < 200; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = world.standIn.fault({ kind: 'slow', ms: 50 })
+  const end = world.standIn.fault({ kind: 'slow', ms: 1000 })
   const started = command('--mode=sync')
   await started.line
+  const listed = await command('--list', '--status=running', '--json').ended
+  t.equal(listed.code, 0)
+  const [running, ...more] = JSON.parse(listed.stdout)
+  t.match([running, more], [{ status: 'running', mode: 'sync' }, []])
+  t.match(await command('--mode=check', `--shop=${shopId}`).ended, {
+    code: 2,
+    stderr: `got 409: PAY_RECONCILE_RUN_ACTIVE The reconciliation run ${running.id} is not done with the shop ${shopId} (watch it with --run ${running.id})`
+  }, 'a second run is told which one is in its way')
+  t.match((await command('--list').ended).stdout, new RegExp(`^${running.id} +running +sync \\(dry run\\) +all +`, 'm'))
   started.child.kill('SIGINT')
   const cancelled = await started.ended
   end()

@@ -300,7 +300,7 @@ async function whoMayCome (t: Test, { app }: World): Promise<void> {
   const routes = [
     ['GET', '/admin/accounts'], ['GET', `/admin/accounts/${id}`], ['GET', `/admin/accounts/${id}/pay-customer`],
     ['POST', `/admin/accounts/${id}/sync-pay`], ['POST', `/admin/accounts/${id}/link-pay`], ['POST', '/admin/accounts/reconcile'],
-    ['GET', `/admin/accounts/reconcile/${id}`], ['DELETE', `/admin/accounts/reconcile/${id}`], ['GET', '/admin/accounts/no-uuid']
+    ['GET', '/admin/accounts/reconcile'], ['GET', `/admin/accounts/reconcile/${id}`], ['DELETE', `/admin/accounts/reconcile/${id}`], ['GET', '/admin/accounts/no-uuid']
   ] as const
   for (const [method, url] of routes) {
     const nobody = await app.inject({ method, url })

@@ -83,7 +83,8 @@ t.test('what a query may not say', async t => {
 })
 
 t.test('Content-Range is accounts {skip}-{skip+limit}/{count}', async t => {
-  t.equal(contentRange({ skip: 0, limit: 100 }, 319), 'accounts 0-100/319')
-  t.equal(contentRange({ skip: 500, limit: 100 }, 42), 'accounts 500-600/42')
-  t.equal(contentRange({ skip: 0, limit: 100 }, 0), 'accounts 0-100/0')
+  t.equal(contentRange('accounts', { skip: 0, limit: 100 }, 319), 'accounts 0-100/319')
+  t.equal(contentRange('accounts', { skip: 500, limit: 100 }, 42), 'accounts 500-600/42')
+  t.equal(contentRange('accounts', { skip: 0, limit: 100 }, 0), 'accounts 0-100/0')
+  t.equal(contentRange('runs', { skip: 10, limit: 5 }, 11), 'runs 10-15/11')
 })

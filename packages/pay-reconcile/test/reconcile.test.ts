@@ -240,6 +240,10 @@ async function requests (t: Test, world: World): Promise<void> {
     ['POST', '', { mode: 'sync', dryrun: false }, 422, 'PAY_RECONCILE_VALIDATION'],
     ['POST', '', { mode: 'sync', dry_run: 'false' }, 422, 'PAY_RECONCILE_VALIDATION'],
     ['POST', '', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?status=odd', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?status=done&status=running', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?state=done', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?limit=1001', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['GET', `/${unknown}?outcome=odd`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
@@ -249,6 +253,34 @@ async function requests (t: Test, world: World): Promise<void> {
     t.equal(response.statusCode, status, `${method} ${url} ${JSON.stringify(payload)}`)
     t.equal(response.json().code, code)
   }
+}
+
+/** Lists runs, of which only one is unfinished. */
+async function listing (t: Test, { call, knex }: World, running: string): Promise<void> {
+  const list = async (query: string) => {
+    const response = await call('GET', `/admin/accounts/reconcile${query}`)
+    t.equal(response.statusCode, 200, query)
+    t.equal(response.headers['access-control-expose-headers'], 'Content-Range')
+    return { range: response.headers['content-range'], runs: response.json() }
+  }
+  const rows: Array<{ id: string }> = await knex('pay_reconcile_runs').orderBy([{ column: 'started_at', order: 'desc' }, { column: 'id', order: 'desc' }])
+  const ids = rows.map(row => row.id)
+  const count = ids.length
+  t.ok(count > 5)
+  const all = await list('')
+  t.equal(all.range, `runs 0-100/${count}`)
+  t.strictSame(all.runs.map((run: { id: string }) => run.id), ids, 'runs are listed, newest first')
+  t.equal(ids[0], running)
+  for (const run of all.runs) {
+    const { items: _, items_count: __, ...alone } = (await call('GET', `/admin/accounts/reconcile/${run.id}`)).json()
+    if (run.id !== running) t.strictSame(run, alone, 'each as it is alone, without its items')
+  }
+  t.match(await list('?skip=1&limit=2'), { range: `runs 1-3/${count}`, runs: [{ id: ids[1] }, { id: ids[2] }] }, 'in pages')
+  t.match(await list('?range=[1,2]'), { range: `runs 1-3/${count}` })
+  t.strictSame(await list('?skip=500'), { range: `runs 500-600/${count}`, runs: [] })
+  t.match(await list('?status=running'), { range: 'runs 0-100/1', runs: [{ id: running, status: 'running' }] }, 'a lost run is found')
+  t.strictSame(await list('?status=cancelled'), { range: 'runs 0-100/0', runs: [] })
+  t.match(await list('?status=done&limit=1'), { range: `runs 0-1/${count - 1}`, runs: [{ id: ids[1], status: 'done' }] })
 }
 
 async function oneRunPerShop (t: Test, world: World): Promise<void> {
@@ -265,16 +297,25 @@ async function oneRunPerShop (t: Test, world: World): Promise<void> {
   for (const body of [{ mode: 'sync', shop_id: shopId }, { mode: 'sync' }]) {
     const second = await other.call('POST', '/admin/accounts/reconcile', body)
     t.equal(second.statusCode, 409)
+    const runId = started.json().id
     t.strictSame(second.json(), {
-      statusCode: 409, code: 'PAY_RECONCILE_RUN_ACTIVE', error: 'Conflict', message: 'Another reconciliation run holds one of these shops'
-    }, 'a second run over the same shop gets 409')
+      statusCode: 409,
+      code: 'PAY_RECONCILE_RUN_ACTIVE',
+      error: 'Conflict',
+      message: `The reconciliation run ${runId} is not done with the shop ${shopId}`,
+      run_id: runId,
+      shop_id: shopId
+    }, 'a second run over the same shop gets 409, with the run in its way')
   }
+  await listing(t, other, started.json().id)
 
   const cancelled = await other.call('DELETE', `/admin/accounts/reconcile/${started.json().id}`)
   t.equal(cancelled.statusCode, 200, 'any process may cancel')
   end()
   const run = await finished(world, started.json().id)
   t.match(run, { status: 'cancelled', cancel_requested: true })
+  const ended = (await world.call('GET', '/admin/accounts/reconcile?status=cancelled')).json()
+  t.match(ended, [{ id: run.id, status: 'cancelled' }])
   const again = await runOver(world, { mode: 'check', shop_id: shopId })
   t.match(again, { status: 'done', processed: 20 }, 'after that the shop is free')
 }

@@ -16,7 +16,9 @@ Starts a reconciliation run, shows its progress, and prints what it found.
   --dry-run         change nothing; this is the default
   --apply           change what was found
   --run <id>        watch a run that was started before, instead of starting one
-  --json            print the run as JSON instead of tables
+  --list            show the newest 100 runs, instead of starting one
+  --status <word>   with --list: only those that are running, done or cancelled
+  --json            print the run, or the runs, as JSON instead of tables
   --help
 
 PAY_RECONCILE_TOKEN in the environment is sent as the bearer token; a token on the command line would be
@@ -30,17 +32,24 @@ export interface Command {
   readonly url: string
   readonly token: string | undefined
   readonly json: boolean
-  /** Watch this run, or start one. */
-  readonly work: { readonly run: string } | { readonly start: Readonly<Record<string, string | boolean>> }
+  readonly work: Work
 }
+
+/** Watch this run, list runs, or start one. */
+export type Work =
+  { readonly run: string } |
+  { readonly list: Readonly<Record<string, string>> } |
+  { readonly start: Readonly<Record<string, string | boolean>> }
 
 /** @returns nothing when help is wanted. @throws {@link PAY_RECONCILE_USAGE} */
 export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
-  const { url, mode, shop, run, apply, json, help, 'dry-run': dryRun } = optionsFrom(argv)
+  const { url, mode, shop, run, list, status, apply, json, help, 'dry-run': dryRun } = optionsFrom(argv)
   if (help) return undefined
   if (url === undefined || !URL.canParse(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the administration of accounts')
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run exclude each other')
   const common = { url: url.replace(/\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
+  if (status !== undefined && !list) throw new PAY_RECONCILE_USAGE('--status goes with --list')
+  if (list) return { ...common, work: { list: status === undefined ? {} : { status } } }
   if (run !== undefined) return { ...common, work: { run } }
   if (mode !== 'link' && mode !== 'sync' && mode !== 'check') throw new PAY_RECONCILE_USAGE('--mode must be link, sync or check')
   return { ...common, work: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }) } } }
@@ -52,7 +61,7 @@ function optionsFrom (argv: readonly string[]) {
   try {
     return parseArgs({
       args: [...argv],
-      options: { url: text, mode: text, shop: text, run: text, apply: flag, 'dry-run': flag, json: flag, help: flag }
+      options: { url: text, mode: text, shop: text, run: text, status: text, list: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
     }).values
   } catch (error) {
     throw new PAY_RECONCILE_USAGE(error instanceof Error ? error.message : 'unknown option')

@@ -1,12 +1,13 @@
 import createError from '@fastify/error'
 import type { Command } from './arguments.ts'
-import type { WireRun } from './text.ts'
+import type { WireRun, WireRunSummary } from './text.ts'
 
 /** The server refused a request of the command; the message says how. */
 export const PAY_RECONCILE_REFUSED = createError<[string]>('PAY_RECONCILE_REFUSED', '%s')
 
 /** The run routes of a server. */
 export interface Client {
+  list (query: Readonly<Record<string, string>>): Promise<readonly WireRunSummary[]>
   start (body: object): Promise<WireRun>
   /** A run with its first failed items. */
   get (id: string): Promise<WireRun>
@@ -14,7 +15,7 @@ export interface Client {
 }
 
 export function clientFor ({ url, token }: Command): Client {
-  async function send (method: string, path: string, body?: object): Promise<WireRun> {
+  async function send<Answer = WireRun> (method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(`${url}/reconcile${path}`, {
       method,
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }) },
@@ -26,6 +27,7 @@ export function clientFor ({ url, token }: Command): Client {
   }
 
   return {
+    list: query => send('GET', `?${new URLSearchParams(query)}`),
     start: body => send('POST', '', body),
     get: id => send('GET', `/${encodeURIComponent(id)}?outcome=failed&limit=20`),
     cancel: id => send('DELETE', `/${encodeURIComponent(id)}`)
@@ -34,8 +36,8 @@ export function clientFor ({ url, token }: Command): Client {
 
 function messageIn (text: string): string {
   try {
-    const { code, message } = JSON.parse(text)
-    return [code, message].filter(Boolean).join(' ')
+    const { code, message, run_id: run } = JSON.parse(text)
+    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).join(' ')
   } catch {
     return text.slice(0, 200)
   }

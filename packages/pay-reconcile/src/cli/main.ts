@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandFrom, usage, type Command } from './arguments.ts'
+import { commandFrom, usage, type Command, type Work } from './arguments.ts'
 import { clientFor } from './client.ts'
-import { progressLine, reportText, succeeded, type WireRun } from './text.ts'
+import { listText, progressLine, reportText, succeeded, type WireRun } from './text.ts'
 
 const pollMs = 500
 
@@ -10,7 +10,7 @@ process.exitCode = await main()
 async function main (): Promise<number> {
   try {
     const command = commandFrom(process.argv.slice(2), process.env)
-    if (command) return await reconcile(command)
+    if (command) return 'list' in command.work ? await list(command, command.work.list) : await reconcile(command, command.work)
     process.stdout.write(usage)
     return 0
   } catch (error) {
@@ -19,9 +19,15 @@ async function main (): Promise<number> {
   }
 }
 
-async function reconcile (command: Command): Promise<number> {
+async function list (command: Command, query: Readonly<Record<string, string>>): Promise<number> {
+  const runs = await clientFor(command).list(query)
+  process.stdout.write(command.json ? `${JSON.stringify(runs, null, 2)}\n` : listText(runs))
+  return 0
+}
+
+async function reconcile (command: Command, work: Exclude<Work, { list: unknown }>): Promise<number> {
   const client = clientFor(command)
-  const { id } = 'run' in command.work ? { id: command.work.run } : await client.start(command.work.start)
+  const { id } = 'run' in work ? { id: work.run } : await client.start(work.start)
   process.once('SIGINT', () => {
     process.stderr.write('\ncancelling; once more to leave the run alone\n')
     client.cancel(id).catch(error => process.stderr.write(`not cancelled: ${error.message}\n`))

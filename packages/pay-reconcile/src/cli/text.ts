@@ -1,8 +1,11 @@
 import type { Static } from '@sinclair/typebox'
-import type { RunWithItemsSchema } from '../reconcile/schemas.ts'
+import type { RunSchema, RunWithItemsSchema } from '../reconcile/schemas.ts'
 
 /** A run as the server answers it. */
 export type WireRun = Static<typeof RunWithItemsSchema>
+
+/** The same in a list, without its items. */
+export type WireRunSummary = Static<typeof RunSchema>
 
 /** `[#####-----]  50% 5000/10000 accounts, 2/3 shops, 1 failed` */
 export function progressLine ({ processed, total, shops, outcomes }: WireRun, width = 30): string {
@@ -24,6 +27,15 @@ export function reportText (run: WireRun, failed: WireRun['items']): string {
     table(['failed account', 'reason', 'provider request'], failed.map(item =>
       [item.account_id, item.error_code ?? '', item.provider_request_id ?? '']))
   ].filter(text => text !== '').join('\n\n') + '\n'
+}
+
+/** One line for each run. */
+export function listText (runs: readonly WireRunSummary[]): string {
+  if (runs.length === 0) return 'no runs\n'
+  return table(['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'], runs.map(run => [
+    run.id, run.status, run.dry_run ? `${run.mode} (dry run)` : run.mode, run.shop_id ?? 'all', `${run.processed}/${run.total}`,
+    run.started_at, run.actor
+  ])) + '\n'
 }
 
 function entries (counters: Readonly<Partial<Record<string, number>>>): string[][] {

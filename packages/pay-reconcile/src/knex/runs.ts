@@ -1,37 +1,8 @@
 import type { Knex } from 'knex'
-import { PAY_RECONCILE_RUN_ACTIVE } from '../errors.ts'
+import { runActiveError } from '../errors.ts'
 import { storable } from '../storable.ts'
-import type { Counters, Drift, Item, Mode, Outcome, Part, Run, RunStore } from '../reconcile/run.ts'
-
-interface RunRow {
-  readonly id: string
-  readonly mode: Mode
-  readonly dry_run: boolean
-  readonly shop_id: string | null
-  readonly actor: string
-  readonly request_id: string | null
-  readonly cancel_requested: boolean
-  /** A text where the host has set its driver so. */
-  readonly started_at: Date | string
-  readonly finished_at: Date | string | null
-  readonly total: number
-  readonly processed: number
-  readonly shops: number
-  readonly finished: number
-  readonly cancelled: number
-  readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string }>
-  readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
-}
-
-interface PartRow {
-  readonly run_id: string
-  readonly shop_id: string
-  readonly processed: number
-  readonly last_account: string | null
-  readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
-}
+import type { Item, NewRun, RunStore } from '../reconcile/run.ts'
+import { hasStatus, newestFirst, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
 
 /** A part that nobody works on. */
 const free = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
@@ -52,24 +23,47 @@ export function knexRunStore (knex: Knex): RunStore {
       select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`)
   }
 
+  /** Adds a run with its parts. @returns false when another run holds one of the shops. */
+  async function insert (run: NewRun, parts: string): Promise<boolean> {
+    try {
+      await knex.raw(`with run as (
+          insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id) values (?, ?, ?, ?, ?, ?) returning id
+        ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
+        select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id uuid, total integer)`,
+      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, parts])
+      return true
+    } catch (error) {
+      if (!isHeldShop(error)) throw error
+      return false
+    }
+  }
+
   return {
     async start (run, shops) {
       const parts = JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
-      try {
-        await knex.raw(`with run as (
-            insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id) values (?, ?, ?, ?, ?, ?) returning id
-          ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
-          select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id uuid, total integer)`,
-        [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, parts])
-      } catch (error) {
-        throw isUniqueViolation(error) ? new PAY_RECONCILE_RUN_ACTIVE() : error
+      while (!await insert(run, parts)) {
+        const { rows: [held] } = await knex.raw<{ rows: Array<Pick<PartRow, 'run_id' | 'shop_id'>> }>(`
+          select p.run_id, p.shop_id from pay_reconcile_run_shops p
+          where p.status in ('pending', 'running') and p.shop_id in (select (e->>'shop_id')::uuid from jsonb_array_elements(?::jsonb) e)
+          order by p.shop_id limit 1`, [parts])
+        // None: it was done between the two statements, and the shop is free.
+        if (held) throw runActiveError(held.run_id, held.shop_id)
       }
       if (shops.length === 0) await settle()
     },
 
     async get (id) {
-      const { rows: [row] } = await knex.raw<{ rows: RunRow[] }>(runStatement, { id })
+      const { rows: [row] } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = :id'), { id })
       return row && runFrom(row)
+    },
+
+    async list ({ skip, limit, status }) {
+      const matching = status === undefined ? '' : `where ${hasStatus[status]}`
+      const [{ rows }, { rows: [counted] }] = await Promise.all([
+        knex.raw<{ rows: RunRow[] }>(runsStatement(`${matching} order by ${newestFirst} offset :skip limit :limit`), { skip, limit }),
+        knex.raw<{ rows: Array<{ count: number }> }>(`select count(*)::int as count from pay_reconcile_runs r ${matching}`)
+      ])
+      return { runs: rows.map(runFrom), count: counted?.count ?? 0 }
     },
 
     async items (id, { skip, limit, outcome }) {
@@ -145,64 +139,6 @@ export function knexRunStore (knex: Knex): RunStore {
   }
 }
 
-/** The sums over the shops of a run. */
-const runStatement = `
-  select r.*, coalesce(p.total, 0)::int as total, coalesce(p.processed, 0)::int as processed,
-    coalesce(p.shops, 0)::int as shops, coalesce(p.finished, 0)::int as finished, coalesce(p.cancelled, 0)::int as cancelled,
-    coalesce((select jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)) from (
-      select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s), '[]') as stopped,
-    coalesce((select jsonb_object_agg(k.key, k.n) from (
-      select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.outcomes) e where p.run_id = r.id group by e.key) k), '{}') as outcomes,
-    coalesce((select jsonb_object_agg(k.key, k.n) from (
-      select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.drift) e where p.run_id = r.id group by e.key) k), '{}') as drift
-  from pay_reconcile_runs r
-  left join lateral (
-    select sum(total) as total, sum(processed) as processed, count(*) as shops,
-      count(*) filter (where status not in ('pending', 'running')) as finished, count(*) filter (where status = 'cancelled') as cancelled
-    from pay_reconcile_run_shops where run_id = r.id
-  ) p on true
-  where r.id = :id`
-
-function runFrom (row: RunRow): Run {
-  return {
-    id: row.id,
-    mode: row.mode,
-    dryRun: row.dry_run,
-    shopId: row.shop_id,
-    actor: row.actor,
-    requestId: row.request_id,
-    status: statusOf(row),
-    cancelRequested: row.cancel_requested,
-    startedAt: new Date(row.started_at).toISOString(),
-    finishedAt: row.finished_at === null ? null : new Date(row.finished_at).toISOString(),
-    total: row.total,
-    processed: row.processed,
-    outcomes: row.outcomes,
-    drift: row.drift,
-    shops: {
-      total: row.shops,
-      finished: row.finished,
-      stopped: row.stopped.map(({ shop_id: shopId, reason }) => ({ shopId, reason }))
-    }
-  }
-}
-
-function statusOf (row: RunRow): Run['status'] {
-  if (row.finished_at === null) return 'running'
-  return row.cancelled > 0 ? 'cancelled' : 'done'
-}
-
-function partFrom (row: PartRow): Part {
-  return {
-    runId: row.run_id,
-    shopId: row.shop_id,
-    processed: row.processed,
-    lastAccount: row.last_account,
-    outcomes: row.outcomes,
-    drift: row.drift
-  }
-}
-
-function isUniqueViolation (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '23505'
+function isHeldShop (error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === 'pay_reconcile_one_run_per_shop'
 }

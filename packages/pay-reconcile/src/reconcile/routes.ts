@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { Static } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../customers.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
-import { pageFrom, type RawQuery } from '../list-query.ts'
+import { contentRange, pageFrom, type RawQuery } from '../list-query.ts'
+import { sayContentRange } from '../manners.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from '../schemas.ts'
 import type { Item, Run, RunStore } from './run.ts'
 import type { Runner } from './runner.ts'
-import { ItemsQuerystring, outcomes, RunBody, RunSchema, RunWithItemsSchema } from './schemas.ts'
+import {
+  ItemsQuerystring, outcomes, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema, statuses
+} from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
-/** Start, watch and cancel a bulk run. */
+/** Start, list, watch and cancel bulk runs. */
 export function runRoutes (
   scope: FastifyInstance, runner: Runner, runs: RunStore, callerOf: (request: FastifyRequest) => Caller
 ): void {
@@ -20,7 +23,7 @@ export function runRoutes (
       operationId: 'start_reconciliation',
       description: 'Starts a bulk run in the background. Changes nothing unless dry_run is false.',
       body: RunBody,
-      response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
+      response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: RunActiveProblem, 422: InputProblem }
     })
   }, async (request, reply) => {
     const { mode, dry_run: dryRun = true, shop_id: shopId = null } = request.body
@@ -28,6 +31,21 @@ export function runRoutes (
     const run = await runner.start({ id: randomUUID(), mode, dryRun, shopId, actor, requestId })
     reply.code(202).header('location', `${request.routeOptions.url ?? ''}/${run.id}`)
     return wireRun(run)
+  })
+
+  scope.get<{ Querystring: RawQuery }>('/reconcile', {
+    schema: documented({
+      operationId: 'list_reconciliations',
+      description: 'Bulk runs, newest first, a page at a time. Content-Range: runs {skip}-{skip+limit}/{count}.',
+      querystring: RunsQuerystring,
+      response: { 200: Type.Array(RunSchema), ...refusals, 422: InputProblem }
+    })
+  }, async (request, reply) => {
+    const page = pageFrom(request.query)
+    const status = oneOf(statuses, 'status', request.query.status)
+    const { runs: found, count } = await runs.list({ ...page, status })
+    sayContentRange(reply, contentRange('runs', page, count))
+    return found.map(wireRun)
   })
 
   scope.get<ById & { Querystring: RawQuery }>('/reconcile/:id', {
@@ -41,7 +59,7 @@ export function runRoutes (
   }, async request => {
     const { id } = request.params
     const page = pageFrom(request.query)
-    const outcome = outcomeFrom(request.query.outcome)
+    const outcome = oneOf(outcomes, 'outcome', request.query.outcome)
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
     const { items, count } = await runs.items(id, { ...page, outcome })
@@ -58,10 +76,10 @@ export function runRoutes (
   }, async request => wireRun(await runner.cancel(request.params.id)))
 }
 
-function outcomeFrom (value: unknown): string | undefined {
-  if (value === undefined) return undefined
-  if (!outcomes.some(outcome => outcome === value)) throw validationError('outcome', `outcome must be one of ${outcomes.join(', ')}`)
-  return String(value)
+function oneOf<Word extends string> (words: readonly Word[], name: string, value: unknown): Word | undefined {
+  const word = words.find(known => known === value)
+  if (value !== undefined && word === undefined) throw validationError(name, `${name} must be one of ${words.join(', ')}`)
+  return word
 }
 
 function wireRun (run: Run): Static<typeof RunSchema> {

@@ -80,10 +80,14 @@ export interface Lease {
  * Where runs are kept. A part belongs to one owner at a time, and a shop to one run at a time.
  */
 export interface RunStore {
-  /** @throws PAY_RECONCILE_RUN_ACTIVE when a shop is part of an unfinished run. */
+  /** @throws `runActiveError(runId, shopId)` when a shop is part of an unfinished run. */
   start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<void>
 
   get (id: string): Promise<Run | undefined>
+
+  /** A page of the runs, newest first, and the number of all. */
+  list (page: { readonly skip: number, readonly limit: number, readonly status?: Run['status'] | undefined }):
+  Promise<{ readonly runs: readonly Run[], readonly count: number }>
 
   items (id: string, page: { readonly skip: number, readonly limit: number, readonly outcome?: string | undefined }):
   Promise<{ readonly items: readonly Item[], readonly count: number }>

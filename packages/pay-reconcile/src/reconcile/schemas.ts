@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { nullableText, nullableTimestamp, nullableUuid, pageParameters, Uuid } from '../schemas.ts'
-import type { Counters, Drift, Mode, Outcome } from './run.ts'
+import { nullableText, nullableTimestamp, nullableUuid, pageParameters, Problem, Uuid } from '../schemas.ts'
+import type { Counters, Drift, Mode, Outcome, Run } from './run.ts'
 
 const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
 export const outcomes = [
   'unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'
 ] as const satisfies readonly Outcome[]
+export const statuses = ['running', 'done', 'cancelled'] as const satisfies ReadonlyArray<Run['status']>
 const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const satisfies readonly Drift[]
 
+const StatusSchema = Type.Union(statuses.map(status => Type.Literal(status)))
 const ModeSchema = Type.Union(modes.map(mode => Type.Literal(mode)))
 const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Counters<Key>>(
   Type.Object(Object.fromEntries(keys.map(key => [key, Type.Optional(Type.Integer())])))
@@ -25,7 +27,7 @@ export const RunSchema = Type.Object({
   mode: ModeSchema,
   dry_run: Type.Boolean(),
   shop_id: nullableUuid,
-  status: Type.Union([Type.Literal('running'), Type.Literal('done'), Type.Literal('cancelled')]),
+  status: StatusSchema,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
   started_at: Type.String(),
@@ -61,7 +63,19 @@ export const RunWithItemsSchema = Type.Object({
   items_count: Type.Integer()
 })
 
-/** The names that the query string may have; `list-query.ts` reads the page. */
+/** The body of a 409: which run is in the way. */
+export const RunActiveProblem = Type.Object({
+  ...Problem.properties,
+  run_id: Type.Optional(Uuid),
+  shop_id: Type.Optional(Uuid)
+}, { description: 'run_id is the run in the way, shop_id the first shop that it holds' })
+
+/** The names that the query strings may have; `list-query.ts` reads the page. */
+export const RunsQuerystring = Type.Object({
+  ...pageParameters,
+  status: Type.Optional(StatusSchema)
+})
+
 export const ItemsQuerystring = Type.Object({
   ...pageParameters,
   outcome: Type.Optional(Type.Union(outcomes.map(outcome => Type.Literal(outcome))))
