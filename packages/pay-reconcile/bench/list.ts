@@ -34,6 +34,11 @@ async function measure (knex: Knex): Promise<void> {
   const lists = [
     ['all, by id', ''],
     ['all, by name', 'sort=name'],
+    ['all, by shop', 'sort=shop_name'],
+    ['all, by hash', 'sort=-hash_name'],
+    ['all, by customer', 'sort=-pay_customer_id'],
+    ['all, by synced', 'sort=pay_synced_at'],
+    ['all, by synced, newest first', 'sort=-pay_synced_at'],
     ['missing, by name', 'missing_pay=true&sort=name'],
     ['with a customer, by name', 'missing_pay=false&sort=-name'],
     ['one shop, missing, by name', `shop_id=${shopId}&missing_pay=true&sort=name`],

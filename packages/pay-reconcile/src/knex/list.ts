@@ -26,9 +26,12 @@ export async function accountPage (
 ): Promise<{ accounts: readonly Account[], count: number }> {
   const matching = () => knex(`${table} as a`).modify(query => where(query, filter))
   const withShop = (query: Knex.QueryBuilder) => query.join(`${shopTable} as s`, 's.id', 'a.shop_id')
+  // Shops in their order, so that accounts are read shop by shop and only as far as the page needs.
+  const byShop = (query: Knex.QueryBuilder, descending: boolean) =>
+    query.join(knex(shopTable).select('id', 'name').orderBy('name', descending ? 'desc' : 'asc').as('s'), 's.id', 'a.shop_id')
 
   const ids = matching().select('a.id').modify(query => order(query, sort)).offset(skip).limit(limit)
-    .modify(query => { if (sort.some(({ field }) => field === 'shop_name')) withShop(query) })
+    .modify(query => { for (const { field, descending } of sort) if (field === 'shop_name') byShop(query, descending) })
   const page = withShop(knex(`${table} as a`)).whereIn('a.id', ids).modify(query => order(query, sort))
     .select('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details') as Promise<AccountRow[]>
   const count = matching().select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))

@@ -83,19 +83,25 @@ export async function dropPayReconcileTables (knex: Knex): Promise<void> {
 }
 
 /**
- * Creates the indexes that listing and bulk runs read by: names, shops, and the customer id inside
- * `details`, and parts of names where the database has the extension pg_trgm. On a large live table create
- * the same ones with CONCURRENTLY instead.
+ * Creates the indexes that listing and bulk runs read by: shops, whatever a list is sorted by, and parts of
+ * names where the database has the extension pg_trgm. May be called any number of times. On a large live
+ * table create the same ones with CONCURRENTLY instead.
  */
 export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: AccountTable = {}): Promise<void> {
   const name = table.replace(/\W/g, '_')
   const customerId = "(nullif(details->>'pay_customer_id', ''))"
+  const syncedAt = "(nullif(details->>'pay_synced_at', ''))"
   // Those with and those without a customer have their own: a count can then be read off the index alone.
   const indexes: Readonly<Record<string, string>> = {
     name: '(name, id)',
     shop_name: '(shop_id, name, id)',
     shop: '(shop_id, id)',
     customer: `(${customerId}, id)`,
+    customer_down: down(customerId),
+    synced: `(${syncedAt}, id)`,
+    synced_down: down(syncedAt),
+    hash_name: '(hash_name, id)',
+    hash_name_down: down('hash_name'),
     shop_customer: `(shop_id, ${customerId})`,
     missing: `(name, id) where ${customerId} is null`,
     linked: `(name, id) where ${customerId} is not null`,
@@ -106,6 +112,11 @@ export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: 
   }
   const { rows: [trigrams] } = await knex.raw<{ rows: unknown[] }>("select 1 from pg_extension where extname = 'pg_trgm'")
   if (trigrams) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
+}
+
+/** Accounts without the value come last in both directions, so no index serves both, read forwards or backwards. */
+function down (key: string): string {
+  return `(${key} desc nulls last, id desc)`
 }
 
 /** One statement at a time: the extended protocol takes no more. */
