@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { createAccountIndexes } from 'pay-reconcile/knex'
 import type { Migration } from './migration.ts'
 
 /** The order in which these lists come unless the caller asks for another. */
@@ -6,6 +7,8 @@ const TABLES = ['products', 'categories', 'tags', 'attributes', 'accounts']
 
 async function up (knex: Knex): Promise<void> {
   for (const table of TABLES) await knex.raw('create index ?? on ?? (shop_id, name, id)', [nameOf(table), table])
+  // Once more: it has indexes that it had not when the table was made.
+  await createAccountIndexes(knex)
 }
 
 async function down (knex: Knex): Promise<void> {
