@@ -6,10 +6,12 @@ import type { Era, Tool } from './tool.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
+/** Everything of a list answer except the id, which goes between the two. */
+export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
+
 /** Writes the answers of one server as JSON texts. */
 export interface AnswerWriter {
-  /** Everything of a list answer except the id, which goes between the two. */
-  readonly list: (era: Era, page: Page) => { readonly head: Buffer, readonly tail: Buffer }
+  readonly list: (era: Era, page: Page) => ListAnswer
   readonly call: (era: Era, id: string | number, tool: Tool, result: ToolResult) => string
 }
 

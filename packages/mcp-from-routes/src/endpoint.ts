@@ -1,12 +1,12 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answerWriter } from './answer.ts'
-import { definitionWriter, pageOf } from './list.ts'
+import { definitionWriter } from './list.ts'
 import type { Settings } from './options.ts'
+import { writtenPages } from './pages.ts'
 import type { ToolResult } from './result.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
 import type { Served } from './served.ts'
 import { Stop } from './stop.ts'
-import type { Era } from './tool.ts'
 import { acceptedForm, directMessage, rememberedEnvelopes } from './wire.ts'
 import type { DirectMessage } from './wire.ts'
 
@@ -71,29 +71,17 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
 type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, stop: Stop) => Promise<boolean>
 
 /** Sends what can be answered without the SDK. False means that nothing was done and the SDK has to say why not. */
-function directAnswers ({ settings, toolsFor, toolFor, call }: Served): AnswerDirectly {
+function directAnswers (served: Served): AnswerDirectly {
+  const { settings, toolFor, call } = served
   const write = answerWriter(settings, definitionWriter())
-  const lists = new Map<string, ReturnType<typeof write.list>>()
-
-  async function listAnswer (era: Era, id: string | number, cursor: string | undefined, request: FastifyRequest): Promise<Buffer | undefined> {
-    const key = `${era} ${cursor ?? ''}`
-    let list = lists.get(key)
-    if (list === undefined) {
-      const page = pageOf(await toolsFor(request), cursor, settings.pageSize)
-      if (page === undefined) return undefined
-      list = write.list(era, page)
-      // The list of one caller is not that of another. Cursors name tools, so there are only so many pages.
-      if (settings.canUse === undefined && page.tools.length > 0) lists.set(key, list)
-    }
-    return Buffer.concat([list.head, Buffer.from(JSON.stringify(id)), list.tail])
-  }
+  const pages = writtenPages(served, write)
 
   return async (message, form, request, reply, stop) => {
     const { era, id } = message
     if (message.method === 'tools/list') {
-      const answer = await listAnswer(era, id, message.cursor, request)
-      if (answer !== undefined) send(reply, form, answer)
-      return answer !== undefined
+      const page = await pages(era, message.cursor, request)
+      if (page !== undefined) send(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
+      return page !== undefined
     }
     const tool = await toolFor(message.name, request)
     // Progress is told on a stream, which is the SDK's craft.

@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify'
+import t from 'tap'
+import { answerWriter } from '../src/answer.ts'
+import type { AnswerWriter } from '../src/answer.ts'
+import { definitionWriter } from '../src/list.ts'
+import { settingsFromOptions } from '../src/options.ts'
+import type { McpFromRoutesOptions } from '../src/options.ts'
+import { writtenPages } from '../src/pages.ts'
+import type { Pages } from '../src/pages.ts'
+import { served } from '../src/served.ts'
+import { toolFromRoute } from '../src/tool.ts'
+import type { Tool } from '../src/tool.ts'
+import { SERVER_INFO } from './build.ts'
+
+const REQUEST = {} as FastifyRequest
+const NAMES = ['a', 'b', 'c', 'd', 'e']
+const after = (name: string): string => Buffer.from(`after ${name}`).toString('base64url')
+
+function tool (name: string): Tool {
+  const schema = { operationId: name, description: 'D.' }
+  return toolFromRoute({ method: 'GET', url: `/${name}`, schema, config: {}, constraints: {}, websocket: false, shared: {} }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}
+
+/** The pages of five tools, and how often one has been written. */
+function pagesOf (options: Partial<McpFromRoutesOptions> = {}): { pages: Pages, writes: () => number } {
+  const settings = settingsFromOptions({ serverInfo: SERVER_INFO, ...options })
+  const tools = new Map(NAMES.map((name) => [name, tool(name)]))
+  const write = answerWriter(settings, definitionWriter())
+  let writes = 0
+  const counted: AnswerWriter = { ...write, list: (era, page) => { writes += 1; return write.list(era, page) } }
+  const call = async (): Promise<never> => { throw new TypeError('nothing is called') }
+  return { pages: writtenPages(served(settings, () => tools, call), counted), writes: () => writes }
+}
+
+t.test('a page that clients come by is written once per era', async (t) => {
+  const { pages, writes } = pagesOf({ pageSize: 2 })
+  const walk = async (): Promise<unknown[]> => Promise.all([undefined, after('b'), after('d')].map((cursor) => pages('legacy', cursor, REQUEST)))
+  const first = await walk()
+  t.equal(writes(), 3)
+  t.ok((await walk()).every((page, index) => page === first[index]))
+  t.equal(writes(), 3)
+  t.not(await pages('modern', undefined, REQUEST), first[0])
+  t.equal(writes(), 4)
+})
+
+t.test('cursors that a client makes up are answered, and nothing is kept of them', async (t) => {
+  const { pages } = pagesOf()
+  // Of a name that is no tool's, and of every tool: with all tools on one page each would keep the rest of the list.
+  for (const name of ['aa', 'a', 'b', 'c', 'zz']) {
+    const [one, two] = [await pages('legacy', after(name), REQUEST), await pages('legacy', after(name), REQUEST)]
+    t.strictSame(one, two)
+    t.not(one, two, name)
+  }
+  const all = await pages('legacy', undefined, REQUEST)
+  t.equal(await pages('legacy', after('A'), REQUEST), all, 'one that leads to a page that is kept takes that')
+  t.equal(await pages('legacy', 'nonsense', REQUEST), undefined)
+})
+
+t.test('the list of one caller is never kept', async (t) => {
+  const { pages } = pagesOf({ canUse: () => true })
+  t.not(await pages('legacy', undefined, REQUEST), await pages('legacy', undefined, REQUEST))
+})
