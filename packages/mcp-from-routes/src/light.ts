@@ -52,6 +52,7 @@ export class LightSocket extends EventEmitter {
 export class LightRequest extends IncomingMessage {
   readonly [PARENT_REQUEST]: FastifyRequest
   #body: string | undefined
+  #answered = false
 
   constructor ({ method, url, headers, body }: InnerRequest, outer: FastifyRequest, socket: LightSocket) {
     super(socket as unknown as Socket)
@@ -74,15 +75,29 @@ export class LightRequest extends IncomingMessage {
     this.push(null)
   }
 
+  /**
+   * What a server does once the response is there: the body, if nobody has read it, is thrown away, so that the
+   * request ends and closes.
+   */
+  release (): void {
+    this.#answered = true
+    // A stream takes its time to end, so it is done only for those who see it.
+    if (this.readableFlowing === null && (this.listenerCount('close') > 0 || this.listenerCount('end') > 0)) this.resume()
+  }
+
+  /** As in Node.js, a request that has been read or answered was not aborted, and an error that nobody hears is no news. */
   override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
-    this.aborted = true
-    this.emit('aborted')
-    done(error)
+    if (!this.readableEnded && !this.#answered) {
+      this.aborted = true
+      this.emit('aborted')
+    }
+    if (error === null) done()
+    else process.nextTick(() => done(this.listenerCount('error') > 0 ? error : null))
   }
 }
 
 /** A response that is kept instead of sent. */
-export class LightResponse extends ServerResponse {
+export class LightResponse extends ServerResponse<LightRequest> {
   readonly #done: (response: InnerResponse | undefined) => void
   readonly #maxBytes: number
   readonly #onChunk: ((chunk: Buffer, response: InnerResponse) => void) | undefined
@@ -150,6 +165,7 @@ export class LightResponse extends ServerResponse {
     process.nextTick(() => {
       if (error && this.listenerCount('error') > 0) this.emit('error', error)
       this.emit('close')
+      this.req.destroy()
     })
     this.#settle(undefined)
     return this
@@ -193,6 +209,7 @@ function finish (response: LightResponse, done: unknown): void {
   if (typeof done === 'function') done()
   response.destroyed = true
   response.emit('close')
+  response.req.release()
 }
 
 function toBuffer (chunk: unknown, encoding: unknown): Buffer {

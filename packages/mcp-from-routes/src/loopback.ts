@@ -50,6 +50,8 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
     Object.defineProperty(req, PARENT_REQUEST, { value: outer })
     const socket = new LightSocket(outer.raw.socket)
+    // Over HTTP a request closes once its response has, and what it holds is released then. This one would not.
+    res.once('close', () => process.nextTick(() => { if (!req.destroyed) req.emit('close') }))
     for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
     app.routing(req, res)
   }

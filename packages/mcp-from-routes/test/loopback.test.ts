@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -81,6 +82,48 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     const stop = new Stop()
     stop.stop('closing')
     t.equal(await loopback(app, { method: 'GET', url: '/never', headers: {}, body: undefined, params: new Map() }, { outer, stop, maxBytes: 1000 }), undefined)
+  })
+
+  t.test(`${name}: an error with which a route destroys its request is not thrown where nobody hears it`, async (t) => {
+    const heard: string[] = []
+    const { app, outer } = await outside(t, async (app) => {
+      await app.register(async (scope) => {
+        scope.addHook('preParsing', async ({ url }, _reply, payload) => {
+          if (url === '/heard') payload.on('error', ({ message }: Error) => heard.push(message))
+          ;(payload as IncomingMessage).destroy(new TypeError('too long'))
+          // Long enough for the error to be told.
+          await new Promise(setImmediate)
+          throw Object.assign(new TypeError('too long'), { statusCode: 413 })
+        })
+        scope.post('/unheard', async () => 'x')
+        scope.post('/heard', async () => 'x')
+      })
+    })
+    for (const url of ['/unheard', '/heard']) {
+      const answer = loopback(app, { method: 'POST', url, headers: { 'content-type': 'application/json' }, body: '{}', params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+      // As over HTTP, light-my-request closes the connection at once.
+      t.match(await answer.catch(() => undefined), name === 'light' ? { statusCode: 413 } : undefined)
+    }
+    t.strictSame(heard, ['too long'])
+  })
+
+  t.test(`${name}: a request closes after its response, however that ended, and only one without an answer was aborted`, async (t) => {
+    const log: string[] = []
+    const { app, outer } = await outside(t, (app) => {
+      app.addHook('onRequest', async ({ raw, url }) => {
+        if (url !== '/outer') raw.on('aborted', () => log.push(`${url} aborted`)).on('close', () => log.push(`${url} closed`))
+      })
+      app.get('/answered', { onResponse: async ({ raw }) => { if (name === 'light') setImmediate(() => raw.destroy()) } }, async () => 'x')
+      app.post('/read', async ({ body }) => body)
+      app.get('/destroyed', (_request, reply) => { reply.hijack(); reply.raw.destroy() })
+    })
+    for (const [method, url, body] of [['GET', '/answered', undefined], ['POST', '/read', '{}'], ['GET', '/destroyed', undefined]] as const) {
+      const headers: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' }
+      await loopback(app, { method, url, headers, body, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    // light-my-request knows no aborted requests.
+    t.strictSame(log, ['/answered closed', '/read closed', ...name === 'light' ? ['/destroyed aborted'] : [], '/destroyed closed'])
   })
 
   t.test(`${name}: a response that its route destroys is no answer`, async (t) => {

@@ -16,7 +16,7 @@ export const ANIMALS: readonly Animal[] = [
     'no-content', 'not-modified', 'redirect', 'created', 'throws', 'rejects', 'http-error', 'not-an-error', 'serializer-fails', 'stream-fails', 'stream-fails-late',
     'not-found', 'cookies', 'large', 'large-stream', 'early', 'early-pre-handler', 'hook-throws', 'on-send', 'gzip', 'trailers', 'hints', 'hijacked', 'hijacked-pieces',
     'hijacked-array', 'raw-header', 'raw-piped', 'on-response', 'request', 'elapsed', 'peer', 'slow', 'next-tick', 'callback', 'nothing-there', 'coerced?n=5&n=6&b=true',
-    'coerced?n=x', 'encoded/%C3%BC%2F', 'error-handler', 'error-handler-throws', 'abort-hook', 'signal', 'drain', 'listeners', 'timeout-handler'
+    'coerced?n=x', 'encoded/%C3%BC%2F', 'error-handler', 'error-handler-throws', 'abort-hook', 'signal', 'drain', 'listeners', 'timeout-handler', 'closes'
   ].map((name) => get(`/zoo/${name}`)),
   { method: 'HEAD', url: '/zoo/object' },
   { method: 'OPTIONS', url: '/zoo/object' },
@@ -30,6 +30,8 @@ export const ANIMALS: readonly Animal[] = [
   json('/zoo/echo', JSON.stringify({ a: 'x'.repeat(200_000) })),
   json('/zoo/echo', JSON.stringify({ a: 'x'.repeat(2_000_000) })),
   json('/zoo/pre-parsing', '{"a":"b"}'),
+  json('/zoo/read-and-destroyed', '{"a":"b"}'),
+  json('/zoo/closes', '{"a":"b"}'),
   json('/zoo/limited', '{"a":"longer than ten bytes"}'),
   { method: 'POST', url: '/zoo/echo', headers: { 'content-type': 'text/plain' }, body: 'text' },
   { method: 'POST', url: '/zoo/echo', headers: { 'content-type': 'application/xml' }, body: '<a/>' },
@@ -104,6 +106,16 @@ export async function zoo (app: FastifyInstance, log: string[]): Promise<void> {
   app.get('/zoo/error-handler-throws', { errorHandler: () => { throw new TypeError('again') } }, async () => { throw new TypeError('first') })
   app.get('/zoo/abort-hook', { onRequestAbort: async () => { log.push('aborted') } }, async () => 'x')
   app.get('/zoo/signal', async ({ signal }) => ({ aborted: signal.aborted }))
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/zoo/closes',
+    onRequestAbort: async () => { log.push('aborted') },
+    handler: async ({ raw }) => {
+      raw.on('aborted', () => log.push('aborted event')).on('close', () => log.push('request closed'))
+      return { aborted: raw.aborted }
+    }
+  })
+  app.post('/zoo/read-and-destroyed', async ({ raw, body }) => { raw.destroy(new TypeError('nobody hears')); await new Promise(setImmediate); return body })
   app.get('/zoo/drain', (_request, reply) => { reply.hijack(); reply.raw.write('a', () => { log.push('written'); reply.raw.end() }) })
   app.get('/zoo/listeners', async ({ raw }, reply) => { raw.on('close', () => {}); reply.raw.setTimeout(1000, () => {}); raw.socket.setTimeout?.(0); return 'x' })
   app.get('/zoo/timeout-handler', { handlerTimeout: 20 }, async ({ signal }) => { await once(signal, 'abort'); log.push('gave up'); return 'late' })
