@@ -66,10 +66,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     const start = performance.now()
     const result = await answer(call)
     const { tool: { public: tool }, outer: request, stop } = call
+    const failed = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     try {
-      onToolCall({ tool, request, duration: performance.now() - start, isError: result.isError === true, statusCode: result.statusCode, ended: stop.reason })
+      const told = onToolCall({ tool, request, duration: performance.now() - start, isError: result.isError === true, statusCode: result.statusCode, ended: stop.reason })
+      // The caller does not wait for it.
+      if (told !== undefined) Promise.resolve(told).catch(failed)
     } catch (error) {
-      request.log.error({ err: error }, 'onToolCall failed')
+      failed(error)
     }
     return result
   }

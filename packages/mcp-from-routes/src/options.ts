@@ -52,8 +52,11 @@ export interface McpFromRoutesOptions {
    * as that of a tool that does not exist. The route's own checks run in any case. Default is that all may use all.
    */
   readonly canUse?: (tool: McpTool, request: FastifyRequest) => boolean | Promise<boolean>
-  /** Told of every call when it has ended, for metrics and audit. What it throws is logged. Default is none. */
-  readonly onToolCall?: (event: ToolCallEvent) => void
+  /**
+   * Told of every call when it has ended, for metrics and audit. No caller waits for it; what it throws, or rejects
+   * with, is logged. Default is none.
+   */
+  readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
   /** How long a client of revision 2026-07-28 may keep the list, in milliseconds. Default is 300,000. */
   readonly cacheTtl?: number
   /** Tools on one page of the list. Default is all. */

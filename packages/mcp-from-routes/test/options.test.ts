@@ -13,6 +13,12 @@ const modern = (method: string, params: Record<string, unknown> = {}): { message
   headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...typeof params.name === 'string' && { 'mcp-name': params.name } }
 })
 
+/** A logger, and the errors it was told of. */
+function logs (): { logged: () => Array<Record<string, unknown>>, logger: object } {
+  const lines: Array<Record<string, unknown>> = []
+  return { logged: () => lines, logger: { level: 'error', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } }
+}
+
 function three (app: FastifyInstance): void {
   for (const name of ['a', 'b', 'c']) app.get(`/${name}`, { ...tool(name), config: { role: name } as object }, async () => name)
 }
@@ -81,6 +87,15 @@ t.test('onToolCall is told of every call', async (t) => {
   await post(url, { ...message, params: { ...message.params as object, arguments: {}, task: {} } }, headers)
   t.strictSame(events.map(({ tool: { name }, isError, statusCode, ended }) => [name, isError, statusCode, ended]).slice(0, 3), [['ok', false, 200, undefined], ['ok', true, undefined, undefined], ['bad', true, 500, undefined]])
   t.ok(events.every(({ duration, request }) => duration >= 0 && request.url === '/mcp'))
+})
+
+t.test('what onToolCall throws or rejects with is logged, and the call is answered', async (t) => {
+  for (const onToolCall of [() => { throw new TypeError('no audit') }, async () => { throw new TypeError('no audit') }]) {
+    const { logged, logger } = logs()
+    const { url } = await listen(t, (app) => { app.get('/a', tool('a'), async () => 'a') }, { onToolCall }, { logger })
+    t.match(await call(url, 'a'), { content: [{ text: 'a' }] })
+    t.match(logged(), [{ level: 50, msg: 'onToolCall failed', err: { message: 'no audit' } }])
+  }
 })
 
 t.test('a route that takes too long is given up, and told so', async (t) => {

@@ -16,6 +16,7 @@ app.register(mcpFromRoutes, {
   canUse: ({ route }, request) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' },
   onToolCall: ({ duration, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof statusCode, number | undefined>>() }
 })
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
 // @ts-expect-error serverInfo is required
 app.register(mcpFromRoutes, {})
 // @ts-expect-error a version is required
