@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { answerWriter } from './answer.ts'
+import { batchRefusal } from './batch.ts'
 import { definitionWriter } from './list.ts'
 import type { Settings } from './options.ts'
 import { writtenPages } from './pages.ts'
@@ -24,6 +25,7 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
 
   async function post (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     if (closing) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
+    if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
     if (message === undefined || form === undefined) return throughSdk(request, reply, request.body)
@@ -37,6 +39,11 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
       open.delete(stop)
     }
     return throughSdk(request, reply, request.body)
+  }
+
+  async function batch (request: FastifyRequest, reply: FastifyReply, messages: readonly unknown[]): Promise<unknown> {
+    const refusal = batchRefusal(messages, request.raw.headers['mcp-protocol-version'] as string | undefined)
+    return refusal === undefined ? throughSdk(request, reply, messages) : reply.code(400).send(rpcError(-32600, refusal))
   }
 
   /** Hands one message to the SDK and its answer to Fastify, whose hooks and headers stay in force. */

@@ -101,6 +101,24 @@ t.test('what is not a message is refused in the words of the protocol', async (t
   t.match(await post(url, { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: {} }), { body: { error: { code: -32602 }, id: 'a' } })
 })
 
+t.test('one request of HTTP is at most one call of a tool', async (t) => {
+  let ran = 0
+  const { url } = await listen(t, (app) => { app.get('/count', { schema: { operationId: 'count', description: 'D.', tags: ['mcp'] } }, async () => { ran += 1 }) })
+  const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'count' } }
+  const PING = { jsonrpc: '2.0', id: 2, method: 'ping' }
+  const refused = (message: string): unknown => ({ status: 400, body: error(-32600, `Invalid Request: ${message}`) })
+  for (const version of ['2025-06-18', '2025-11-25', '2026-07-28']) {
+    t.match(await post(url, [CALL], { 'mcp-protocol-version': version }), refused('revision 2025-06-18 and later have no batches'), version)
+  }
+  for (const headers of [{}, { 'mcp-protocol-version': '2024-11-05' }, { 'mcp-protocol-version': '2025-03-26' }]) {
+    t.match(await post(url, [CALL, PING, { ...CALL, id: 3 }], headers), refused('a batch may hold one request for tools'))
+    t.match(await post(url, [LIST, LIST], headers), refused('a batch may hold one request for tools'))
+  }
+  t.equal(ran, 0)
+  t.match(await post(url, [PING, CALL], { 'mcp-protocol-version': '2025-03-26' }), { status: 200 })
+  t.equal(ran, 1)
+})
+
 t.test('initialize answers every 2025 revision in kind', async (t) => {
   const { url } = await listen(t, hello, { instructions: 'Be kind.' })
   for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
