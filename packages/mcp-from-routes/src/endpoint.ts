@@ -101,7 +101,8 @@ function directAnswers (served: Served): AnswerDirectly {
 }
 
 function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
-  raw.once('close', () => { if (!raw.writableFinished) stop.stop('client gone') })
+  // Not `writableFinished`, which is true of a response over HTTP/2 that was broken off.
+  raw.once('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
 }
 
 function send (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): void {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { connect as connectHttp2, constants as HTTP2 } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -166,6 +167,33 @@ for (const [era, ends] of [['2025', false], ['2026', true]] as const) {
     await begun
     socket.destroy()
     t.equal(await finished, ends)
+  })
+}
+
+for (const answered of [false, true]) {
+  t.test(`over HTTP/2 a client of 2026 that goes away ${answered ? 'after the answer has cancelled nothing' : 'has cancelled its call'}`, async (t) => {
+    let told: (event: ToolCallEvent) => void
+    const event = new Promise<ToolCallEvent>((resolve) => { told = resolve })
+    let signal: AbortSignal | undefined
+    const { app, url } = await listen(t, (app) => {
+      app.get('/slow', tool('slow'), async (request) => {
+        signal = request.signal
+        if (!answered) await once(signal, 'abort', { signal: AbortSignal.timeout(1000) })
+        return {}
+      })
+    }, { onToolCall: (event) => told(event) }, { http2: true } as object)
+    const client = connectHttp2(url.origin)
+    t.teardown(() => client.destroy())
+    const { message, headers } = modern('tools/call', { name: 'slow' })
+    const request = client.request({ ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', ...headers })
+    request.on('error', () => {})
+    request.end(JSON.stringify(message))
+    if (answered) await once(request.resume(), 'end')
+    else while (signal === undefined) await delay(5)
+    request.close(HTTP2.NGHTTP2_CANCEL)
+    t.equal((await event).ended, answered ? undefined : 'client gone')
+    client.destroy()
+    await app.close()
   })
 }
 
