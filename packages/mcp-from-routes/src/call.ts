@@ -40,7 +40,7 @@ export type CallTool = (call: Call) => Promise<ToolResult>
 export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
   const { resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
-  const maxParamLength = app.initialConfig.maxParamLength ?? 100
+  const maxParamLength = maxParamLengthOf(app)
 
   async function answer ({ tool, args, outer, stop, onChunk }: Call): Promise<ToolResult> {
     const request = requestFromCall(tool, args, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
@@ -76,6 +76,12 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     }
     return result
   }
+}
+
+/** The router's own options come first, as they do for Fastify. */
+function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
+  const { maxParamLength = 100, routerOptions } = initialConfig as { maxParamLength?: number, routerOptions?: { maxParamLength?: number } }
+  return routerOptions?.maxParamLength ?? maxParamLength
 }
 
 function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {

@@ -59,6 +59,12 @@ export interface McpFromRoutesOptions {
   readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
   /** How long a client of revision 2026-07-28 may keep the list, in milliseconds. Default is 300,000. */
   readonly cacheTtl?: number
+  /**
+   * Whether a shared cache may hand the list, and what the server says of itself, from one client of revision
+   * 2026-07-28 to another. `public` is for an endpoint that says the same to everybody, and that everybody may reach:
+   * not with `canUse`, nor with `instructions` as a function. Default is `private`.
+   */
+  readonly cacheScope?: 'public' | 'private'
   /** Tools on one page of the list. Default is all. */
   readonly pageSize?: number
 }
@@ -68,8 +74,6 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
   readonly instructions: McpFromRoutesOptions['instructions']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
-  /** Whether a list may be handed from one client to another. */
-  readonly cacheScope: 'public' | 'private'
   readonly onRequest: readonly onRequestHookHandler[]
   readonly isAllowedOrigin: (origin: string) => boolean
 }
@@ -78,6 +82,28 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 const MAX_TIMEOUT = 2_147_483_647
 const NEVER_FORWARDED = /^(accept-encoding|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
+
+/** Every option, so that one that is misspelt, as a list of allowed origins may be, is not passed over. */
+const KNOWN: Readonly<Record<keyof McpFromRoutesOptions, true>> = {
+  allowedOrigins: true,
+  cacheScope: true,
+  cacheTtl: true,
+  canUse: true,
+  exposedTag: true,
+  forwardHeaders: true,
+  instructions: true,
+  largeTag: true,
+  maxResultBytes: true,
+  onRequest: true,
+  onToolCall: true,
+  pageSize: true,
+  path: true,
+  resultHeaders: true,
+  serverInfo: true,
+  toolTimeout: true
+}
+/** What Fastify's own `register` takes among the options of a plugin. */
+const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
 
 /**
  * Checks the options and fills in the defaults.
@@ -89,9 +115,11 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
-    pageSize = Number.MAX_SAFE_INTEGER
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER
   } = options
+  for (const name in options) check(name in KNOWN || OF_REGISTER.includes(name), name, 'is not known')
   check(isText(serverInfo?.name) && isText(serverInfo.version), 'serverInfo', 'must have a name and a version')
+  check(serverInfo.title === undefined || isText(serverInfo.title), 'serverInfo', 'must have a title that is a text, or none')
   check(instructions === undefined || isText(instructions) || typeof instructions === 'function', 'instructions', 'must be a text or a function')
   check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
   check(isText(exposedTag), 'exposedTag', 'must be a text')
@@ -104,6 +132,9 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   for (const [name, value] of Object.entries({ canUse, onToolCall })) {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
+  check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
+  check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
+  check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would tell one client what is for another')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
@@ -121,9 +152,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     canUse,
     onToolCall,
     cacheTtl,
-    // Who may not reach the endpoint, or not see some tools, must not get the list from a shared cache either, nor
-    // anybody what was said to another.
-    cacheScope: canUse === undefined && hooks.length === 0 && typeof instructions !== 'function' ? 'public' : 'private',
+    cacheScope,
     pageSize
   }
 }

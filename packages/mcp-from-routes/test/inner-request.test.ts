@@ -84,6 +84,16 @@ t.test('a route of the host that stands at the same address is not called', asyn
   t.strictSame((await call(url, 'get_user', { id: 'me' })).content, [{ type: 'text', text: 'id "me" cannot be used here: that address belongs to another route.' }])
 })
 
+for (const [where, server] of [['the server', { maxParamLength: 5 }], ['its router', { routerOptions: { maxParamLength: 5 } }]] as const) {
+  t.test(`a path value may be as long as ${where} takes it`, async (t) => {
+    const { url } = await listen(t, (app) => {
+      app.get<{ Params: { id: string } }>('/things/:id', { schema: { operationId: 'get_thing', description: 'Get.', tags: ['mcp'] } }, async ({ params }) => params)
+    }, {}, server)
+    t.match(await call(url, 'get_thing', { id: '12345' }), { structuredContent: { id: '12345' } })
+    t.match(await call(url, 'get_thing', { id: '123456' }), { isError: true, content: [{ text: 'id must not be longer than 5 characters' }] })
+  })
+}
+
 t.test('a route that cannot be told from the tool\'s before a call is refused at boot', async (t) => {
   const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
   const boot = async (routes: (app: FastifyInstance) => void): Promise<void> => { await listen(t, routes) }

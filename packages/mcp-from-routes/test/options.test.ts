@@ -54,8 +54,8 @@ t.test('the list of the newest revision says how long and by whom it may be kept
     return [result.ttlMs, result.cacheScope, result.resultType, result._meta]
   }
   const info = { 'io.modelcontextprotocol/serverInfo': { name: 'test', version: '1.2.3' } }
-  t.strictSame(await hints({}), [300_000, 'public', 'complete', info])
-  t.strictSame(await hints({ cacheTtl: 0, onRequest: async () => {} }), [0, 'private', 'complete', info])
+  t.strictSame(await hints({}), [300_000, 'private', 'complete', info], 'a hook of the host may ask for credentials')
+  t.strictSame(await hints({ cacheTtl: 0, cacheScope: 'public' }), [0, 'public', 'complete', info])
 })
 
 for (const which of CLIENTS) {
@@ -174,10 +174,11 @@ for (const answered of [false, true]) {
   t.test(`over HTTP/2 a client of 2026 that goes away ${answered ? 'after the answer has cancelled nothing' : 'has cancelled its call'}`, async (t) => {
     let told: (event: ToolCallEvent) => void
     const event = new Promise<ToolCallEvent>((resolve) => { told = resolve })
-    let signal: AbortSignal | undefined
+    let began: () => void
+    const begun = new Promise<void>((resolve) => { began = resolve })
     const { app, url } = await listen(t, (app) => {
-      app.get('/slow', tool('slow'), async (request) => {
-        signal = request.signal
+      app.get('/slow', tool('slow'), async ({ signal }) => {
+        began()
         if (!answered) await once(signal, 'abort', { signal: AbortSignal.timeout(1000) })
         return {}
       })
@@ -189,7 +190,7 @@ for (const answered of [false, true]) {
     request.on('error', () => {})
     request.end(JSON.stringify(message))
     if (answered) await once(request.resume(), 'end')
-    else while (signal === undefined) await delay(5)
+    else await begun
     request.close(HTTP2.NGHTTP2_CANCEL)
     t.equal((await event).ended, answered ? undefined : 'client gone')
     client.destroy()

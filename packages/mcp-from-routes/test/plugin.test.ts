@@ -113,7 +113,10 @@ for (const [option, value, rule] of [
   ['forwardHeaders', 'authorization', 'must be an array of header names'],
   ['resultHeaders', ['Set-Cookie'], 'must not contain set-cookie'],
   ['allowedOrigins', ['https://a.example.com/'], 'must be an array of origins like https://app.example.com, without a path'],
-  ['maxResultBytes', 0, 'must be a positive integer']
+  ['maxResultBytes', 0, 'must be a positive integer'],
+  ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a text, or none'],
+  ['cacheScope', 'shared', 'must be private or public'],
+  ['allowedOrigin', ['https://a.example.com'], 'is not known']
 ] as const) {
   t.test(`boot fails on ${option}: ${JSON.stringify(value)}`, async (t) => {
     const app = Fastify()
@@ -122,3 +125,21 @@ for (const [option, value, rule] of [
     await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_BAD_OPTION', message: `Option ${option} ${rule}` })
   })
 }
+
+for (const [title, options, rule] of [
+  ['canUse', { canUse: () => true }, 'must not be public with canUse: a cache would show one client the tools of another'],
+  ['instructions for each client', { instructions: () => 'x' }, 'must not be public with instructions that are a function: a cache would tell one client what is for another']
+] as const) {
+  t.test(`boot fails on a public cacheScope with ${title}`, async (t) => {
+    const app = await build(t, () => {}, { cacheScope: 'public', ...options }).catch((error: unknown) => error)
+    t.match(app, { code: 'MCP_FROM_ROUTES_BAD_OPTION', message: `Option cacheScope ${rule}` })
+  })
+}
+
+t.test('what register itself takes is no option of the plugin', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, prefix: '/x', logLevel: 'warn', logSerializers: {} })
+  await app.ready()
+  t.pass('boots')
+})
