@@ -86,7 +86,7 @@ function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
 
 function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {
   if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms. The request id is ${id}.`
-  if (reason === 'closing') return 'The server is closing. Try again.'
+  if (reason === 'closing') return 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.'
   if (reason === 'client gone') return 'The call was cancelled.'
   return `The route did not answer. The request id is ${id}.`
 }

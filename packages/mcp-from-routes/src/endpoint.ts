@@ -4,7 +4,8 @@ import { batchRefusal } from './batch.ts'
 import { definitionWriter } from './list.ts'
 import type { Settings } from './options.ts'
 import { writtenPages } from './pages.ts'
-import type { ToolResult } from './result.ts'
+import { relay } from './relay.ts'
+import { rpcError, sendAnswer, sendChallenge } from './reply.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
 import type { Served } from './served.ts'
 import { Stop } from './stop.ts'
@@ -19,9 +20,9 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   const { settings } = served
   const sdk = sdkHandler(served, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
-  const answerDirectly = directAnswers(served)
-  const open = new Set<Stop>()
   let closing = false
+  const answerDirectly = directAnswers(served, () => closing)
+  const open = new Set<Stop>()
 
   async function post (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     if (closing) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
@@ -30,15 +31,9 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
     if (message === undefined || form === undefined) return throughSdk(request, reply, request.body)
     const stop = new Stop()
-    open.add(stop)
-    try {
-      // Before 2026-07-28 a client that goes away has not cancelled its call.
-      if (message.era === 'modern') stopWhenGone(reply, stop)
-      if (await answerDirectly(message, form, request, reply, stop)) return reply
-    } finally {
-      open.delete(stop)
-    }
-    return throughSdk(request, reply, request.body)
+    // Before 2026-07-28 a client that goes away has not cancelled its call.
+    if (message.era === 'modern') stopWhenGone(reply, stop)
+    return await answerDirectly(message, form, request, reply, stop) ? reply : throughSdk(request, reply, request.body)
   }
 
   async function batch (request: FastifyRequest, reply: FastifyReply, messages: readonly unknown[]): Promise<unknown> {
@@ -46,14 +41,17 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
     return refusal === undefined ? throughSdk(request, reply, messages) : reply.code(400).send(rpcError(-32600, refusal))
   }
 
-  /** Hands one message to the SDK and its answer to Fastify, whose hooks and headers stay in force. */
   async function throughSdk (request: FastifyRequest, reply: FastifyReply, body: unknown): Promise<unknown> {
     const stop = new Stop()
     open.add(stop)
     // The answer may be a stream, which lasts until the response is closed.
-    reply.raw.once('close', () => open.delete(stop))
+    reply.raw.once('close', () => {
+      open.delete(stop)
+      // Else a client that keeps its connection keeps the server from closing.
+      if (closing && request.raw.httpVersionMajor === 1) request.raw.socket.end?.()
+    })
     stopWhenGone(reply, stop)
-    return reply.send(await sdk.fetch(request, body, stop))
+    return relay(sdk, request, reply, body, stop)
   }
 
   /** A body that Fastify could not read is the SDK's to refuse: it knows the protocol's words for it. */
@@ -71,14 +69,15 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   app.addHook('preClose', async () => {
     closing = true
     for (const stop of open) stop.stop('closing')
-    await sdk.close()
   })
+  // Only now has every call been answered.
+  app.addHook('onClose', () => sdk.close())
 }
 
 type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, stop: Stop) => Promise<boolean>
 
 /** Sends what can be answered without the SDK. False means that nothing was done and the SDK has to say why not. */
-function directAnswers (served: Served): AnswerDirectly {
+function directAnswers (served: Served, isClosing: () => boolean): AnswerDirectly {
   const { settings, toolFor, call } = served
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(served, write)
@@ -87,15 +86,17 @@ function directAnswers (served: Served): AnswerDirectly {
     const { era, id } = message
     if (message.method === 'tools/list') {
       const page = await pages(era, message.cursor, request)
-      if (page !== undefined) send(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
+      if (page !== undefined) sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
       return page !== undefined
     }
     const tool = await toolFor(message.name, request)
     // Progress is told on a stream, which is the SDK's craft.
     if (tool === undefined || (tool.streams && message.progressToken !== undefined)) return false
     const result = await call({ tool, args: message.args, outer: request, stop })
-    if (result.challenge === undefined) send(reply, form, write.call(era, id, tool, result))
-    else challenge(reply, id, result, result.challenge)
+    // As above: the client is not to keep its connection.
+    if (isClosing() && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, tool, result))
+    else sendChallenge(reply, id, result, result.challenge)
     return true
   }
 }
@@ -103,22 +104,6 @@ function directAnswers (served: Served): AnswerDirectly {
 function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
   // Not `writableFinished`, which is true of a response over HTTP/2 that was broken off.
   raw.once('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
-}
-
-function send (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): void {
-  if (form === 'json') {
-    reply.header('content-type', 'application/json; charset=utf-8').send(answer)
-    return
-  }
-  reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header('x-accel-buffering', 'no')
-  // A line end ends the data of an event; in JSON it can only stand between tokens.
-  reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
-}
-
-/** The route's own 401 or 403 as that of the endpoint: clients log in again on the HTTP status, not on a tool error. */
-function challenge (reply: FastifyReply, id: string | number, { content: [said] }: ToolResult, { statusCode, authenticate }: NonNullable<ToolResult['challenge']>): void {
-  const message = said?.type === 'text' ? said.text : 'Unauthorized'
-  reply.code(statusCode).header('www-authenticate', authenticate).send({ jsonrpc: '2.0', error: { code: -32000, message }, id })
 }
 
 function urlsOf (app: FastifyInstance, path: string): readonly string[] {
@@ -137,8 +122,4 @@ function originCheck ({ isAllowedOrigin }: Settings) {
 
 async function notAllowed (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   return reply.code(405).header('allow', 'POST').send(rpcError(-32000, 'Method not allowed.'))
-}
-
-function rpcError (code: number, message: string): object {
-  return { jsonrpc: '2.0', error: { code, message }, id: null }
 }

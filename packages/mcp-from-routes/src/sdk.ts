@@ -6,6 +6,7 @@ import { pageOf } from './list.ts'
 import { progressReader } from './progress.ts'
 import type { Progress } from './progress.ts'
 import { resultFor } from './result.ts'
+import type { ToolResult } from './result.ts'
 import type { Served } from './served.ts'
 import { Stop } from './stop.ts'
 import { definitionFor } from './tool.ts'
@@ -17,10 +18,14 @@ export interface SdkHandler {
    * Answers one message of any kind.
    * @param body - the parsed body, or undefined when it could not be parsed
    * @param stop - ends the exchange
+   * @param anyForm - the client takes the answer in a form that can be made of the SDK's, which asks it to accept both
    */
-  readonly fetch: (request: FastifyRequest, body: unknown, stop: Stop) => Promise<Response>
+  readonly fetch: (request: FastifyRequest, body: unknown, stop: Stop, anyForm: boolean) => Promise<SdkAnswer>
   readonly close: McpHttpHandler['close']
 }
+
+/** The SDK's answer, and the result in it that challenges the client to log in, once that is there. */
+export interface SdkAnswer { readonly response: Response, readonly refused: () => ToolResult | undefined }
 
 /**
  * Everything but well-formed `tools/list` and `tools/call` is answered by the SDK, whose handlers call the same
@@ -30,20 +35,29 @@ export function sdkHandler (served: Served, onerror: (error: Error) => void): Sd
   const exchanges = new WeakMap<Request, Exchange>()
   const handler = createMcpHandler((context) => serverFor(served, context, exchanges), { onerror })
   return {
-    async fetch (request, body, stop) {
+    async fetch (request, body, stop, anyForm) {
       const instructions = await instructionsFor(served, request, body)
       const abort = new AbortController()
-      stop.onStop(() => abort.abort())
-      const web = webRequest(request, abort.signal, body === undefined ? '' : undefined)
-      exchanges.set(web, { outer: request, stop, instructions })
-      return handler.fetch(web, body === undefined ? {} : { parsedBody: body })
+      // When the server closes, a call is answered still: with its result, or with why it was ended.
+      stop.onStop((reason) => { if (reason !== 'closing' || !mayCall(body)) abort.abort() })
+      const web = webRequest(request, abort.signal, body === undefined ? '' : undefined, anyForm)
+      const exchange: Exchange = { outer: request, stop, instructions, refused: undefined }
+      exchanges.set(web, exchange)
+      const response = await handler.fetch(web, body === undefined ? {} : { parsedBody: body })
+      return { response, refused: () => exchange.refused }
     },
     close: handler.close
   }
 }
 
 /** What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its client. */
-interface Exchange { readonly outer: FastifyRequest, readonly stop: Stop, readonly instructions: string | undefined }
+interface Exchange {
+  readonly outer: FastifyRequest
+  readonly stop: Stop
+  readonly instructions: string | undefined
+  /** The result that challenges the client to log in. */
+  refused: ToolResult | undefined
+}
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exchanges: WeakMap<Request, Exchange>): Server {
@@ -57,24 +71,43 @@ function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exc
     ...instructions !== undefined && { instructions }
   })
   server.setRequestHandler('tools/list', async ({ params }) => {
-    const page = exchange && pageOf(await toolsFor(exchange.outer), params?.cursor, pageSize)
+    const page = exchange && pageOf(await fromHost(exchange, toolsFor), params?.cursor, pageSize)
     if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
     return { ...page, tools: page.tools.map((tool) => definitionFor(era, tool)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = exchange && await toolFor(params.name, exchange.outer)
+    const tool = exchange && await fromHost(exchange, (outer) => toolFor(params.name, outer))
     if (exchange === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`)
     const stop = new Stop()
-    // Before 2026-07-28 a client that goes away has not cancelled its call.
-    exchange.stop.onStop((reason) => { if (era === 'modern' || reason === 'closing') stop.stop(reason) })
     const progressToken = params._meta?.progressToken
+    const isStream = tool.streams && progressToken !== undefined
+    // Before 2026-07-28 a client that goes away has not cancelled its call. A server that closes waits for calls, but
+    // not for streams, which it does not know the end of.
+    exchange.stop.onStop((reason) => { if (reason === 'closing' ? isStream : era === 'modern') stop.stop(reason) })
     const report = (progress: Progress): void => {
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    return resultFor(era, tool, await call({ tool, args: params.arguments ?? {}, outer: exchange.outer, stop, onChunk })) as CallToolResult
+    const result = await call({ tool, args: params.arguments ?? {}, outer: exchange.outer, stop, onChunk })
+    if (result.challenge !== undefined) exchange.refused = result
+    return resultFor(era, tool, result) as CallToolResult
   })
   return server
+}
+
+/** What the host's own code throws is for its log. The SDK would tell the client. */
+async function fromHost<T> ({ outer }: Exchange, ask: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
+  try {
+    return await ask(outer)
+  } catch (error) {
+    outer.log.error({ err: error }, 'which tools the client may use could not be told')
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+  }
+}
+
+/** Whether a tool may be called by the message, or by one of a batch. */
+function mayCall (body: unknown): boolean {
+  return Array.isArray(body) || (isObject(body) && body.method === 'tools/call')
 }
 
 /** Only these two are answered with instructions, which may cost the host a look into its database. */
@@ -91,10 +124,11 @@ export function isEnvelope (meta: Readonly<Record<string, unknown>>): boolean {
   return classifyInboundRequest({ httpMethod: 'POST', body, protocolVersionHeader: String(meta[PROTOCOL_VERSION]), mcpMethodHeader: 'tools/list' }).kind === 'modern'
 }
 
-function webRequest (request: FastifyRequest, signal: AbortSignal, body: string | undefined): Request {
+function webRequest (request: FastifyRequest, signal: AbortSignal, body: string | undefined, anyForm: boolean): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.raw.headers)) {
     if (value !== undefined && !name.startsWith(':') && name !== 'content-length') headers.set(name, String(value))
   }
+  if (anyForm) headers.set('accept', 'application/json, text/event-stream')
   return new Request(new URL(request.url, 'http://localhost'), { method: 'POST', headers, signal, ...body !== undefined && { body } })
 }

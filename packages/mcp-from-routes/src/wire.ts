@@ -19,7 +19,6 @@ const PER_REQUEST = new Set(['baggage', 'progressToken', 'traceparent', 'tracest
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
 const CALL_PARAMS = new Set(['_meta', 'arguments', 'name'])
-const LEGACY_META = new Set(['progressToken'])
 const NO_META = {}
 const NO_ARGUMENTS = {}
 
@@ -55,7 +54,8 @@ function eraOf (meta: Readonly<Record<string, unknown>>, headers: IncomingHttpHe
   if (progressToken !== undefined && typeof progressToken !== 'string' && !Number.isSafeInteger(progressToken)) return undefined
   if (version === NEWEST) return meta[PROTOCOL_VERSION] === NEWEST && isEnvelope(meta) ? 'modern' : undefined
   if (version !== undefined && !OLDER.has(String(version))) return undefined
-  return onlyHas(meta, LEGACY_META) ? 'legacy' : undefined
+  // Only this makes a message one of the newest revision; whatever else clients and their tracers note is theirs.
+  return PROTOCOL_VERSION in meta ? undefined : 'legacy'
 }
 
 function onlyHas (object: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): boolean {
@@ -74,7 +74,8 @@ function isJson (contentType: string | undefined): boolean {
 export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvelope {
   const known = new Map<string, boolean>()
   return (meta) => {
-    const key = JSON.stringify(Object.entries(meta).filter(([name]) => !PER_REQUEST.has(name)))
+    const key = keyOf(meta)
+    if (key === undefined) return false
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
     const answer = check(meta)
@@ -82,6 +83,15 @@ export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvel
     if (known.size >= capacity) known.clear()
     if (key.length <= 2048) known.set(key, answer)
     return answer
+  }
+}
+
+/** Undefined for what is nested some thousand levels deep, which JSON.parse takes and JSON.stringify does not. */
+function keyOf (meta: Readonly<Record<string, unknown>>): string | undefined {
+  try {
+    return JSON.stringify(Object.entries(meta).filter(([name]) => !PER_REQUEST.has(name)))
+  } catch {
+    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { call, listen, post } from './build.ts'
+import { listen, post } from './build.ts'
 
 const HELLO = { schema: { operationId: 'hello', description: 'Says hello.', tags: ['mcp'] } }
 const hello = (app: FastifyInstance): void => { app.get('/hello', HELLO, async () => ({ hello: 'world' })) }
@@ -179,20 +179,4 @@ t.test('a client that goes away ends the inner request', async (t) => {
   await t.rejects(answer)
   await seen
   t.pass('the signal of the inner request fired')
-})
-
-t.test('app.close() does not wait for a call that never ends', async (t) => {
-  let started: () => void
-  const running = new Promise<void>((resolve) => { started = resolve })
-  const { app, url } = await listen(t, (app) => {
-    app.get('/never', { schema: { operationId: 'never', description: 'Never ends.', tags: ['mcp'] } }, async () => {
-      started()
-      await new Promise(() => {})
-    })
-  })
-  const answer = call(url, 'never').catch(() => undefined)
-  await running
-  await app.close()
-  await answer
-  t.pass('closed')
 })

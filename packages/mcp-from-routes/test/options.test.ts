@@ -234,25 +234,6 @@ for (const which of ['1.x', '2.x 2026-07-28'] as const) {
   }
 }
 
-t.test('app.close() ends calls that are under way, streams among them', async (t) => {
-  let began = 0
-  let both: () => void
-  const begun = new Promise<void>((resolve) => { both = resolve })
-  const { app, url } = await listen(t, (app) => {
-    app.get('/never', tool('never', { response: { 200: { content: { 'application/x-ndjson': { schema: {} } } } } }), async () => {
-      if (++began === 3) both()
-      await new Promise(() => {})
-    })
-  })
-  const never = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'never' } }
-  const { message, headers } = modern('tools/call', { name: 'never' })
-  const answers = [post(url, never), post(url, { ...never, params: { name: 'never', _meta: { progressToken: 1 } } }), post(url, message, headers)]
-  await begun
-  await app.close()
-  const [first] = await Promise.allSettled(answers)
-  t.match(first, { value: { body: { result: { isError: true, content: [{ text: 'The server is closing. Try again.' }] } } } })
-})
-
 t.test('config.mcp.loopback: inject calls the route through light-my-request', async (t) => {
   const { url } = await listen(t, (app) => {
     for (const loopback of [undefined, 'inject'] as const) {

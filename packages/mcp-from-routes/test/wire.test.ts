@@ -40,12 +40,11 @@ const ids = [1, 0, -5, 9007199254740991, '', 'a"b', '1']
 
 t.test('what is answered directly is what the SDK would have answered', async (t) => {
   const { url } = await listen(t, routes, { pageSize: 5, instructions: 'x' })
-  /** The same message twice: as it is, and with a note in `_meta` that the direct way does not know. */
+  /** The same message twice: as it is, and with a parameter that the direct way does not know. */
   async function both (message: Record<string, unknown>, params: Record<string, unknown>, headers: Headers): Promise<void> {
-    const { _meta, ...rest } = params
-    const label = JSON.stringify([message.id, rest])
+    const label = JSON.stringify([message.id, params])
     const direct = await post(url, { ...message, params }, headers)
-    const throughSdk = await post(url, { ...message, params: { ...rest, _meta: { ..._meta as object, 'com.example/note': 1 } } }, headers)
+    const throughSdk = await post(url, { ...message, params: { ...params, note: 1 } }, headers)
     t.equal(direct.status, throughSdk.status, label)
     // The two ways take two requests, so their ids differ.
     t.strictSame(JSON.parse(JSON.stringify(direct.body).replace(/req-\w+/, 'req')), JSON.parse(JSON.stringify(throughSdk.body).replace(/req-\w+/, 'req')), label)
@@ -55,6 +54,7 @@ t.test('what is answered directly is what the SDK would have answered', async (t
     const params = { name, ...args && { arguments: args } }
     await both(message, params, {})
     await both(message, { ...params, _meta: { progressToken: 'p' } }, { 'mcp-protocol-version': '2025-06-18' })
+    await both(message, { ...params, _meta: { 'com.example/note': 1, traceparent: '00-1-2-01' } }, { 'mcp-protocol-version': '2025-11-25' })
     await both(message, { ...params, _meta: ENVELOPE }, modernHeaders('tools/call', name))
   }
   const cursors = [undefined, Buffer.from('after headers').toString('base64url'), Buffer.from('after zzz').toString('base64url'), '', 'nonsense', Buffer.from('before x').toString('base64url')]
@@ -69,10 +69,13 @@ t.test('what is answered directly is what the SDK would have answered', async (t
 t.test('well-formed calls and lists of every revision do not go through the SDK', async (t) => {
   const { url } = await listen(t, routes)
   for (const version of [undefined, '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    // The SDK answers these revisions with a stream always.
-    const { headers } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, version === undefined ? {} : { 'mcp-protocol-version': version })
-    t.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+    const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: { 'com.example/note': 1 } } }, version === undefined ? {} : { 'mcp-protocol-version': version })
+    t.strictSame(Object.keys(body as object), ['jsonrpc', 'id', 'result'], 'the SDK writes the result first')
   }
+  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }, modernHeaders('tools/list'))
+  t.strictSame(Object.keys(body as object), ['jsonrpc', 'id', 'result'])
+  const other = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { note: 1 } })
+  t.strictSame(Object.keys(other.body as object), ['result', 'jsonrpc', 'id'])
 })
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a', arguments: { b: 1 } } }
@@ -85,6 +88,7 @@ const direct: Array<{ title: string, body: unknown, headers?: Headers, gives: un
   { title: 'a call', body: CALL, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: { b: 1 }, progressToken: undefined } },
   { title: 'a call without arguments', body: { ...CALL, params: { name: 'a' } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined } },
   { title: 'a call with a progress token', body: { ...CALL, params: { name: 'a', _meta: { progressToken: 7 } } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: 7 } },
+  { title: 'a call with notes of the client and its tracer', body: { ...CALL, params: { name: 'a', _meta: { 'claudecode/toolUseId': 'x', traceparent: '00-1-2-01', [CAPABILITIES]: {} } } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined } },
   { title: 'a list', body: LIST, headers: { 'content-type': 'Application/JSON ; charset=utf-8', 'mcp-protocol-version': '2025-11-25' }, gives: { era: 'legacy', id: 1, method: 'tools/list', cursor: undefined } },
   { title: 'a page of the list', body: { ...LIST, id: 'x', params: { cursor: 'c' } }, gives: { era: 'legacy', id: 'x', method: 'tools/list', cursor: 'c' } },
   { title: 'a call of the newest revision', body: modernCall, headers: modernCallHeaders, gives: { era: 'modern', id: 1, method: 'tools/call', name: 'a', args: { b: 1 }, progressToken: undefined } },
@@ -118,6 +122,7 @@ const notDirect: Array<{ title: string, body: unknown, headers?: Headers }> = [
   { title: 'the newest version without an envelope', body: LIST, headers: modernHeaders('tools/list') },
   { title: 'an envelope without the header', body: modernCall },
   { title: 'an envelope under an older header', body: modernCall, headers: { ...modernCallHeaders, 'mcp-protocol-version': '2025-11-25' } },
+  { title: 'a version that is no text', body: { ...LIST, params: { _meta: { [VERSION]: null } } } },
   { title: 'an envelope of another version', body: { ...CALL, params: { ...CALL.params, _meta: { ...ENVELOPE, [VERSION]: '2027-01-01' } } }, headers: modernCallHeaders },
   { title: 'an envelope without capabilities', body: { ...CALL, params: { ...CALL.params, _meta: { [VERSION]: '2026-07-28' } } }, headers: modernCallHeaders },
   { title: 'capabilities that are a text', body: { ...CALL, params: { ...CALL.params, _meta: { ...ENVELOPE, [CAPABILITIES]: 'x' } } }, headers: modernCallHeaders },
@@ -145,6 +150,7 @@ t.test('an envelope is checked once, and changing it takes no memory', async (t)
   known({ good: true, long: 'x'.repeat(3000) })
   known({ good: true, long: 'x'.repeat(3000) })
   t.equal(checks, 6, 'a huge envelope is not kept')
+  t.notOk(known({ good: true, deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }), 'one that is nested too deeply is left to the SDK')
 })
 
 t.test('Accept decides between JSON and a stream', async (t) => {

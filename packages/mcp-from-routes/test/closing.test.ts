@@ -1,0 +1,116 @@
+import { once } from 'node:events'
+import { Agent, request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { ToolCallEvent } from '../src/index.ts'
+import { listen, post } from './build.ts'
+import type { Teardown } from './build.ts'
+
+const tool = (operationId: string, response?: object): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...response && { response } } })
+const STREAM = { 200: { content: { 'application/x-ndjson': { schema: {} } } } }
+const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+const callOf = (name: string, params: object = {}): object => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, ...params } })
+const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' }
+
+/** The ways on which a call comes that is answered with one JSON text. */
+const PLAIN: ReadonlyArray<{ way: string, params?: object, headers?: Record<string, string> }> = [
+  { way: 'of 2025' },
+  { way: 'of 2026', params: { _meta: ENVELOPE }, headers: { ...MODERN, 'mcp-name': 'slow' } },
+  { way: 'of 2025 that the SDK answers', params: { extra: 1 } },
+  { way: 'of 2026 that the SDK answers', params: { _meta: ENVELOPE, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } }
+]
+
+/** A POST on a connection that the client keeps, as agents do. */
+async function keptPost (t: Teardown, url: URL, message: object, headers: Record<string, string> = {}): Promise<string> {
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => agent.destroy())
+  const request = httpRequest(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+  request.end(JSON.stringify(message))
+  const [response] = await once(request, 'response') as [IncomingMessage]
+  return text(response)
+}
+
+/** How long the app takes to close, in milliseconds. */
+async function closing (app: FastifyInstance): Promise<number> {
+  const start = performance.now()
+  await app.close()
+  return performance.now() - start
+}
+
+for (const { way, params = {}, headers = {} } of PLAIN) {
+  t.test(`app.close() lets a call ${way} finish, and waits no longer`, async (t) => {
+    let began: () => void
+    const begun = new Promise<void>((resolve) => { began = resolve })
+    let aborted = false
+    const { app, url } = await listen(t, (app) => {
+      app.get('/slow', tool('slow'), async ({ signal }) => {
+        signal.addEventListener('abort', () => { aborted = true })
+        began()
+        await delay(100)
+        return { aborted }
+      })
+    })
+    const answer = keptPost(t, url, callOf('slow', params), headers)
+    await begun
+    const took = closing(app)
+    t.match(await answer, '"structuredContent":{"aborted":false}')
+    t.ok(await took < 1000)
+  })
+}
+
+t.test('app.close() waits for a call that never ends for as long as toolTimeout', async (t) => {
+  let began: () => void
+  const begun = new Promise<void>((resolve) => { began = resolve })
+  const { app, url } = await listen(t, (app) => {
+    app.get('/never', tool('never'), async () => {
+      began()
+      await new Promise(() => {})
+    })
+  }, { toolTimeout: 200 })
+  const answer = keptPost(t, url, callOf('never'))
+  await begun
+  const took = closing(app)
+  t.match(await answer, /did not answer within 200 ms/)
+  t.ok(await took < 1000)
+})
+
+t.test('app.close() ends streams at once, and says that a call so ended may have been carried out', async (t) => {
+  const events: ToolCallEvent[] = []
+  let begun = 0
+  let both: () => void
+  const running = new Promise<void>((resolve) => { both = resolve })
+  const { app, url } = await listen(t, (app) => {
+    app.get('/silent', tool('never', STREAM), async () => {
+      if (++begun === 3) both()
+      await new Promise(() => {})
+    })
+    app.get('/chatty', tool('chatty', STREAM), async (_request, reply) => {
+      const { Readable } = await import('node:stream')
+      if (++begun === 3) both()
+      return reply.type('application/x-ndjson').send(Readable.from((async function * () { for (;;) { yield '{}\n'; await delay(5) } })()))
+    })
+  }, { onToolCall: (event) => { events.push(event) } })
+  const answers = [
+    keptPost(t, url, callOf('never', { _meta: { progressToken: 1 } })),
+    keptPost(t, url, callOf('chatty', { _meta: { progressToken: 2 } })),
+    keptPost(t, url, callOf('chatty', { _meta: { ...ENVELOPE, progressToken: 3 } }), { ...MODERN, 'mcp-name': 'chatty' })
+  ]
+  await running
+  await delay(30)
+  t.ok(await closing(app) < 1000)
+  for (const answer of answers) t.match(await answer, 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.')
+  t.strictSame(events.map(({ ended }) => ended), ['closing', 'closing', 'closing'])
+})
+
+t.test('a message that arrives while the server closes is refused', async (t) => {
+  const { app, url } = await listen(t, (app) => {
+    app.get('/a', tool('a'), async () => 'a')
+    app.addHook('preClose', async () => {
+      t.match(await post(url, callOf('a')), { status: 503, body: { error: { code: -32000, message: 'The server is closing' } } })
+    })
+  }, {}, { return503OnClosing: false })
+  await app.close()
+})

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import { listen, post } from './build.ts'
+
+const tool = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...more } })
+const STREAM = { 200: { content: { 'application/x-ndjson': { schema: {} } } } }
+const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
+const INITIALIZE = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } } }
+const MESSAGES = [INITIALIZE, { jsonrpc: '2.0', id: 1, method: 'ping' }, { jsonrpc: '2.0', id: 1, method: 'tools/list' }]
+const one = (app: FastifyInstance): void => { app.get('/a', tool('a'), async () => 'a') }
+
+t.test('every message is answered in the form the client accepts', async (t) => {
+  const { url } = await listen(t, one)
+  for (const [accept, type] of [
+    ['application/json', 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+    ['application/json, text/event-stream', 'application/json; charset=utf-8'],
+    ['text/event-stream', 'text/event-stream']
+  ] as const) {
+    for (const message of MESSAGES) {
+      const { status, headers, body } = await post(url, message, { accept })
+      t.strictSame([status, headers.get('content-type')], [200, type], `${message.method}, ${accept}`)
+      t.match(body, { jsonrpc: '2.0', id: 1, result: {} })
+    }
+  }
+  for (const message of MESSAGES) t.equal((await post(url, message, { accept: 'text/html' })).status, 406)
+  t.match(await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, { accept: 'application/json' }), { status: 202, body: undefined })
+})
+
+t.test('a challenge of the route reaches the client on every way its call may take', async (t) => {
+  const { url } = await listen(t, (app) => {
+    for (const response of [undefined, STREAM]) {
+      const name = response === undefined ? 'plain' : 'streamed'
+      app.get(`/${name}`, tool(name, { response }), async (_request, reply) => reply.code(401).header('www-authenticate', 'Bearer error="invalid_token"').send({ message: 'log in' }))
+    }
+  })
+  for (const name of ['plain', 'streamed']) {
+    for (const [params, headers] of [
+      [{}, {}],
+      [{ _meta: { progressToken: 1 } }, {}],
+      [{ _meta: { 'claudecode/toolUseId': 'x' } }, {}],
+      [{ _meta: { traceparent: '00-1-2-01' } }, { accept: 'text/event-stream' }],
+      [{ extra: 1 }, {}],
+      [{ _meta: { ...ENVELOPE, progressToken: 1 }, extra: 1 }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }]
+    ] as const) {
+      const label = JSON.stringify([name, params])
+      const { status, headers: sent, body } = await post(url, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name, ...params } }, headers)
+      t.strictSame([status, sent.get('www-authenticate')], [401, 'Bearer error="invalid_token"'], label)
+      t.strictSame(body, { jsonrpc: '2.0', error: { code: -32000, message: '401 Unauthorized: log in' }, id: 5 }, label)
+    }
+  }
+})
+
+t.test('what canUse throws is logged, and not told to the client', async (t) => {
+  const logged: Array<Record<string, unknown>> = []
+  const logger = { level: 'error', stream: { write: (line: string) => { logged.push(JSON.parse(line)) } } }
+  const { url } = await listen(t, one, { canUse: () => { throw new TypeError('connect ECONNREFUSED 10.0.0.5') } }, { logger })
+  for (const message of [{ method: 'tools/list', params: { extra: 1 } }, { method: 'tools/call', params: { name: 'a', extra: 1 } }]) {
+    const { body } = await post(url, { jsonrpc: '2.0', id: 1, ...message })
+    t.strictSame(body, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } })
+    t.match(logged.splice(0), [{ level: 50, err: { message: 'connect ECONNREFUSED 10.0.0.5' } }])
+  }
+})
+
+t.test('an envelope that is nested some thousand levels deep is a message like others', async (t) => {
+  const { url } = await listen(t, one)
+  const params = { _meta: { ...ENVELOPE, deep: 0 } }
+  const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params }).replace('"deep":0', `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+  t.match(await post(url, message, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }), { status: 200, body: { result: { tools: [{ name: 'a' }] } } })
+})
