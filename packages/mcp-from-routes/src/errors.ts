@@ -9,7 +9,7 @@ import createError from '@fastify/error'
 export const MCP_FROM_ROUTES_BAD_OPTION = createError(
   'MCP_FROM_ROUTES_BAD_OPTION', 'Option %s %s', 500)
 
-/** Routes exist, but all of them were registered before the plugin, which can only see later ones. */
+/** No tagged route was registered after the plugin, which can only see those, and some routes before it. */
 export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(
   'MCP_FROM_ROUTES_REGISTERED_LATE',
   'No tagged route was seen, and these routes were registered before mcp-from-routes: %s. Register mcp-from-routes before the routes', 500)

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { toolCaller } from './call.ts'
+import { earlierRoutes } from './earlier.ts'
+import type { EarlierRoute } from './earlier.ts'
 import { mountEndpoint } from './endpoint.ts'
 import { MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_REGISTERED_LATE } from './errors.ts'
 import { settingsFromOptions } from './options.ts'
@@ -43,7 +45,7 @@ declare module 'fastify' {
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const earlier = namesOfRoutes(app)
+  const earlier = earlierRoutes(app)
   const routes: Array<() => ExposedRoute> = []
   const addresses: RouteAddress[] = []
   let tools: ReadonlyMap<string, Tool> = new Map()
@@ -60,10 +62,13 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   carryRequestId(app)
   mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
   app.addHook('onReady', async () => {
-    if (routes.length === 0 && earlier.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(earlier.join(', '))
-    if (earlier.length > 0) app.log.info({ routes: earlier }, 'registered before mcp-from-routes, so not tools even if tagged')
+    const late = earlier.filter((route) => isMissed(app.prefix, route)).map(({ label }) => label)
+    if (routes.length === 0 && late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
+    // Nothing tells whether they are tagged.
+    if (late.length > 0) app.log.warn({ routes: late }, 'registered before mcp-from-routes, so not tools even if tagged')
     tools = toolsFromRoutes(routes.map((read) => read()), settings)
-    refuseTwins(tools.values(), addresses)
+    const before = earlier.flatMap(({ urls, method, constraints }) => urls.map((url) => ({ method: [method], url, constraints })))
+    refuseTwins(tools.values(), [...before, ...addresses], isCaseSensitive(app))
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 }
@@ -105,10 +110,14 @@ function carryRequestId (app: FastifyInstance): void {
   app.setGenReqId((raw) => parentOf(raw)?.id ?? generate(raw))
 }
 
-/** The routes there are so far, as `GET /path`. The router tells only its printed form. */
-function namesOfRoutes (app: FastifyInstance): readonly string[] {
-  const lines = app.printRoutes({ commonPrefix: false }).split('\n')
-  return lines.map((line) => /── (\S+) \(([A-Z, ]+)\)/.exec(line)).filter((match) => match !== null).map(([, url, methods]) => `${methods} ${url}`)
+/** Whether the plugin would have seen a route, had it been there earlier. */
+function isMissed (prefix: string, { urls }: EarlierRoute): boolean {
+  return urls.some((url) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`))
+}
+
+function isCaseSensitive ({ initialConfig }: FastifyInstance): boolean {
+  const { caseSensitive = true, routerOptions } = initialConfig as { caseSensitive?: boolean, routerOptions?: { caseSensitive?: boolean } }
+  return routerOptions?.caseSensitive ?? caseSensitive
 }
 
 function nameOf ({ method, url }: McpTool['route']): string {

@@ -29,8 +29,8 @@ export interface McpFromRoutesOptions {
   /** Hooks for requests to the endpoint alone: the host's authentication. Default is none. */
   readonly onRequest?: onRequestHookHandler | readonly onRequestHookHandler[]
   /**
-   * Names of the headers that reach the route of a tool as the client sent them. Cookies, conditional headers and
-   * those that describe one hop cannot be named. Default is authorization, x-api-key, traceparent and tracestate.
+   * Names of the headers that reach the route of a tool as the client sent them. Cookies, conditional headers, those
+   * that describe one hop and accept-version cannot be named. Default is authorization, x-api-key, traceparent and tracestate.
    */
   readonly forwardHeaders?: readonly string[]
   /**
@@ -80,7 +80,8 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 
 /** The longest that setTimeout waits. */
 const MAX_TIMEOUT = 2_147_483_647
-const NEVER_FORWARDED = /^(accept-encoding|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
+// The version of a route is its tool's: another would lead to another route.
+const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
 /** Every option, so that one that is misspelt, as a list of allowed origins may be, is not passed over. */

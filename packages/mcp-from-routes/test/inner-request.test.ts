@@ -1,7 +1,8 @@
+import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { PARENT_REQUEST } from '../src/index.ts'
-import { call, listen } from './build.ts'
+import mcpFromRoutes, { PARENT_REQUEST } from '../src/index.ts'
+import { call, listen, SERVER_INFO } from './build.ts'
 
 const who = { schema: { operationId: 'who', description: 'Who calls.', tags: ['mcp'] } }
 const answer = async (request: FastifyRequest): Promise<unknown> => ({
@@ -109,6 +110,32 @@ t.test('a route that cannot be told from the tool\'s before a call is refused at
     await t.rejects(boot(routes), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
   }
   await boot((app) => app.get('/u/:id', { schema }, handler).get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler))
+})
+
+t.test('a route that was registered before the plugin cannot be the twin of a tool either', async (t) => {
+  const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
+  const handler = async (): Promise<string> => 'x'
+  const boot = async (before: (app: FastifyInstance) => void, url: string, server: object = {}): Promise<void> => {
+    const app = Fastify(server)
+    t.teardown(() => app.close())
+    before(app)
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    app.get(url, { schema }, handler)
+    await app.ready()
+  }
+  const refused: Array<[string, (app: FastifyInstance) => void, string, object, RegExp]> = [
+    ['a pattern', (app) => app.get('/u/:id(^\\d+$)', handler), '/u/:id', {}, /only the pattern of a parameter tells it from GET \/u\/:id\(\^\\d\+\$\)/],
+    ['a pattern of alternatives', (app) => app.get('/u/:id(^(a|:b)$)/x', handler).get('/u/:name/y', handler), '/u/:id/x', {}, /only the pattern/],
+    ['a parameter of several names', (app) => app.get('/u/:id/x', handler).get('/u/:user/y', handler), '/u/:user(^\\d+$)/y', {}, /tells it from GET \/u\/:user\/y/],
+    ['a host', (app) => app.get('/u', { constraints: { host: 'a.example.com' } }, handler), '/u', {}, /only the host tells it from GET \/u of a\.example\.com/],
+    ['the second of two hosts', (app) => app.post('/u', handler).get('/u', { constraints: { host: /b/ } }, handler), '/u', {}, /of \/b\//],
+    ['a colon and a percent sign', (app) => app.get('/u::x/a%b/:id(^\\d+$)', handler), '/u::x/a%b/:id', {}, /only the pattern/],
+    ['a router without cases', (app) => app.get('/Users/:id(^\\d+$)', handler), '/Users/:id', { routerOptions: { caseSensitive: false } }, /only the pattern/]
+  ]
+  for (const [title, before, url, server, message] of refused) {
+    await t.rejects(boot(before, url, server), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
+  }
+  await boot((app) => app.get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler).get('/U/:id(^\\d+$)', handler), '/u/:id')
 })
 
 t.test('host and version constraints are met', async (t) => {

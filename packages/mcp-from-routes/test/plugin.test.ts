@@ -77,24 +77,35 @@ t.test('boot fails when two routes have one name', async (t) => {
   await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_DUPLICATE_NAME', message: 'GET /x and POST /y both have the operationId same. Give each tagged route its own' })
 })
 
-t.test('boot fails when all routes were registered before the plugin', async (t) => {
+t.test('boot fails when there is no tagged route after the plugin, and routes before it', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/x/:id', tagged('x'), async () => 1)
   app.post('/y', tagged('y'), async () => 1)
   app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: /these routes were registered before mcp-from-routes: GET, HEAD \/x\/:id, POST \/y\. Register/ })
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: /these routes were registered before mcp-from-routes: GET \/x\/:id, POST \/y\. Register/ })
 })
 
-t.test('the log names the routes that were registered before the plugin', async (t) => {
+t.test('the log warns of the routes that were registered before the plugin, by their whole paths', async (t) => {
   const logged: unknown[] = []
-  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { logged.push(JSON.parse(line).routes) } } } })
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { logged.push(JSON.parse(line).routes) } } } })
   t.teardown(() => app.close())
-  app.get('/health', async () => 1)
+  const handler = async (): Promise<number> => 1
+  app.options('*', handler)
+  app.get('/health', handler)
+  app.register(async (scope) => { scope.get('/users/:id/notes', handler).get('/users/:id', handler).post('/users/:user/keys/*', handler).get('/tags/:tag/a', handler).get('/tags/:name/b', handler) }, { prefix: '/v1' })
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  app.get('/x', tagged('x'), async () => 1)
+  app.get('/x', tagged('x'), handler)
   await app.ready()
-  t.strictSame(logged, [['GET, HEAD /health']])
+  t.strictSame(logged, [['GET /health', 'GET /v1/users/:id', 'GET /v1/users/:id/notes', 'GET /v1/tags/:tag|:name/a', 'GET /v1/tags/:tag|:name/b', 'POST /v1/users/:user/keys/*']])
+})
+
+t.test('routes outside the scope of the plugin are none that it misses', async (t) => {
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => t.fail(line) } } })
+  t.teardown(() => app.close())
+  app.get('/v10', async () => 1)
+  app.register(async (scope) => { await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO }) }, { prefix: '/v1' })
+  await app.ready()
 })
 
 for (const [option, value, rule] of [
@@ -108,6 +119,7 @@ for (const [option, value, rule] of [
   ['onRequest', 'authenticate', 'must be a function or an array of functions'],
   ['forwardHeaders', ['Cookie'], 'must not contain cookie'],
   ['forwardHeaders', ['content-type'], 'must not contain content-type'],
+  ['forwardHeaders', ['Accept-Version'], 'must not contain accept-version'],
   ['forwardHeaders', ['if-none-match'], 'must not contain if-none-match'],
   ['forwardHeaders', ['a b'], 'must not contain a b'],
   ['forwardHeaders', 'authorization', 'must be an array of header names'],
