@@ -50,7 +50,7 @@ export class LightSocket extends EventEmitter {
 
 /** A request that no socket brought. */
 export class LightRequest extends IncomingMessage {
-  readonly [PARENT_REQUEST]: FastifyRequest
+  override readonly [PARENT_REQUEST]: FastifyRequest
   #body: string | undefined
   #answered = false
 

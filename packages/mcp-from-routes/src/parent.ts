@@ -6,6 +6,19 @@ import type { FastifyRequest } from 'fastify'
  */
 export const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
 
+declare module 'http' {
+  interface IncomingMessage {
+    /** The outer request of an inner one; absent for a request from outside. */
+    readonly [PARENT_REQUEST]?: FastifyRequest
+  }
+}
+declare module 'http2' {
+  interface Http2ServerRequest {
+    /** The outer request of an inner one; absent for a request from outside. */
+    readonly [PARENT_REQUEST]?: FastifyRequest
+  }
+}
+
 /**
  * The outer request of an inner one.
  * @returns undefined for a request from outside

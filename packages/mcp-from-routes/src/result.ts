@@ -55,8 +55,9 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
     return { ...errorResult(`The route failed with status ${statusCode} ${STATUS_CODES[statusCode] ?? ''}. The request id is ${context.requestId}.`, headers), statusCode }
   }
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
+  if (statusCode >= 300) return { ...errorResult(redirected(tool, response), headers), statusCode }
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context.maxResultBytes)), statusCode }
-  const json = statusCode < 300 ? jsonOf(response) : undefined
+  const json = jsonOf(response)
   if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: json, statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
@@ -136,6 +137,14 @@ function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): str
   const names = narrowingArguments(tool.input)
   return `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${limit} that one call may return. ` +
     (names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`)
+}
+
+/** A redirect is for a browser: taken for a success, it would tell the agent of an answer that it did not get. */
+function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string {
+  const said = `The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`
+  if (headers.location === undefined) return `${said}, and nothing else.`
+  const done = tool.public.annotations.readOnlyHint ? '' : ' The call may have been carried out.'
+  return `${said} and points to ${String(headers.location)}, which is not followed.${done}`
 }
 
 /** `422 Unprocessable Entity: name must be string`, and whatever else the route's error body says. */

@@ -28,7 +28,8 @@ export interface McpRouteConfig {
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
    * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
-   * request and response: for a handler that needs more of a socket than those offer.
+   * request and response: for a handler that needs more of a socket than those offer. An answer over
+   * `maxResultBytes` is then read to its end before it is refused, and a streamed one tells no progress.
    */
   readonly loopback?: 'inject'
   /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */

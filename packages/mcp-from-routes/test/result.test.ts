@@ -3,14 +3,15 @@ import { resultFor, resultFromResponse } from '../src/result.ts'
 import { toolFromRoute } from '../src/tool.ts'
 import type { Tool } from '../src/tool.ts'
 
-function tool (schema: Record<string, unknown> = {}): Tool {
-  const route = { method: 'POST', url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, shared: {} }
+function tool (schema: Record<string, unknown> = {}, method = 'POST'): Tool {
+  const route = { method, url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, shared: {} }
   return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 }
 
 const plain = tool({ querystring: { type: 'object', properties: { limit: {}, filter: {}, sort: {} } }, body: { type: 'object', properties: { name: { type: 'string' } } } })
 const whole = tool({ body: { type: 'array' } })
 const object = tool({ response: { 200: { type: 'object', properties: { a: {} } } } })
+const reading = tool({ response: { 200: { type: 'object', properties: { a: {} } } } }, 'GET')
 const array = tool({ response: { 200: { type: 'array' } } })
 const CONTEXT = { requestId: 'req-7', url: () => 'http://api.example.com/things/1', resultHeaders: ['content-range', 'retry-after'], maxResultBytes: 1000 }
 
@@ -33,7 +34,9 @@ const cases: Case[] = [
   { title: 'other bytes are a resource', headers: { 'content-type': 'application/pdf' }, body: Buffer.from([0xff]), gives: { content: [{ type: 'resource', resource: { uri: 'http://api.example.com/things/1', mimeType: 'application/pdf', blob: '/w==' } }] } },
   { title: 'broken JSON is text', headers: { 'content-type': 'application/json' }, body: '{', gives: { content: text('{') } },
   { title: 'what the response schema does not declare is an error, because clients throw it away', tool: object, status: 204, gives: { content: text('The route answered 204 No Content with no body, which its response schema does not declare.', '204 No Content: done, and there is nothing to return.'), isError: true } },
-  { title: 'a redirect is told', status: 303, headers: { 'content-range': 'x' }, gives: { content: text('303 See Other: done, and there is nothing to return.', 'content-range: x'), _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
+  { title: 'a redirect is an error that says where to', status: 302, headers: { location: '/login?next=%2F', 'content-range': 'x' }, gives: { content: text('The route answered 302 Found and points to /login?next=%2F, which is not followed. The call may have been carried out.', 'content-range: x'), isError: true, _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
+  { title: 'so is one with a body, of a tool that reads and has an output schema', tool: reading, status: 303, ...json({ a: 1 }, { location: '/things/1' }), gives: { content: text('The route answered 303 See Other and points to /things/1, which is not followed.'), isError: true } },
+  { title: 'a 304 is no result', status: 304, gives: { content: text('The route answered 304 Not Modified, and nothing else.'), isError: true } },
   { title: 'too large a result says what narrows it', tool: plain, ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. Narrow it with limit, filter.'), isError: true } },
   { title: 'too large a result of a tool without such arguments', ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
   { title: '4xx carries status, message and code', status: 404, ...json({ statusCode: 404, code: 'NO_THING', error: 'Not Found', message: 'no thing 1' }), gives: { content: text('404 Not Found: no thing 1 (NO_THING)'), isError: true } },

@@ -37,7 +37,14 @@ app.get('/x', {
   config: { mcp: { title: 'X', annotations: { readOnlyHint: true }, loopback: 'inject' } }
 }, async ({ raw, routeOptions }) => {
   const config: McpRouteConfig | undefined = routeOptions.config.mcp
-  return [config, Reflect.get(raw, PARENT_REQUEST)]
+  const parent = raw[PARENT_REQUEST]
+  holds<Equals<typeof parent, FastifyRequest | undefined>>()
+  return [config, parent?.id]
+})
+Fastify({ http2: true }).addHook('onRequest', async ({ raw, log }) => {
+  const parent = raw[PARENT_REQUEST]
+  holds<Equals<typeof parent, FastifyRequest | undefined>>()
+  log.info(parent?.id)
 })
 // @ts-expect-error not a hint
 export const config: McpRouteConfig = { annotations: { safe: true } }
