@@ -65,7 +65,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     const late = earlier.filter((route) => isMissed(app.prefix, route)).map(({ label }) => label)
     if (routes.length === 0 && late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
     // Nothing tells whether they are tagged.
-    if (late.length > 0) app.log.warn({ routes: late }, 'registered before mcp-from-routes, so not tools even if tagged')
+    if (late.length > 0) app.log.info({ routes: late }, 'registered before mcp-from-routes, so not tools even if tagged')
     tools = toolsFromRoutes(routes.map((read) => read()), settings)
     const before = earlier.flatMap(({ urls, method, constraints }) => urls.map((url) => ({ method: [method], url, constraints })))
     refuseTwins(tools.values(), [...before, ...addresses], isCaseSensitive(app))

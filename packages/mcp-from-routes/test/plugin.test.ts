@@ -86,9 +86,9 @@ t.test('boot fails when there is no tagged route after the plugin, and routes be
   await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: /these routes were registered before mcp-from-routes: GET \/x\/:id, POST \/y\. Register/ })
 })
 
-t.test('the log warns of the routes that were registered before the plugin, by their whole paths', async (t) => {
+t.test('the log tells the routes that were registered before the plugin, by their whole paths', async (t) => {
   const logged: unknown[] = []
-  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { logged.push(JSON.parse(line).routes) } } } })
+  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { logged.push(JSON.parse(line).routes) } } } })
   t.teardown(() => app.close())
   const handler = async (): Promise<number> => 1
   app.options('*', handler)
@@ -101,7 +101,7 @@ t.test('the log warns of the routes that were registered before the plugin, by t
 })
 
 t.test('routes outside the scope of the plugin are none that it misses', async (t) => {
-  const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => t.fail(line) } } })
+  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => t.fail(line) } } })
   t.teardown(() => app.close())
   app.get('/v10', async () => 1)
   app.register(async (scope) => { await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO }) }, { prefix: '/v1' })
