@@ -29,6 +29,10 @@ async function measure (url: string): Promise<void> {
     ['create_product', () => rest('POST', '', created()), () => mcp('create_product', created())]
   ]
 
+  // What the machine itself does to a call now and then, at a rate that is no load: below that nobody gets.
+  const idle = await steadyLatencies(shop.address, () => ({ method: 'GET', path: '/healthz' }), { rate: 100, seconds: seconds * 2 })
+  console.log(`a route that does nothing, 100 calls a second: p50 ${quantile(idle, 0.5).toFixed(1)} ms, p99 ${quantile(idle, 0.99).toFixed(1)} ms`)
+
   const rows: object[] = []
   let missed = false
   for (const [tool, overRest, overMcp] of operations) {
