@@ -11,8 +11,21 @@ export interface OpenShop {
 }
 
 /** Whether the caller of a request reaches every shop: admins and machines do. */
-export function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
+function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
   return identity?.kind === 'machine' || currentUser?.roles.includes('admin') === true
+}
+
+/**
+ * The shops that the caller of a request is let into, to be asked further: an API key's own, those that a person is a
+ * member of, unless they are archived; all for an admin and a machine.
+ */
+export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBuilder {
+  const shops = knex('shops')
+  if (reachesEveryShop(request)) return shops
+  const { identity, currentUser } = request
+  shops.where({ status: 'active' })
+  if (identity?.kind === 'api-key') return shops.where('shops.id', identity.shopId)
+  return shops.whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null }))
 }
 
 /**
@@ -23,14 +36,9 @@ export function reachesEveryShop ({ identity, currentUser }: FastifyRequest): bo
  * @throws {@link SHOP_NOT_FOUND} for those who may
  */
 export async function enterShop (knex: Knex, request: FastifyRequest, id: string): Promise<OpenShop> {
-  if (reachesEveryShop(request)) return await enterAnyShop(knex, id)
-  const { identity, currentUser } = request
-  const query = shopById(knex, id).where({ status: 'active' })
-  if (identity?.kind === 'api-key') query.where('shops.id', identity.shopId)
-  else query.whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null }))
-  const [shop] = await query
-  if (shop === undefined) throw new SHOP_FORBIDDEN()
-  return shop
+  const [shop] = await withId(shopsReached(knex, request), id)
+  if (shop !== undefined) return shop
+  throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
 }
 
 /**
@@ -39,17 +47,11 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
  * @throws {@link SHOP_NOT_FOUND}
  */
 export async function enterActiveShop (knex: Knex, id: string): Promise<OpenShop> {
-  const [shop] = await shopById(knex, id).where({ status: 'active' })
+  const [shop] = await withId(knex('shops').where({ status: 'active' }), id)
   if (shop === undefined) throw notFound('shop', id)
   return shop
 }
 
-async function enterAnyShop (knex: Knex, id: string): Promise<OpenShop> {
-  const [shop] = await shopById(knex, id)
-  if (shop === undefined) throw notFound('shop', id)
-  return shop
-}
-
-function shopById (knex: Knex, id: string) {
-  return knex('shops').where('shops.id', UUID.test(id) ? id : null).select<OpenShop[]>('shops.id', 'currency')
+function withId (shops: Knex.QueryBuilder, id: string): Knex.QueryBuilder<object, OpenShop[]> {
+  return shops.where('shops.id', UUID.test(id) ? id : null).select('shops.id', 'currency')
 }

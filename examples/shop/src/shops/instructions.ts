@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { reachesEveryShop } from './access.ts'
+import { shopsReached } from './access.ts'
 
 const ABOUT = 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
   'Money is in minor units: 1999 is 19.99. Lists come in pages of 25: narrow them with filter, page with skip and limit.'
@@ -19,19 +19,9 @@ interface Named {
  */
 export function instructionsFor (knex: Knex): (request: FastifyRequest) => Promise<string> {
   return async (request) => {
-    const shops = await shopsOf(knex, request).orderBy('slug').limit(MAX_SHOPS + 1)
+    const shops: Named[] = await shopsReached(knex, request).select('id', 'slug').orderBy('slug').limit(MAX_SHOPS + 1)
     return `${ABOUT} ${sentenceFromShops(shops)}`
   }
-}
-
-/** The shops that the caller would be let into, as `enterShop` decides it. */
-function shopsOf (knex: Knex, request: FastifyRequest): Knex.QueryBuilder<object, Named[]> {
-  const { identity, currentUser } = request
-  const query = knex('shops').select('id', 'slug')
-  if (reachesEveryShop(request)) return query
-  query.where({ status: 'active' })
-  if (identity?.kind === 'api-key') return query.where({ id: identity.shopId })
-  return query.whereIn('id', knex('shop_members').where({ user_id: currentUser?.id ?? null }).select('shop_id'))
 }
 
 /** @param shops - one more than {@link MAX_SHOPS} when there are more */

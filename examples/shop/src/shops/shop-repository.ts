@@ -5,7 +5,7 @@ import { slugFromName } from '../catalog/slug.ts'
 import { conflict, notFound } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
 import { type Page, pageOf } from '../repository.ts'
-import { reachesEveryShop } from './access.ts'
+import { shopsReached } from './access.ts'
 import type { ShopScope } from './scope.ts'
 import { filters, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
 
@@ -19,12 +19,7 @@ export function shopsRepository (knex: Knex) {
   return {
     /** @returns a page of the shops that the caller of the request reaches */
     async list (request: FastifyRequest, query: ListQuery): Promise<Page<ShopRow>> {
-      const reached = knex('shops')
-      if (!reachesEveryShop(request)) {
-        reached.where({ status: 'active' })
-          .whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: request.currentUser?.id ?? null }))
-      }
-      return await pageOf<ShopRow>(knex, reached, { filters }, query, COLUMNS)
+      return await pageOf<ShopRow>(knex, shopsReached(knex, request), { filters }, query, COLUMNS)
     },
 
     async get (shop: ShopScope): Promise<ShopRow> {
