@@ -5,9 +5,8 @@ import { buildApp } from '../src/app.ts'
 import { configFromEnvironment } from '../src/config.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { BASE } from './shop.ts'
 
-const [target = '', issuer = '', token = ''] = process.argv.slice(2)
+const [target = '', base = '', issuer = '', token = ''] = process.argv.slice(2)
 const database = target.startsWith('postgres') ? openPostgres(target) : await openEmbedded(target)
 await migrate(database)
 const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'bench', name: 'Bench', currency: 'EUR' }).returning('id')
@@ -19,7 +18,7 @@ await database.knex.raw('vacuum analyze products')
 
 const config = configFromEnvironment({}, {
   MCP_ENABLED: true,
-  PUBLIC_BASE_URL: BASE,
+  PUBLIC_BASE_URL: base,
   IDP_ISSUER: issuer,
   IDP_MCP_CLIENT_ID: 'bench-mcp',
   API_KEY_PEPPERS: `bench:${randomBytes(32).toString('hex')}`,

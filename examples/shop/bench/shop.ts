@@ -8,7 +8,7 @@ import { startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 
 /** Where a shop says that it is. */
-export const BASE = 'http://localhost'
+const BASE = 'http://localhost'
 
 /** A shop in a process of its own, and the identity provider that it believes, in this one. */
 export interface Shop {
@@ -37,7 +37,7 @@ export async function launch (database: string): Promise<Shop> {
   const { issuer, close } = await startIdentityProvider({ port: 0, users: [], resource: BASE, clientId: 'bench-mcp', m2m })
   const token = async (): Promise<string> =>
     await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` } })
-  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, issuer, await token()], { execArgv: [...process.execArgv, '--expose-gc'] })
+  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token()], { execArgv: [...process.execArgv, '--expose-gc'] })
   const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
   early.catch(() => {})
   const [shop] = await Promise.race([once(child, 'message'), early]) as [Pick<Shop, 'address' | 'shopId' | 'productId' | 'key'>]

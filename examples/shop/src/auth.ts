@@ -1,8 +1,9 @@
-import type { DualAuthOptions, Pepper } from 'dual-auth'
+import type { DualAuthOptions } from 'dual-auth'
 import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { Knex } from 'knex'
 import type { Config } from './config.ts'
+import { secretFromText } from './secrets.ts'
 import { enterShop } from './shops/access.ts'
 
 /** Where the tools are. */
@@ -23,7 +24,7 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
     apiKeys: {
       marker: config.API_KEY_MARKER,
-      peppers: config.API_KEY_PEPPERS.map(pepperFromText),
+      peppers: config.API_KEY_PEPPERS.map(secretFromText),
       store: knexStore(knex),
       // PostgreSQL reads a UUID in capitals as the same one, and keeps it in small letters.
       shopIdFromParam: (id) => id.toLowerCase()
@@ -50,10 +51,4 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
 
 function isEndpoint (url: string): boolean {
   return url === MCP_PATH || url === `${MCP_PATH}/`
-}
-
-/** `2026-01:secret` names a pepper by what stands before the colon. */
-function pepperFromText (text: string): Pepper {
-  const colon = text.indexOf(':')
-  return { id: text.slice(0, colon), secret: text.slice(colon + 1) }
 }
