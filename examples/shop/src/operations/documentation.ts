@@ -88,15 +88,13 @@ function describedSchema (schema: FastifySchema, { config }: RouteOptions): Fast
 }
 
 interface QuerySchema {
-  readonly properties?: Readonly<Record<string, { readonly type?: unknown, readonly default?: unknown }>>
-  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
 }
 
-/** As it stands in a URL: what has a default can be left out, and an object is its JSON text. */
-function describedQuery ({ properties = {}, required = [], ...rest }: QuerySchema): QuerySchema {
+/** As it stands in a URL, where an object is its JSON text. */
+function describedQuery ({ properties = {}, ...rest }: QuerySchema): QuerySchema {
   return {
     ...rest,
-    required: required.filter((name) => properties[name]?.default === undefined),
     properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
       [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
   }
