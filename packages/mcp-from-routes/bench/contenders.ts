@@ -10,10 +10,11 @@ import { lightLoopback } from '../src/loopback.ts'
 import { Stop } from '../src/stop.ts'
 
 /**
- * The servers that are measured. All serve the same routes; the last three serve them as the same tools. `bare loopback`
- * does only what no tool call can be without: Fastify takes the message, and the route is asked by way of the router.
+ * The servers that are measured. All serve the same routes; the last three serve them as the same tools. The two before
+ * them do only what no tool call can be without: `bare POST` takes the message and answers always the same, `bare
+ * loopback` also asks the route by way of the router.
  */
-export const CONTENDERS = ['plain route', 'bare loopback', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
+export const CONTENDERS = ['plain route', 'bare POST', 'bare loopback', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
 export type Contender = typeof CONTENDERS[number]
 
 const SERVER_INFO = { name: 'bench', version: '1.0.0' }
@@ -62,6 +63,10 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     // The bytes of the list, for a static route that sends the same.
     const list = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: await definitions(count) } }))
     app.post('/mcp', async (_request, reply) => reply.type('application/json').send(list))
+  },
+  async 'bare POST' (app, count) {
+    addRoutes(app, count)
+    app.post('/mcp', async (_request, reply) => reply.type('application/json').send('{"id":"abc","name":"thing 7"}'))
   },
   async 'bare loopback' (app, count) {
     addRoutes(app, count)
