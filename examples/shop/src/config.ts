@@ -136,13 +136,29 @@ function shaped (schema: TObject, given: Readonly<Record<string, unknown>>): { c
     const config = envSchema<EnvSchemaData>({ schema, data: given, env: false })
     return { config: Object.freeze({ ...config, ...listsOf(config), ...placeOf(config) }), misshapen: [] }
   } catch (error) {
-    const { errors = [] } = error as { errors?: readonly { instancePath: string, message?: string }[] }
+    const { errors = [] } = error as { errors?: readonly Fault[] }
     const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
     return {
       config: { ...byDefault, ...given },
-      misshapen: errors.map(({ instancePath, message = 'cannot be used' }) => [instancePath.slice(1), message])
+      misshapen: errors.map((fault) => {
+        const name = fault.instancePath.slice(1)
+        return [name, complaintAbout(fault, schema.properties[name]?.description ?? '')]
+      })
     }
   }
+}
+
+interface Fault {
+  readonly instancePath: string
+  readonly keyword: string
+  readonly message?: string
+  readonly params: { readonly allowedValues?: readonly unknown[] }
+}
+
+/** In words: Ajv names no values, and patterns are not for people. */
+function complaintAbout ({ keyword, message = 'cannot be used', params: { allowedValues } }: Fault, description: string): string {
+  if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`
+  return keyword === 'pattern' ? `has the wrong form. What it is for: ${description}` : message
 }
 
 function listsOf (config: object): object {

@@ -62,8 +62,10 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   if (typeof query['filter'] === 'string') query['filter'] = fromJson('filter', query['filter'])
   const sort = query['sort']
   if (typeof sort === 'string' && sort.startsWith('[')) {
-    const [field, direction] = fromJson('sort', sort) as unknown[]
-    query['sort'] = String(direction).toUpperCase() === 'DESC' ? `-${field}` : field
+    const [field, direction = 'ASC', ...more] = fromJson('sort', sort) as unknown[]
+    const sign = { ASC: '', DESC: '-' }[String(direction).toUpperCase()]
+    if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or a list of one and ASC or DESC')
+    query['sort'] = `${sign}${field}`
   }
 }
 

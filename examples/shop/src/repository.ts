@@ -13,6 +13,16 @@ export interface Collection {
   readonly nullable?: readonly string[]
   /** Further fields of each row read: SQL over the row, which goes by `item`. */
   readonly computed?: Readonly<Record<string, string>>
+  /** What loses something by the deletion of a row, and so has changed. */
+  readonly dependents?: readonly Dependents[]
+}
+
+/** Rows of `table` that are linked to a deleted one: in `link`, `from` has their id and `to` has its. */
+export interface Dependents {
+  readonly table: string
+  readonly link: string
+  readonly from: string
+  readonly to: string
 }
 
 /**
@@ -21,7 +31,7 @@ export interface Collection {
  *
  * Methods take a transaction as `on` where the caller has one open; by default they use the pool.
  */
-export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullable = [], computed = {} }: Collection) {
+export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullable = [], computed = {}, dependents = [] }: Collection) {
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
 
   return {
@@ -50,17 +60,31 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
      * @throws {@link SHOP_NOT_FOUND}
      */
     async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
-      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ ...values, updated_at: knex.fn.now() }).returning('*')
+      const updatedAt = Object.keys(values).length === 0 ? knex.ref('updated_at') : knex.fn.now()
+      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt, ...values }).returning('*')
       if (row === undefined) throw notFound(noun, id)
       return row
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */
     async remove (shop: ShopScope, id: string): Promise<void> {
-      const count = await knex(table).where({ shop_id: shop.id, id }).delete()
+      const remove = async (on: Knex): Promise<number> => await on(table).where({ shop_id: shop.id, id }).delete()
+      const count = dependents.length === 0
+        ? await remove(knex)
+        : await knex.transaction(async (trx) => {
+          for (const linked of dependents) await touch(trx, shop, id, linked)
+          return await remove(trx)
+        })
       if (count === 0) throw notFound(noun, id)
     }
   }
+}
+
+/** In the order of their ids, so that two deletions at once do not wait for each other. */
+async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { table, link, from, to }: Dependents): Promise<void> {
+  const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
+  const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')
+  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: trx.fn.now() })
 }
 
 /** One page of a list, and how many rows match in all. */

@@ -1,5 +1,6 @@
 import { configFromEnvironment } from './config.ts'
 import { openDatabase } from './database/index.ts'
+import { refusePending } from './database/migrate.ts'
 import { refuse } from './serve.ts'
 import { keyRing } from './shops/key-ring.ts'
 import { resealPayKeys } from './shops/pay-keys.ts'
@@ -9,6 +10,7 @@ try {
   const config = configFromEnvironment(process.env)
   const database = await openDatabase(config)
   try {
+    await refusePending(database)
     const { resealed, current, unreadable } = await resealPayKeys(database.knex, keyRing(config.PAY_KEY_SECRETS))
     process.stdout.write(`Payment keys encrypted anew: ${resealed}; under the newest secret already: ${current}.\n`)
     if (unreadable.length > 0) {

@@ -5,9 +5,9 @@ import { invalid } from './errors.ts'
 const MAX_DEPTH = 32
 
 /**
- * A `preValidation` hook that refuses what JSON can say and PostgreSQL cannot keep: NUL characters,
- * lone surrogates, and numbers too large for a double. Without it they would be errors of the
- * database, or come back as something else. The tools' endpoint is left out: the arguments of a call
+ * A `preValidation` hook that refuses what JSON can say and the service cannot keep: NUL characters,
+ * lone surrogates, numbers too large for a double, and whole ones too large for it to tell apart, as ids
+ * of other systems may be. Without it they would be errors of the database, or come back as something else. The tools' endpoint is left out: the arguments of a call
  * pass here as the input of its route.
  *
  * @throws {@link SHOP_INVALID} that names the field
@@ -32,19 +32,23 @@ function faultOf (root: unknown): { path: string, what: string } | undefined {
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     if (place.depth > MAX_DEPTH) return { path: pathOf(place), what: 'is nested too deeply' }
     for (const [key, value] of Object.entries(place.value)) {
-      if (!isStorable(key)) return { path: pathOf(place, JSON.stringify(key)), what: UNSTORABLE }
+      const unstorableKey = whyNot(key)
+      if (unstorableKey !== undefined) return { path: pathOf(place, JSON.stringify(key)), what: unstorableKey }
       if (typeof value === 'object' && value !== null) pending.push({ value, key, above: place, depth: place.depth + 1 })
-      else if (!isStorable(value)) return { path: pathOf(place, key), what: UNSTORABLE }
+      else {
+        const what = whyNot(value)
+        if (what !== undefined) return { path: pathOf(place, key), what }
+      }
     }
   }
   return undefined
 }
 
-const UNSTORABLE = 'has a character or number that cannot be stored'
-
-function isStorable (value: unknown): boolean {
-  if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value)
-  return typeof value !== 'number' || Number.isFinite(value)
+function whyNot (value: unknown): string | undefined {
+  if (typeof value === 'string') return /[\0\p{Surrogate}]/u.test(value) ? 'has a character that cannot be stored' : undefined
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return undefined
+  if (!Number.isFinite(value)) return 'is a number that cannot be stored'
+  return Number.isInteger(value) ? 'is a whole number too large to be kept as it is: send it as a text' : undefined
 }
 
 function pathOf (place: Place, ...keys: string[]): string {

@@ -22,7 +22,8 @@ export function validateInput (app: FastifyInstance): void {
 
   // Many clients send a JSON content type with every request, a DELETE without a body too.
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.removeContentTypeParser('application/json')
+  // Without the one for text, which Fastify has by itself: no route takes any.
+  app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
     else parseJson(request, body, done)

@@ -13,7 +13,7 @@ const TOP = fileURLToPath(new URL('../../../', import.meta.url))
 const SHOP = fileURLToPath(new URL('../', import.meta.url))
 
 /** Runs a command to its end. */
-async function run (command: 'migrate' | 'seed', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
+async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
   const script = fileURLToPath(new URL(`../dist/${command}.js`, import.meta.url))
   // Where npm runs them.
   const child = spawn(process.execPath, [script, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -57,9 +57,14 @@ t.test('seed wants the tables, fills them once, and changes nothing the next tim
   t.strictSame(await rows(), before)
 })
 
+t.test('reseal wants the tables', async (t) => {
+  const settings = { ...await lastingData(t), PAY_KEY_SECRETS, IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: PAY_KEY_SECRETS }
+  t.match(await run('reseal', settings), { code: 1, output: /^The database lacks these migrations/ })
+})
+
 t.test('what a command cannot use is named', async (t) => {
   const { DATA_DIR } = await lastingData(t)
   t.strictSame(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: 'Usage: npm run migrate -w examples/shop [-- --status]\n' })
-  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL must match/ })
+  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL has the wrong form\. What it is for: PostgreSQL 15 or later/ })
   t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
 })

@@ -25,6 +25,21 @@ t.test('every mistake is told at once', async (t) => {
   }), { code: 'SHOP_SETTINGS', message: /IDP_ISSUER(.|\n)*PORT(.|\n)*PUBLIC_BASE_URL(.|\n)*MCP_ENABLED(.|\n)*API_KEY_PEPPERS(.|\n)*PAY_KEY_SECRETS(.|\n)*PAY_API_URL(.|\n)*DATABASE_URL(.|\n)*LOG_LEVEL/ })
 })
 
+t.test('a mistake says what would be right, and no secret', async (t) => {
+  const said = (environment: Record<string, string>): string => {
+    try {
+      configFromEnvironment({ ...required, ...environment })
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ''
+  }
+  t.match(said({ LOG_LEVEL: 'loud' }), /LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent$/)
+  t.match(said({ CORS_ORIGINS: '*' }), /CORS_ORIGINS has the wrong form\. What it is for: Origins of web pages/)
+  t.match(said({ API_KEY_PEPPERS: 'hidden' }), /API_KEY_PEPPERS has the wrong form\. What it is for: Secrets behind .* at least 32 characters$/)
+  t.notMatch(said({ API_KEY_PEPPERS: 'hidden' }), /hidden/)
+})
+
 t.test('the embedded database is at one place for the server and all commands, whatever directory they run in', async (t) => {
   const top = fileURLToPath(new URL('../../../', import.meta.url))
   for (const [DATA_DIR, place] of [[undefined, `${top}.data`], ['trial', `${top}trial`], ['./a/../b', `${top}b`], ['/data', '/data']] as const) {

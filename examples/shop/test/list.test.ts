@@ -63,6 +63,7 @@ t.test('sort orders by a field in either direction, ties by id, rows without a v
   t.strictSame(await names({ sort: '-name' }), ['Elderberry', 'Date', 'Cherry', 'Banana', 'Apple'])
   t.strictSame(await names({ sort: '["name","DESC"]' }), await names({ sort: '-name' }), 'as react-admin says it')
   t.strictSame(await names({ sort: '["name","ASC"]' }), await names({ sort: 'name' }))
+  for (const sort of ['["name","sideways"]', '["name","ASC","DESC"]', '[]', '[1,"ASC"]']) t.match(await list({ sort }), { status: 422, body: { field: 'sort' } }, sort)
   const ties = (await list({ filter: '{"price_amount_lte":200,"price_amount_gte":200}', sort: '-price_amount' })).body
   t.strictSame(ties.map(({ id }: { id: string }) => id), ties.map(({ id }: { id: string }) => id).toSorted().toReversed(), 'in the direction of the field')
   for (const sort of ['price_amount', '-price_amount']) t.equal((await names({ sort })).at(-1), 'Date', sort)

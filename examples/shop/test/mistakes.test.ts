@@ -57,7 +57,7 @@ for (const [name, value, mistake] of wrong) {
 
 t.test('a setting whose form is wrong is named once', async (t) => {
   t.throws(() => configFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
-    message: /^These settings cannot be used:\n {2}IDP_ISSUER must match[^\n]+\n {2}DATABASE_URL must match[^\n]+$/
+    message: /^These settings cannot be used:\n {2}IDP_ISSUER has the wrong form\.[^\n]+\n {2}DATABASE_URL has the wrong form\.[^\n]+$/
   })
 })
 

@@ -52,7 +52,9 @@ const filters = {
 
 /** What products of the shop can be described by. */
 export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Attribute>>(knex, { table: 'attributes', noun: 'attribute', filters })
+  const repository = shopRepository<Static<typeof Attribute>>(knex, {
+    table: 'attributes', noun: 'attribute', filters, dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id' }]
+  })
 
   app.get('/', {
     schema: {

@@ -43,7 +43,15 @@ const filters = {
 
 /** The tree that products are found in. */
 export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Category>>(knex, { table: 'categories', noun: 'category', filters })
+  const repository = shopRepository<Static<typeof Category>>(knex, {
+    table: 'categories',
+    noun: 'category',
+    filters,
+    dependents: [
+      { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id' },
+      { table: 'categories', link: 'categories', from: 'id', to: 'parent_id' }
+    ]
+  })
 
   app.get('/', {
     schema: {

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
 import { shopRepository } from '../repository.ts'
@@ -43,7 +44,9 @@ export function productRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>): Promise<ProductRow> {
       return await knex.transaction(async (trx) => {
-        await rows.update(shop, id, columnsOf(changes), trx)
+        // Links are a part of the product, though not of its row.
+        const touched = Object.keys(changes).length > 0 && { updated_at: trx.fn.now() }
+        await rows.update(shop, id, { ...columnsOf(changes), ...touched }, trx)
         await writeLinks(trx, shop, id, changes)
         return await rows.get(shop, id, trx)
       })
@@ -60,6 +63,7 @@ const LINKS = ['category_ids', 'tag_ids', 'attributes']
 
 /** What of the input belongs into the product's own row. */
 function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
+  refuseUnknownCurrency(fields)
   const columns = Object.fromEntries(Object.entries(fields).filter(([name]) => !LINKS.includes(name)))
   return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
 }

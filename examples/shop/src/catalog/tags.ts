@@ -32,7 +32,9 @@ const filters = {
 
 /** Flat labels of products. */
 export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Tag>>(knex, { table: 'tags', noun: 'tag', filters })
+  const repository = shopRepository<Static<typeof Tag>>(knex, {
+    table: 'tags', noun: 'tag', filters, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
+  })
 
   app.get('/', {
     schema: {

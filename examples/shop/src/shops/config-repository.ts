@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid, notFound } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
 import type { ShopConfig, ShopConfigChanges } from './config.ts'
@@ -26,6 +27,7 @@ export function configRepository (knex: Knex) {
      * @throws {@link SHOP_INVALID}
      */
     async update (shop: ShopScope, { currency, ...settings }: Changes): Promise<Config> {
+      refuseUnknownCurrency({ currency })
       const [row] = await knex('shops').where({ id: shop.id }).update({
         ...(currency !== undefined && { currency }),
         settings: knex.raw('settings || ?::jsonb', [JSON.stringify(checked(settings))]),

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { refuseUnknownCurrency } from '../currency.ts'
 import { shopRepository } from '../repository.ts'
 import { filters, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
 import type { ShopScope } from './scope.ts'
@@ -29,6 +30,7 @@ export function priceRepository (knex: Knex) {
 
 /** The instants in UTC: PostgreSQL does not take every offset that RFC 3339 allows. */
 function columnsOf ({ valid_from: from, valid_to: to, ...columns }: Static<typeof PriceChanges>): object {
+  refuseUnknownCurrency(columns)
   return { ...columns, ...(from !== undefined && { valid_from: utc(from) }), ...(to !== undefined && { valid_to: utc(to) }) }
 }
 

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { slugFromName } from '../catalog/slug.ts'
+import { refuseUnknownCurrency } from '../currency.ts'
 import { conflict, notFound } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
 import { type Page, pageOf } from '../repository.ts'
@@ -28,6 +29,7 @@ export function shopsRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create ({ slug, ...columns }: Static<typeof ShopInput>): Promise<ShopRow> {
+      refuseUnknownCurrency(columns)
       const [shop] = await knex('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(COLUMNS)
       return shop
     },

@@ -1,0 +1,14 @@
+import { invalid } from './errors.ts'
+
+const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+
+/**
+ * Refuses a currency that there is not: no price would ever be found in it. The schemas tell its form only, as the list
+ * of them all would be most of what an agent reads of a tool.
+ *
+ * @throws {@link SHOP_INVALID} about `currency`
+ * @see [ISO 4217](https://www.iso.org/iso-4217-currency-codes.html)
+ */
+export function refuseUnknownCurrency ({ currency }: { readonly currency?: string | undefined }): void {
+  if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be a code of ISO 4217 such as EUR')
+}
