@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { cors } from './cors.ts'
@@ -37,7 +38,9 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   const provider = identityProvider(settings, app.log)
 
   app.decorate('oauthChallenge', challenge(settings))
-  app.addHook('onReady', provider.start)
+  // the first clients shall find the document, and a provider that hangs shall stop nobody: the boot waits
+  // for the reading, but not until Fastify gives it up. The reading goes on
+  app.addHook('onReady', async () => { await Promise.race([provider.start(), setTimeout(patience(app, settings.timeout), undefined, { ref: false })]) })
   app.addHook('onClose', async () => provider.stop())
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
 
@@ -86,6 +89,11 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       return reply.code(statusCode).send({ statusCode, code, error: 'temporarily_unavailable', message, error_description: message })
     })
   })
+}
+
+/** How long the boot waits for the document, in milliseconds: at most half of what Fastify gives each of its steps, where 0 is any time. */
+function patience ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, timeout: number): number {
+  return pluginTimeout === 0 ? timeout : Math.min(timeout, pluginTimeout / 2)
 }
 
 function cached (reply: FastifyReply, document: object): FastifyReply {

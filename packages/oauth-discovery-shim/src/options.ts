@@ -41,7 +41,10 @@ export interface OAuthDiscoveryShimOptions {
    * nothing about it; Amazon Cognito's does not. Turn it off for a provider without PKCE. Default `true`.
    */
   readonly advertisePkce?: boolean
-  /** Longest wait for the identity provider's document, at boot too, in milliseconds. Default 3000. */
+  /**
+   * Longest wait for the identity provider's document, in milliseconds. The boot waits for the first one, but
+   * no longer than half of Fastify's `pluginTimeout`. Default 3000.
+   */
   readonly timeout?: number
   /** Time between two reads of the identity provider's document, in milliseconds. Default 3600000, one hour. */
   readonly refreshInterval?: number

@@ -96,6 +96,22 @@ t.test('a document that must not be served is not served', async t => {
   }
 })
 
+t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async t => {
+  for (const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const) {
+    const waiting: Array<() => void> = []
+    const issuer = await serve(t, (_, response) => { waiting.push(() => response.end(JSON.stringify(userPool(issuer)))) })
+    const app = await build(t, { ...options(issuer), timeout, server: { pluginTimeout } })
+    const response = await app.inject(document)
+    t.equal(response.statusCode, 503, what)
+    t.strictSame(response.json(), unavailable, what)
+    t.match(response.headers['retry-after'], /^[12]$/, what)
+    await until(async () => {
+      for (const answer of waiting.splice(0)) answer()
+      return (await app.inject(document)).statusCode === 200
+    })
+  }
+})
+
 t.test('an endless document is not read to its end', async t => {
   let sent = 0
   const issuer = await serve(t, (_, response) => {
