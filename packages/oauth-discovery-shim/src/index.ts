@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { compileNothing } from './compilers.ts'
 import { cors } from './cors.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
@@ -44,8 +45,9 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   app.addHook('onClose', async () => provider.stop())
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
 
-  // a scope of its own: neither CORS nor the parser below may touch the host's routes
+  // a scope of its own: neither compilers, CORS nor the parser below may touch the host's routes
   await app.register(async function discovery (scope) {
+    compileNothing(scope)
     cors(scope, config)
 
     const resource = (document: object) => async (_: unknown, reply: FastifyReply) => cached(reply, document)
