@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 
-/** At boot: an option is missing or wrong; the message names it. */
+/** At boot: an option is missing, wrong or unknown; the message names it. */
 export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createError(
   'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', 'oauth-discovery-shim: %s', 500)
 

@@ -29,7 +29,7 @@ declare module 'fastify' {
  * Serves the documents by which an MCP client that knows only the URL of the MCP endpoint finds
  * the identity provider's sign-in page, and hands it the one client registered there.
  *
- * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing or wrong
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
  * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
  */
 async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {

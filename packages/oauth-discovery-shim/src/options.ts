@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
 
-/** What the plugin needs to know. Wrong values stop the boot. */
+/** What the plugin needs to know. Wrong values, and names that are not here, stop the boot. */
 export interface OAuthDiscoveryShimOptions {
   /**
    * Origin under which clients reach this server, such as `https://shop.example.com`. Every URL
@@ -70,7 +70,8 @@ export function isSafeUrl (value: unknown): value is string {
 }
 
 /**
- * The settings that options mean.
+ * The settings that options mean. They come from JavaScript and from the environment too, where no compiler looks at
+ * them. Defaults are for what is left out: null is a value, and a wrong one.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
@@ -85,19 +86,26 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     advertisePkce = true,
     timeout = 3_000,
     refreshInterval = 3_600_000,
-    config = {}
+    config = {},
+    ...rest
   } = options
+  // Fastify passes on what it was given for itself
+  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
 
+  for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
   must(isSafeUrl(issuer), 'issuer must be an https URL, or http on loopback')
-  must(!/[?#]/.test(issuer), 'issuer must have no query and no fragment')
+  must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
-  must(/^(\/[\w.~-]+)+$/.test(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp')
-  must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment')
+  must(isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp')
+  must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment, as strings')
   // RFC 6749 §3.3: what a scope token may be made of; the challenge quotes it
   must(isFilled(scopes) && scopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
+  must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
   must(['path', 'off'].includes(strictDiscovery), 'strictDiscovery must be path or off')
-  must(isDuration(timeout), 'timeout must be a positive number of milliseconds')
-  must(isDuration(refreshInterval), 'refreshInterval must be a positive number of milliseconds')
+  must(typeof advertisePkce === 'boolean', 'advertisePkce must be true or false')
+  must(isDuration(timeout), 'timeout must be a whole number of milliseconds, from 1 to 2^31 - 1')
+  must(isDuration(refreshInterval), 'refreshInterval must be a whole number of milliseconds, from 1 to 2^31 - 1')
+  must(typeof config === 'object' && config !== null && !Array.isArray(config), 'config must be an object')
 
   return {
     publicBaseUrl: originOf(publicBaseUrl),
@@ -117,25 +125,35 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
 
 /** `HTTPS://Shop.Example.com:443/` → `https://shop.example.com` */
 function originOf (value: string): string {
-  must(URL.canParse(value), 'publicBaseUrl must be an absolute URL')
-  const { protocol, pathname, search, hash, username, origin } = new URL(value)
+  must(typeof value === 'string' && URL.canParse(value), 'publicBaseUrl must be an absolute URL, as a string')
+  const { protocol, pathname, search, hash, origin } = new URL(value)
   must(protocol === 'http:' || protocol === 'https:', 'publicBaseUrl must be http or https')
-  must(pathname === '/' && !search && !hash && !username,
+  must(pathname === '/' && !search && !hash && !hasUser(value),
     'publicBaseUrl must be an origin without path, query, fragment or user; put a path into mcpPath')
   return origin
 }
 
-function isFilled (list: unknown): boolean {
-  return Array.isArray(list) && list.length > 0
+function hasUser (url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
+}
+
+/** A path that is the same when it is part of a URL: `/..` would be gone. */
+function isPath (value: string): boolean {
+  return typeof value === 'string' && /^(\/[\w.~-]+)+$/.test(value) && new URL(value, 'http://localhost').pathname === value
+}
+
+function isFilled (list: readonly string[]): boolean {
+  return Array.isArray(list) && list.length > 0 && list.every(item => typeof item === 'string')
 }
 
 function isCallback (value: string): boolean {
   return URL.canParse(value) && !value.includes('#') && new URL(value).protocol !== 'javascript:'
 }
 
-// setTimeout takes a longer wait for none at all
+// setTimeout takes a longer wait for none at all, and AbortSignal.timeout takes no fraction
 function isDuration (value: number): boolean {
-  return Number.isFinite(value) && value > 0 && value < 2 ** 31
+  return Number.isSafeInteger(value) && value > 0 && value < 2 ** 31
 }
 
 function must (condition: boolean, message: string): asserts condition {

@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import { inspect } from 'node:util'
 import t from 'tap'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
 import { settingsFromOptions } from '../src/options.ts'
@@ -31,6 +32,9 @@ t.test('the public base URL is reduced to its origin', async t => {
   }
 })
 
+/** What JavaScript and the environment can hand over, and the compiler would not let through. */
+const untyped = (options: object) => options as Partial<OAuthDiscoveryShimOptions>
+
 t.test('a wrong option stops the boot and is named', async t => {
   for (const [change, named] of [
     [{ publicBaseUrl: '' }, 'publicBaseUrl'],
@@ -62,13 +66,40 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ timeout: 0 }, 'timeout'],
     [{ timeout: NaN }, 'timeout'],
     [{ refreshInterval: 2 ** 31 }, 'refreshInterval'],
-    [{ strictDiscovery: 'root' as 'off' }, 'strictDiscovery']
+    [{ strictDiscovery: 'root' as 'off' }, 'strictDiscovery'],
+    [{ publicBaseUrl: 'https://:secret@shop.example.com' }, 'publicBaseUrl'],
+    [{ issuer: 'https://user:secret@idp.example.com' }, 'issuer'],
+    [{ mcpPath: '/..' }, 'mcpPath'],
+    [{ mcpPath: '/api/./mcp' }, 'mcpPath'],
+    [{ timeout: 0.5 }, 'timeout'],
+    [{ refreshInterval: 0.5 }, 'refreshInterval'],
+    ...Object.keys(settingsFromOptions(good)).map(name => [untyped({ [name]: null }), name] as const),
+    ...Object.keys(settingsFromOptions(good)).map(name => [untyped({ [name]: 42n }), name] as const),
+    [untyped({ publicBaseUrl: new URL('https://shop.example.com') }), 'publicBaseUrl'],
+    [untyped({ issuer: new URL('https://idp.example.com') }), 'issuer'],
+    [untyped({ mcpPath: ['/mcp'] }), 'mcpPath'],
+    [untyped({ redirectUris: [new URL('http://localhost:7777/callback')] }), 'redirectUris'],
+    [untyped({ redirectUris: 'http://localhost:7777/callback' }), 'redirectUris'],
+    [untyped({ scopes: [42] }), 'scopes'],
+    [untyped({ resourceName: { a: 1 } }), 'resourceName'],
+    [untyped({ strictDiscovery: ['path'] }), 'strictDiscovery'],
+    [untyped({ advertisePkce: 'false' }), 'advertisePkce'],
+    [untyped({ timeout: '3000' }), 'timeout'],
+    [untyped({ config: 'public' }), 'config'],
+    [untyped({ config: [] }), 'config'],
+    [untyped({ redirectUrls: ['http://localhost:7777/callback'] }), 'redirectUrls is not an option'],
+    [untyped({ enabled: undefined }), 'enabled is not an option']
   ] as const) {
     const app = Fastify()
     t.teardown(() => app.close())
     app.register(shim, { ...good, ...change })
-    await t.rejects(async () => app.ready(), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(`^oauth-discovery-shim: ${named} `) }, JSON.stringify(change))
+    await t.rejects(async () => app.ready(), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(`^oauth-discovery-shim: ${named}\\b`) }, inspect(change))
   }
+})
+
+t.test('what Fastify takes for itself is no option of the plugin', async t => {
+  const settings = settingsFromOptions({ ...good, ...untyped({ logLevel: 'silent', logSerializers: {}, prefix: '' }) })
+  t.strictSame(settings, settingsFromOptions(good))
 })
 
 t.test('under a prefix, where no client looks, it does not start', async t => {
