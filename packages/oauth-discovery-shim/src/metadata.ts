@@ -67,7 +67,13 @@ function protectedResource (settings: Settings, authorizationServer: string): Pr
 
 /** The identity provider's document under its own issuer, plus registration, plus what clients miss in it. */
 export function rootServer (provider: ProviderMetadata, settings: Settings): AuthorizationServerMetadata {
-  const { registration_endpoint: _, ...rest } = provider
+  const {
+    registration_endpoint: _registration,
+    // for clients with a certificate (RFC 8705 §5), and the one client has none: its auth method is `none`, and its
+    // registration does not ask for certificate-bound tokens (§3.4)
+    mtls_endpoint_aliases: _mtls,
+    ...rest
+  } = provider
   const authMethods = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic'] // the default, RFC 8414 §2
   return {
     ...rest,

@@ -88,6 +88,20 @@ t.test('promises that hold only for the provider\'s issuer stay out of the other
   t.strictSame((await app.inject(strict[0] ?? '')).json(), { ...expected(issuer), issuer: 'https://shop.example.com/oauth' })
 })
 
+t.test('endpoints for clients with a certificate are left out, whatever they are', async t => {
+  for (const aliases of [
+    { token_endpoint: 'https://mtls.idp.example.com/token' },
+    { token_endpoint: 'http://idp.example.com/token' },
+    'javascript:alert(1)'
+  ]) {
+    const { issuer } = await provider(t, document => ({ ...document, mtls_endpoint_aliases: aliases }))
+    const app = await build(t, options(issuer))
+
+    for (const url of contract) t.strictSame((await app.inject(url)).json(), expected(issuer), url)
+    for (const url of strict) t.strictSame((await app.inject(url)).json(), { ...expected(issuer), issuer: 'https://shop.example.com/oauth' }, url)
+  }
+})
+
 t.test('the provider\'s own registration gives way to this one', async t => {
   const { issuer } = await provider(t, document => ({ ...document, registration_endpoint: 'https://elsewhere.example.com/register' }))
 
