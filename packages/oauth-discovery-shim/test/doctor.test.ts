@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { clients, doctor, report, type Reason } from '../src/doctor.ts'
+import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor.ts'
 import { serve } from './build.ts'
 import { freePort, signInWorld } from './mcp-app.ts'
 
+type Redirect = NonNullable<NonNullable<Parameters<typeof signInWorld>[1]>['redirect']>
 type Reasons = Readonly<Record<string, Reason | undefined>>
 
 /** What stops each client, `undefined` for those who get there. */
@@ -158,6 +159,62 @@ t.test('documents written by hand', async t => {
   ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons]>) {
     t.strictSame(await reasons(await byHand(t, change), few), expected, what)
   }
+})
+
+t.test('redirects within the origin are followed as the SDKs follow them, and what stops a client is said', async t => {
+  const other = (baseUrl: string) => baseUrl.replace('localhost', '127.0.0.1')
+  const isDocument = (url: string) => url.startsWith('/.well-known/') || url.startsWith('/oauth/.')
+  for (const [what, redirect, expected] of [
+    ['307', url => url === '/mcp' ? [307, '/mcp/'] : undefined, () => undefined],
+    ['308', (url, baseUrl) => url === '/mcp' ? [308, `${baseUrl}/mcp/`] : undefined, () => undefined],
+    ['five of them', url => hops(url, 5), () => undefined],
+    ['six of them', url => hops(url, 6), baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 307 instead of 401` })],
+    ['302 from a POST', url => url === '/mcp' ? [302, '/mcp/'] : undefined,
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 302 instead of 401` })],
+    ['with a user', (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('//', '//user@')}/mcp/`] : undefined,
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 307 instead of 401` })],
+    ['to another origin', (url, baseUrl) => url === '/mcp' ? [307, `${other(baseUrl).replace('//', '//user:secret@')}/mcp/?token=secret`] : undefined,
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow to another origin` })],
+    ['to another origin, at the second step', (url, baseUrl) => url === '/mcp' ? [307, '/mcp/'] : url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined,
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow to another origin` })],
+    ['documents', url => isDocument(url) && !url.endsWith('/') ? [301, `${url}/`] : undefined, () => undefined],
+    ['documents to another origin', (url, baseUrl) => isDocument(url) ? [301, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
+      reason: 'challenge',
+      detail: `the 401 leads to ${baseUrl}/.well-known/oauth-protected-resource/mcp, where there is no document: ` +
+        `it redirects to ${other(baseUrl)}/.well-known/oauth-protected-resource/mcp, and clients do not follow to another origin`
+    })],
+    ['metadata to another origin', (url, baseUrl) => url.includes('/oauth-authorization-server/') ? [302, `${other(baseUrl)}${url}`] : isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined, baseUrl => ({
+      reason: 'metadata',
+      detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow to another origin`
+    })],
+    ['registration', url => url === '/oauth/register' ? [308, '/oauth/register/'] : undefined, () => undefined],
+    ['registration to another origin', (url, baseUrl) => url === '/oauth/register' ? [307, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
+      reason: 'registration',
+      detail: `POST ${baseUrl}/oauth/register redirects to ${other(baseUrl)}/oauth/register, and clients do not follow to another origin`
+    })]
+  ] as const satisfies ReadonlyArray<readonly [string, Redirect, (baseUrl: string) => Verdict['obstacle']]>) {
+    const { baseUrl } = await signInWorld(t, { redirect })
+    const [verdict] = await doctor(baseUrl, { only: clients.slice(0, 1) })
+    t.strictSame(verdict?.obstacle, expected(baseUrl), what)
+  }
+})
+
+/** `/mcp`, then `/mcp?1`, until there were so many redirects. */
+function hops (url: string, count: number): readonly [number, string] | undefined {
+  if (!url.startsWith('/mcp')) return undefined
+  const passed = Number(url.split('?')[1] ?? 0)
+  return passed < count ? [307, `/mcp?${passed + 1}`] : undefined
+}
+
+t.test('no redirect of the sign-in page is followed', async t => {
+  const opened: Array<string | undefined> = []
+  const idp = await serve(t, (request, response) => {
+    opened.push(request.url?.split('?')[0])
+    response.writeHead(302, { location: '/callback?code=secret' }).end()
+  })
+  const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` } }))
+  t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': undefined })
+  t.strictSame(opened, ['/authorize'])
 })
 
 t.test('an error page of the identity provider\'s is recognised', async t => {

@@ -28,10 +28,12 @@ export interface World {
 /** An app with the plugin and an MCP endpoint behind it, and the identity provider it belongs to. */
 export async function signInWorld (
   t: Test,
-  { shimOptions = {}, idpOptions = {}, challenge = true }: {
+  { shimOptions = {}, idpOptions = {}, challenge = true, redirect = () => undefined }: {
     shimOptions?: Partial<OAuthDiscoveryShimOptions>
     idpOptions?: Partial<IdentityProviderOptions>
     challenge?: boolean
+    /** Status and address of a redirect, for URLs that are answered with one. */
+    redirect?: (url: string, baseUrl: string) => readonly [number, string] | undefined
   } = {}
 ): Promise<World> {
   const port = await freePort()
@@ -53,6 +55,10 @@ export async function signInWorld (
   const revoked = new Set<string>()
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`))
   app.addHook('onRequest', async ({ method, url }) => { requests.push(`${method} ${url}`) })
+  app.addHook('onRequest', async ({ url }, reply) => {
+    const [status, target] = redirect(url, baseUrl) ?? []
+    if (target !== undefined) return reply.redirect(target, status)
+  })
   await app.register(shim, { publicBaseUrl: baseUrl, issuer, clientId, ...shimOptions })
 
   app.route({

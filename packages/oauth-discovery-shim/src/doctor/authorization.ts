@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientProfile } from './clients.ts'
 import { documentAt } from './discovery.ts'
-import type { Answer, Http } from './http.ts'
+import { outcome, type Answer, type Http } from './http.ts'
 import { first, isUrl, list, stop, type Json, type Step } from './step.ts'
 
 /** RFC 7591 §3. */
@@ -17,7 +17,7 @@ export async function registrationWith (client: ClientProfile, metadata: Json, h
     token_endpoint_auth_method: 'none'
   })
   if (answer === undefined || answer.status < 200 || answer.status > 299) {
-    return fault(`POST ${endpoint} answers ${answer?.status ?? 'nothing'}${answer?.json['error_description'] ? `: ${String(answer.json['error_description'])}` : ''}`)
+    return fault(`POST ${endpoint} ${outcome(answer)}${answer?.json['error_description'] ? `: ${String(answer.json['error_description'])}` : ''}`)
   }
   const { client_id: id, client_secret: secret, redirect_uris: uris, token_endpoint_auth_method: method } = answer.json
   if (typeof id !== 'string' || id === '') return fault(`POST ${endpoint} gives no client_id`)
@@ -42,7 +42,7 @@ export async function signInPage (
     ...asked
   })) if (value !== undefined) url.searchParams.set(name, String(value))
 
-  const answer = await http.get(url.href)
+  const answer = await http.open(url.href)
   if (answer === undefined) return stop('provider', `${url.origin} does not answer`)
   const error = errorFrom(answer, url)
   if (error === undefined) return undefined

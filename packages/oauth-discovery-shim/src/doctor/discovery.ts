@@ -1,6 +1,6 @@
 import { isSafeUrl } from '../options.ts'
 import type { ClientProfile } from './clients.ts'
-import type { Answer, Http } from './http.ts'
+import { outcome, type Answer, type Http } from './http.ts'
 import { isUrl, list, stop, type Json, type Step } from './step.ts'
 
 /** RFC 9728 §3. No document is no obstacle: clients then take the origin for the authorization server. */
@@ -40,14 +40,16 @@ export async function serverFor (client: ClientProfile, server: string, http: Ht
     `${origin}/.well-known/openid-configuration${path}`,
     ...path ? [`${origin}${path}/.well-known/openid-configuration`] : []
   ]
+  let elsewhere: Answer | undefined
   for (const url of candidates) {
     const answer = await http.get(url)
     if (answer === undefined || (answer.status >= 500 && answer.status !== 502)) {
-      return stop('metadata', `${url} answers ${answer?.status ?? 'nothing'}`)
+      return stop('metadata', `${url} ${outcome(answer)}`)
     }
     if (answer.status === 200) return metadataFault(client, server, answer) ?? { found: answer.json }
+    if (answer.elsewhere !== undefined) elsewhere ??= answer
   }
-  return stop('metadata', `there is none at ${candidates.join(', ')}`)
+  return stop('metadata', elsewhere ? `${elsewhere.url} ${outcome(elsewhere)}` : `there is none at ${candidates.join(', ')}`)
 }
 
 function metadataFault (client: ClientProfile, server: string, { url, json }: Answer): Step | undefined {

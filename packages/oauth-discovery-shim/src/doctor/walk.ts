@@ -1,13 +1,14 @@
 import { callbackIssuer, registrationWith, signInPage } from './authorization.ts'
 import type { ClientProfile } from './clients.ts'
 import { documentAt, resourceFor, serverFor } from './discovery.ts'
-import type { Answer, Http } from './http.ts'
+import { outcome, type Answer, type Http } from './http.ts'
 import { first, list, stop, type Obstacle } from './step.ts'
 
 /** Takes the steps of one client from the MCP endpoint's URL to the sign-in page. `undefined`: it gets there. */
 export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
   if (endpoint === undefined) return stop('unreachable', `${mcpUrl} does not answer`).obstacle
   if (client.hosted && !mcpUrl.startsWith('https:')) return stop('unreachable', 'it runs in the cloud and reaches https servers only').obstacle
+  if (endpoint.elsewhere !== undefined) return stop('endpoint', `POST ${mcpUrl} ${outcome(endpoint)}`).obstacle
   if (endpoint.status !== 401) return stop('endpoint', `POST ${mcpUrl} answers ${endpoint.status} instead of 401`).obstacle
 
   const challenge = challengeFrom(endpoint)
@@ -16,7 +17,7 @@ export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Ans
 
   const { found: server, obstacle: noServer } = await serverFor(client, first(resource['authorization_servers']) ?? new URL('/', mcpUrl).href, http)
   if (noServer && challenge.url !== undefined && await documentAt(challenge.url, http) === undefined) {
-    return stop('challenge', `the 401 leads to ${challenge.url}, where there is no document`).obstacle
+    return stop('challenge', `the 401 leads to ${challenge.url}, where there is no document: it ${outcome(await http.get(challenge.url))}`).obstacle
   }
   if (noServer) return noServer
 
