@@ -25,7 +25,17 @@ t.test('what a command line means', async t => {
     [['--url', 'shop'], '--url must be the address of the administration of accounts'],
     [['--url', url], '--mode must be link, sync or check'],
     [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run exclude each other'],
-    [['--url', url, '--run', 'r', '--status', 'done'], '--status goes with --list'],
+    [['--url', url, '--mode', 'sync', '--status', 'done'], '--status goes with --list'],
+    [['--url', url, '--list', '--run', 'r'], '--run has no effect beside --list'],
+    [['--url', url, '--list', '--mode', 'sync'], '--mode has no effect beside --list'],
+    [['--url', url, '--list', '--shop', 's'], '--shop has no effect beside --list'],
+    [['--url', url, '--list', '--apply'], '--apply has no effect beside --list'],
+    [['--url', url, '--list', '--dry-run'], '--dry-run has no effect beside --list'],
+    [['--url', url, '--run', 'r', '--mode', 'sync', '--apply'], '--mode has no effect beside --run'],
+    [['--url', url, '--run', 'r', '--shop', 's'], '--shop has no effect beside --run'],
+    [['--url', url, '--run', 'r', '--apply'], '--apply has no effect beside --run'],
+    [['--url', url, '--run', 'r', '--dry-run'], '--dry-run has no effect beside --run'],
+    [['--url', url, '--run', 'r', '--status', 'done'], '--status has no effect beside --run'],
     [['--token', 'secret'], /Unknown option '--token'/]
   ] as const) t.throws(() => commandFrom(argv, env), { code: 'PAY_RECONCILE_USAGE', message }, argv.join(' '))
 })

@@ -4,7 +4,9 @@ import { parseArgs } from 'node:util'
 /** The command line asks for something the command does not do. */
 export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
 
-export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check [options]
+export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check [--shop <id>] [--dry-run | --apply] [--json]
+       pay-reconcile --url <address> --run <id> [--json]
+       pay-reconcile --url <address> --list [--status <word>] [--json]
 
 Starts a reconciliation run, shows its progress, and prints what it found.
 
@@ -16,10 +18,12 @@ Starts a reconciliation run, shows its progress, and prints what it found.
   --dry-run         change nothing; this is the default
   --apply           change what was found
   --run <id>        watch a run that was started before, instead of starting one
-  --list            show the newest 100 runs, instead of starting one
+  --list            show the newest 100 runs of all shops, instead of starting one
   --status <word>   with --list: only those that are running, done or cancelled
   --json            print the run, or the runs, as JSON instead of tables
   --help
+
+An option that has no effect beside --run or --list is refused.
 
 PAY_RECONCILE_TOKEN in the environment is sent as the bearer token; a token on the command line would be
 visible to every user of the machine. Ctrl-C cancels the run.
@@ -41,11 +45,23 @@ export type Work =
   { readonly list: Readonly<Record<string, string>> } |
   { readonly start: Readonly<Record<string, string | boolean>> }
 
+/** What has no effect beside an option that does something else than to start a run. */
+const ineffective = {
+  list: ['run', 'mode', 'shop', 'apply', 'dry-run'],
+  run: ['mode', 'shop', 'apply', 'dry-run', 'status']
+} as const
+
 /** @returns nothing when help is wanted. @throws {@link PAY_RECONCILE_USAGE} */
 export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
-  const { url, mode, shop, run, list, status, apply, json, help, 'dry-run': dryRun } = optionsFrom(argv)
+  const options = optionsFrom(argv)
+  const { url, mode, shop, run, list, status, apply, json, help, 'dry-run': dryRun } = options
   if (help) return undefined
   if (url === undefined || !URL.canParse(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the administration of accounts')
+  for (const task of ['list', 'run'] as const) {
+    const ignored = options[task] !== undefined && ineffective[task].find(name => options[name] !== undefined)
+    // Ignored, --shop would mean all shops, and --apply a run that somebody believes to have started.
+    if (ignored) throw new PAY_RECONCILE_USAGE(`--${ignored} has no effect beside --${task}`)
+  }
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run exclude each other')
   const common = { url: url.replace(/\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
   if (status !== undefined && !list) throw new PAY_RECONCILE_USAGE('--status goes with --list')
