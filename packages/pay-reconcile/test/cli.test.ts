@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap'
 import { spawn } from 'node:child_process'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { commandFrom } from '../src/cli/arguments.ts'
+import { clientFor } from '../src/cli/client.ts'
+import { progressOn } from '../src/cli/progress.ts'
+import { reconcile } from '../src/cli/reconcile.ts'
 import { listText, progressLine, reportText, succeeded, table, type WireRun } from '../src/cli/text.ts'
 import { pglite } from './database.ts'
 import { build, type World } from './world.ts'
@@ -82,6 +87,146 @@ t.test('progress and report', async t => {
   ] as const) t.equal(succeeded(value), wanted)
 })
 
+const json = { 'content-type': 'application/json' }
+const good = { ...run, outcomes: { synced: 5 }, shops: { ...run.shops, stopped: [] } }
+const started: RequestListener = (_request, response) => { response.writeHead(202, json).end(JSON.stringify(good)) }
+const running: RequestListener = (_request, response) => { response.end(JSON.stringify({ ...good, status: 'running' })) }
+const done: RequestListener = (_request, response) => { response.end(JSON.stringify(good)) }
+const broken: RequestListener = request => { request.socket.destroy() }
+const status = (code: number, headers = {}, body = '{}'): RequestListener => (_request, response) => { response.writeHead(code, headers).end(body) }
+
+/** A server that gives these answers, one after the other, the last one again and again. */
+async function serverOf (t: Test, ...answers: RequestListener[]) {
+  const methods: string[] = []
+  const server = createServer((request, response) => {
+    methods.push(request.method ?? '')
+    const answer = answers.length > 1 ? answers.shift() : answers[0]
+    answer?.(request, response)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  function close (): void {
+    server.closeAllConnections()
+    server.close()
+  }
+  t.teardown(close)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/accounts`, methods, close }
+}
+
+/** What the command says, with a time that passes by waiting only. */
+function surroundings () {
+  const said = { stdout: '', stderr: '' }
+  const waits: number[] = []
+  let now = 0
+  return {
+    said,
+    waits,
+    stdout: { write: (text: string) => { said.stdout += text } },
+    stderr: { write: (text: string) => { said.stderr += text } },
+    clock: {
+      now: () => now,
+      async sleep (ms: number) {
+        now += ms
+        waits.push(ms)
+      }
+    }
+  }
+}
+
+const sync = { start: { mode: 'sync', dry_run: false } }
+
+t.test('a run is watched through an outage of the server', async t => {
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString()
+  const { url, methods } = await serverOf(t, started, running, broken, status(503), status(429, { 'retry-after': '7' }), running,
+    status(502, { 'retry-after': 'soon' }), (request, response) => status(503, { 'retry-after': inAMinute() })(request, response),
+    status(503, { 'retry-after': '0' }), done)
+  const at = surroundings()
+  t.equal(await reconcile({ ...common, url }, sync, at), 0)
+  t.strictSame(methods, ['POST', ...Array(9).fill('GET')], 'it is started once')
+  t.strictSame(at.waits, [500, 500, 1000, 7000, 500, 500, 30_000, 2000], 'Retry-After is honoured up to half a minute')
+  const [first, , note, , second, ...more] = at.said.stderr.split('\n')
+  t.equal(first, 'run r')
+  t.match(note, /^the server does not answer; trying on \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=20 got no answer: other side closed \(UND_ERR_SOCKET\)\)$/)
+  t.match(second, /^the server answers 502; trying on \(GET /)
+  t.equal(more.length, 2, 'each outage is told once')
+  t.match(at.said.stdout, /^sync \(dry run, nothing was changed\): done/)
+})
+
+t.test('a server that does not come back is given up after two minutes', async t => {
+  const server = await serverOf(t, started, (request, response) => {
+    running(request, response)
+    server.close()
+  })
+  const at = surroundings()
+  await t.rejects(reconcile({ ...common, url: server.url }, sync, at), {
+    code: 'PAY_RECONCILE_OUT_OF_SIGHT',
+    message: /^GET http:\S+\/accounts\/reconcile\/r\S+ got no answer: connect ECONNREFUSED 127\.0\.0\.1:\d+\nGiven up after two minutes without a good answer\. The run goes on in the server; watch it with --run r$/
+  })
+  t.equal(at.waits.slice(1).reduce((sum, ms) => sum + ms, 0), 120_000)
+
+  const watching = surroundings()
+  await t.rejects(reconcile({ ...common, url: server.url }, { run: 'r' }, watching), { message: /ECONNREFUSED.*\n.*--run r$/ })
+  t.equal(watching.said.stderr.match(/the server does not answer/g)?.length, 1)
+
+  const busy = await serverOf(t, status(503, {}, '<html>\n  busy'))
+  await t.rejects(reconcile({ ...common, url: busy.url }, { run: 'r' }, surroundings()), { message: /got 503: <html> busy\nGiven up .* --run r$/ })
+})
+
+t.test('an answer that does not come in time is no answer', async t => {
+  const { url } = await serverOf(t, () => {})
+  await t.rejects(clientFor({ ...common, url }, 50).get('r'), {
+    code: 'PAY_RECONCILE_SERVER_UNREACHABLE', message: /^GET \S+ got no answer: The operation was aborted due to timeout$/
+  })
+})
+
+t.test('a refusal is not asked for again, and says how to go on with a run that there is', async t => {
+  const unauthorized = status(401, json, '{"code":"HOST_UNAUTHORIZED","message":"Log in first"}')
+  for (const [answers, message] of [
+    [[started, running, unauthorized],
+      /got 401: HOST_UNAUTHORIZED Log in first\nThe server does not take the token any more\. The run goes on in the server; watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/],
+    [[started, status(403)], /got 403: \nThe run goes on in the server; watch it with --run r$/],
+    [[started, status(200, {}, '<html>')], /got 200: not JSON: <html>\nThe run goes on in the server; watch it with --run r$/]
+  ] as const) {
+    const { url, methods } = await serverOf(t, ...answers)
+    await t.rejects(reconcile({ ...common, url }, sync, surroundings()), { code: 'PAY_RECONCILE_OUT_OF_SIGHT', message })
+    t.equal(methods.length, answers.length)
+  }
+  const { url } = await serverOf(t, unauthorized)
+  await t.rejects(reconcile({ ...common, url }, { run: 'r' }, surroundings()), { code: 'PAY_RECONCILE_REFUSED', message: /got 401: HOST_UNAUTHORIZED Log in first$/ })
+})
+
+t.test('a start is tried once, and what became of it is not guessed', async t => {
+  const hint = 'If a run was started all the same, --list shows it'
+  for (const [answer, message] of [
+    [broken, `got no answer: other side closed (UND_ERR_SOCKET)\n${hint}`],
+    [status(504, {}, 'late'), `got 504: late\n${hint}`],
+    [status(202, {}, ''), `got 202: not JSON: \n${hint}`],
+    [status(429, {}, 'slower'), 'got 429: slower']
+  ] as const) {
+    const { url, methods } = await serverOf(t, answer)
+    await t.rejects(reconcile({ ...common, url }, sync, surroundings()), { message: `POST ${url}/reconcile ${message}` })
+    t.strictSame(methods, ['POST'])
+  }
+  const { url, close } = await serverOf(t)
+  close()
+  t.match(await start(t, [`--url=${url}`, '--mode=sync']).ended, {
+    code: 2, stdout: '', stderr: new RegExp(`^POST ${url}/reconcile got no answer: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\n${hint}\n$`)
+  })
+  t.match(await start(t, [`--url=${url}`, '--list']).ended, { code: 2, stdout: '', stderr: /^GET \S+ got no answer: connect ECONNREFUSED \S+\n$/ })
+})
+
+t.test('in a terminal a note gets a line of its own', async t => {
+  let text = ''
+  const progress = progressOn({ isTTY: true, write: more => { text += more } })
+  const bar = progressLine(run)
+  progress.show(run)
+  progress.show(run)
+  progress.note('trying on')
+  progress.show(run)
+  progress.end()
+  progress.end()
+  t.equal(text, `\r${bar}\r${bar}\ntrying on\n\r${bar}\n`)
+})
+
 t.test('the command against a server', async t => {
   const knex = await pglite.connect(t)
   const world = await build(t, knex, { perSecond: 200, accountsAtOnce: 2 })
@@ -107,6 +252,8 @@ t.test('the command against a server', async t => {
 
   const watched = await command('--run', /^run (\S+)/.exec(failed.stderr)?.[1] ?? '').ended
   t.equal(watched.stdout, failed.stdout, 'a run can be watched again')
+  const nowhere = await command('--run', '00000000-0000-4000-8000-000000000000').ended
+  t.match(nowhere, { code: 2, stderr: /got 404: PAY_RECONCILE_RUN_NOT_FOUND [^\n]+\n$/ }, 'of no run it is said that it goes on')
 
   await cancelling(t, world, command, shopId)
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { adminAccountFrom, customerIdOf, syncedAtOf, type Account } from '../src/account.ts'
 import { driftOf, linkItem } from '../src/reconcile/plan.ts'
 import { storable } from '../src/storable.ts'
-import { retryAfterFrom } from '../src/stripe/fault.ts'
+import { retryAfterFrom } from '../src/retry-after.ts'
 import { formFrom } from '../src/testing/form.ts'
 
 const account = (details: object): Account =>

@@ -26,7 +26,10 @@ Starts a reconciliation run, shows its progress, and prints what it found.
 An option that has no effect beside --run or --list is refused.
 
 PAY_RECONCILE_TOKEN in the environment is sent as the bearer token; a token on the command line would be
-visible to every user of the machine. Ctrl-C cancels the run.
+visible to every user of the machine. Ctrl-C cancels the run, once more leaves it alone.
+
+A run goes on in the server without the command. While it is watched, a server that does not answer, or
+answers 429 or 5xx, is asked again for two minutes; then the command ends and says how to watch the run again.
 
 Exit code: 0 done; 1 items failed, shops were given up or the run was cancelled; 2 the command itself failed.
 `

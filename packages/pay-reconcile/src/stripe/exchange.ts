@@ -1,4 +1,4 @@
-import { retryAfterFrom } from './fault.ts'
+import { retryAfterFrom } from '../retry-after.ts'
 
 /** One request of a call: what it obeys, and what is known of its answer once the headers are there. */
 export interface Exchange {
