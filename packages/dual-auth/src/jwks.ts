@@ -8,6 +8,8 @@ import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from './
 /** Bytes; a key set is some kilobytes. */
 const BODY_LIMIT = 512 * 1024
 const MODULUS_MINIMUM = 2048
+/** Characters. */
+const KID_LIMIT = 128
 
 /** The identity provider's signing keys. */
 export interface KeySet {
@@ -96,6 +98,14 @@ export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogge
 }
 
 /**
+ * Whether this may be the id of a key: a text of 1 to 128 characters, which providers fill as they like. It is compared
+ * with those of the key set and goes nowhere else.
+ */
+export function isKid (kid: unknown): kid is string {
+  return typeof kid === 'string' && kid !== '' && kid.length <= KID_LIMIT
+}
+
+/**
  * The usable keys of a key set, as PEM by kid: public keys for signatures, of the allowed algorithms, RSA with
  * at least 2048 bits. Of two keys with one kid the first counts. Whatever else the set holds is passed over.
  */
@@ -103,7 +113,7 @@ export function keysFromJwks (body: unknown, algorithms: readonly string[]): Map
   const keys = new Map<string, string>()
   for (const jwk of jwksFromBody(body)) {
     const { kid, use, alg } = jwk
-    if (typeof kid !== 'string' || keys.has(kid)) continue
+    if (!isKid(kid) || keys.has(kid)) continue
     if (use !== undefined && use !== 'sig') continue
     if (alg !== undefined && !(typeof alg === 'string' && algorithms.includes(alg))) continue
     const pem = pemFromJwk(jwk)

@@ -4,7 +4,7 @@ import fastifyJwt from '@fastify/jwt'
 import type { ResolvedJwtOptions } from './options.ts'
 import { identityFromClaims, type Claims, type MachineIdentity, type UserIdentity } from './identity.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from './errors.ts'
-import { createKeySet } from './jwks.ts'
+import { createKeySet, isKid } from './jwks.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,7 +21,6 @@ export interface TokenCheck {
 }
 
 const REQUIRED_CLAIMS = ['iss', 'exp', 'iat', 'sub', 'client_id', 'token_use']
-const KID = /^[A-Za-z0-9+/=_-]{1,128}$/
 // RFC 8725 §3.11: a token that says it is something else is something else.
 const TYPES = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
 
@@ -82,7 +81,7 @@ function patience ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, jw
 function kidFromToken (token: unknown, issuer: string, algorithms: readonly string[]): string {
   const { header, payload, signature } = token as { header: Claims, payload: Claims, signature: string }
   if (typeof header.alg !== 'string' || !algorithms.includes(header.alg)) throw refusal('alg is not allowed')
-  if (typeof header.kid !== 'string' || !KID.test(header.kid)) throw refusal('kid is malformed')
+  if (!isKid(header.kid)) throw refusal('kid is malformed')
   if (header.crit !== undefined) throw refusal('crit is not supported')
   if (!TYPES.includes(typeof header.typ === 'string' ? header.typ.toUpperCase() : header.typ as undefined)) throw refusal('typ is not an access token')
   if (payload.iss !== issuer) throw refusal('iss is another issuer')

@@ -150,6 +150,23 @@ t.test('only usable keys are taken from a set', async t => {
   for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).size, 0)
 })
 
+t.test('a kid is any text of 1 to 128 characters, in the set and in the token', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const kids = ['public:hydra.openid.id-token', 'https://issuer.test/keys/1?a=b&c', 'key 1', 'ключ', '__proto__', 'x'.repeat(128)]
+  issuer.keys = kids.map(kid => ({ ...issuer.key.jwk, kid }))
+  const { app } = await build(t, { issuer })
+  const status = async (kid: string) => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid })) })).statusCode
+  for (const kid of kids) t.equal(await status(kid), 200, kid)
+  t.equal(issuer.fetches, 1)
+
+  const good = signingKey('good').jwk
+  const unusable = ['', 'x'.repeat(129)]
+  t.strictSame([...keysFromJwks({ keys: [...unusable.map(kid => ({ ...good, kid })), good] }, ['RS256']).keys()], ['good'])
+  for (const kid of unusable) t.equal(await status(kid), 401, 'refused without a look at the keys')
+  t.equal(issuer.fetches, 1)
+})
+
 t.test('of two keys with one kid the first counts', async t => {
   const first = signingKey('same')
   const second = signingKey('same')
