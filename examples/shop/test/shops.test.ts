@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
@@ -89,12 +90,24 @@ t.test('a deleted shop takes all that is in it along; one with orders stays', as
 t.test('what is written into a shop while it is deleted is there with it, or a 404', async (t) => {
   for (let round = 0; round < 5; round++) {
     const id = await createShop(database, `vanishing-${round}`)
-    const writes = Array.from({ length: 4 }, async (_, index) => await said(machine('POST', `/shops/${id}/tags`, { name: `Tag ${index}` })))
+    const writes = Array.from({ length: 8 }, async (_, index) => await said(machine('POST', `/shops/${id}/${index % 2 === 0 ? 'tags' : 'api-keys/'}`, { name: `New ${index}` })))
     const [[deleted], ...answers] = await Promise.all([said(admin.as('DELETE', `/shops/${id}`)), ...writes])
     t.equal(deleted, 204)
     for (const [status] of answers) t.ok([201, 404].includes(status), `${status}`)
-    t.strictSame(await knex('tags').where({ shop_id: id }), [])
+    for (const table of ['tags', 'api_keys']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)
   }
+})
+
+t.test('an API key for a shop that is deleted once its caller was let in is a 404', async (t) => {
+  const id = await createShop(database, 'vanished')
+  // The body is read once the caller was let in.
+  const payload = Readable.from((async function * () {
+    await knex('shops').where({ id }).delete()
+    yield JSON.stringify({ name: 'late' })
+  })())
+  const headers = { ...bearer(await idp.machineToken()), 'content-type': 'application/json' }
+  const response = await app.inject({ method: 'POST', url: `/shops/${id}/api-keys/`, headers, payload })
+  t.strictSame([response.statusCode, response.json()], [404, problem(404, 'DUAL_AUTH_SHOP_UNKNOWN', 'Not Found', 'There is no such shop')])
 })
 
 t.test('lists of shops are searched, filtered, sorted and paged', async (t) => {

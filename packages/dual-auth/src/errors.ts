@@ -30,6 +30,9 @@ export const DUAL_AUTH_EXPIRY_PAST = createError('DUAL_AUTH_EXPIRY_PAST', 'expir
 /** 400: a key was asked for with scopes that open nothing. */
 export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'scopes holds what no route for API keys asks for: %s', 400)
 
+/** 404: a key was asked for, and the store knows of no such shop. For a store to throw. */
+export const DUAL_AUTH_SHOP_UNKNOWN = createError('DUAL_AUTH_SHOP_UNKNOWN', 'There is no such shop', 404)
+
 /** 404: the shop has no such key. */
 export const DUAL_AUTH_KEY_NOT_FOUND = createError('DUAL_AUTH_KEY_NOT_FOUND', 'The shop has no such API key', 404)
 

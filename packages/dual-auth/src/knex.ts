@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { ApiKeyRecord, ApiKeyStore, StoredApiKey } from './store.ts'
+import { isNoShopId, isOfNoShop, shopUnknown, unless } from './shop-errors.ts'
 
 /** Never `*`: what a listing does not read it cannot leak. */
 const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'] as const
@@ -21,6 +22,13 @@ interface Row {
 }
 
 /**
+ * One lock for each shop, however its id is spelt, as a UUID may be in several ways: it is taken of the id as the column
+ * writes it, whose type is the host's to change.
+ */
+const LOCK_SHOP = `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
+  (jsonb_populate_record(null::api_keys, jsonb_build_object('shop_id', ?::text))).shop_id, 0))`
+
+/**
  * Keys in the table `api_keys` of a PostgreSQL database. If you read from replicas, give it a knex that reads
  * the primary: a replica's lag is the time that a revoked key goes on working.
  *
@@ -35,11 +43,11 @@ export function knexStore (knex: Knex): ApiKeyStore {
     async insert ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }, limit) {
       return knex.transaction(async trx => {
         // Counting and inserting must be one step, or two requests at once both find room for the last key.
-        await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${shopId}`])
+        await unless(isNoShopId, trx.raw(LOCK_SHOP, [shopId]), shopUnknown)
         const active = await trx('api_keys').select('id').where('shop_id', shopId).whereNull('revoked_at')
           .where(unexpired => unexpired.whereNull('expires_at').orWhere('expires_at', '>', createdAt)).limit(limit)
         if (active.length >= limit) return false
-        await trx('api_keys').insert({
+        await unless(isOfNoShop, trx('api_keys').insert({
           id,
           shop_id: shopId,
           name,
@@ -51,22 +59,23 @@ export function knexStore (knex: Knex): ApiKeyStore {
           created_at: createdAt,
           created_by: createdBy,
           expires_at: expiresAt
-        })
+        }), shopUnknown)
         return true
       })
     },
     async list (shopId, { skip, limit }) {
       const ofShop = knex<Row>('api_keys').where('shop_id', shopId)
       // One statement: between two of them a key could be made. It has a row of nulls where the page is empty.
-      const rows = await knex.from(ofShop.clone().select(...RECORD).orderBy(['created_at', 'id']).offset(skip).limit(limit).as('page'))
+      const query = knex.from(ofShop.clone().select(...RECORD).orderBy(['created_at', 'id']).offset(skip).limit(limit).as('page'))
         .rightJoin(ofShop.clone().count('* as count').as('every'), knex.raw('true'))
         .select<Array<Pick<Row, typeof RECORD[number]> & { count: number | string }>>('page.*', 'every.count').orderBy(['created_at', 'id'])
+      const rows = await unless(isNoShopId, query, () => [])
       const found = rows.filter(({ id }) => id !== null)
-      return { keys: found.map(recordFromRow), count: Number(rows[0]?.count) }
+      return { keys: found.map(recordFromRow), count: Number(rows[0]?.count ?? 0) }
     },
     async revoke (shopId, id, by, at) {
       const set = { revoked_at: knex.raw('coalesce(revoked_at, ?)', [at]), revoked_by: knex.raw('coalesce(revoked_by, ?)', [by]) }
-      return await knex('api_keys').where({ id, shop_id: shopId }).update(set) > 0
+      return await unless(isNoShopId, knex('api_keys').where({ id, shop_id: shopId }).update(set), () => 0) > 0
     },
     async rehash (id, previous, { fingerprint, pepperId, hash }) {
       await knex('api_keys').where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash })
@@ -110,6 +119,7 @@ export async function createApiKeysTable (knex: Knex): Promise<void> {
 
 // Dates and bytes pass through constructors because a host may have set other type parsers for its pool.
 function recordFromRow (row: Pick<Row, typeof RECORD[number]>): ApiKeyRecord {
+  demandColumns(row, RECORD)
   return {
     id: row.id,
     shopId: row.shop_id,
@@ -124,6 +134,7 @@ function recordFromRow (row: Pick<Row, typeof RECORD[number]>): ApiKeyRecord {
 }
 
 function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
+  demandColumns(row, STORED)
   return {
     id: row.id,
     shopId: row.shop_id,
@@ -133,6 +144,15 @@ function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
     hash: Buffer.from(row.hash),
     expiresAt: dateOrNull(row.expires_at),
     revokedAt: dateOrNull(row.revoked_at)
+  }
+}
+
+/** A column that is lost on the way would read as a key that was revoked, or as one that never ends. */
+function demandColumns (row: object, columns: readonly string[]): void {
+  for (const column of columns) {
+    if ((row as Readonly<Record<string, unknown>>)[column] === undefined) {
+      throw new Error(`a row of api_keys came without ${column}: give knexStore a knex whose postProcessResponse and wrapIdentifier leave the names of columns as they are`)
+    }
   }
 }
 

@@ -36,7 +36,7 @@ export const Key = Type.Object({
 const CreatedKey = Type.Object({ ...Key.properties, plaintext: Type.String({ description: 'The key itself, shown this once' }) })
 // Open, because the host's error handler may answer with more, or with something else.
 const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
-// 404 and 422 are the host's: a shop that is not there, input as its own validation has it.
+// Some are the host's: a shop that is not there, or input as its own validation has it.
 const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 
 /** The answers to a body that cannot be read. */

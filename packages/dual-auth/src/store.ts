@@ -60,12 +60,17 @@ export interface KeyPage {
 
 /**
  * Where keys are kept. Every method reads and writes the truth, not a copy of it: a key is revoked on every
- * replica at once because `find` sees it on every call. What a method throws becomes a 503.
+ * replica at once because `find` sees it on every call. What a method throws becomes a 503. A store that knows the shops takes an id that cannot be one's for a shop
+ * without keys.
  */
 export interface ApiKeyStore {
   /** The key with one of these fingerprints (one for each pepper), or null. */
   find (fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
-  /** Inserts unless the shop has `limit` active keys already; says whether it did. Must not race with itself. */
+  /**
+   * Inserts unless the shop has `limit` active keys already; says whether it did. Must not race with itself.
+   *
+   * @throws {@link DUAL_AUTH_SHOP_UNKNOWN} if the store knows the shops and this is none
+   */
   insert (key: NewApiKey, limit: number): Promise<boolean>
   /** A page of the keys of a shop, revoked ones too, oldest first. */
   list (shopId: string, page: Page): Promise<KeyPage>

@@ -30,9 +30,10 @@ export interface Database {
   close (): Promise<void>
 }
 
-export async function embeddedDatabase (): Promise<Database> {
+/** @param mappers what a host may have set for its knex */
+export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessResponse' | 'wrapIdentifier'> = {}): Promise<Database> {
   const engine = await PGlite.create()
-  const db = knex({ client: pgliteClient(engine), connection: {}, pool: { min: 1, max: 1 } })
+  const db = knex({ client: pgliteClient(engine), connection: {}, pool: { min: 1, max: 1 }, ...mappers })
   return {
     knex: db,
     async close () {

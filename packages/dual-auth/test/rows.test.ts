@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { createApiKeysTable, knexStore } from '../src/knex.ts'
 import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.ts'
@@ -81,6 +82,46 @@ t.test('a table that somebody wrote into: the key is 401, not 500, and the row i
   await database.knex('api_keys').where({ id: other.id }).update({ fingerprint: Buffer.alloc(32, 1) })
   await database.knex('api_keys').where({ id: victim.id }).update({ fingerprint: otherFingerprint })
   for (const { plaintext } of [other, victim]) t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+})
+
+t.test('a knex that renames columns is a 503 that names the column, and no key passes for a revoked one', async t => {
+  const camel = (text: string) => text.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  const renamed = (row: unknown) => typeof row === 'object' && row !== null ? Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value])) : row
+  // As knexSnakeCaseMappers() of Objection does.
+  const mapped = await embeddedDatabase({
+    postProcessResponse: result => Array.isArray(result) ? result.map(renamed) : renamed(result),
+    wrapIdentifier: (name, wrap) => wrap(name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+  })
+  t.teardown(() => mapped.close())
+  await createApiKeysTable(mapped.knex)
+  const logged: Array<{ msg: string, err?: { message: string } }> = []
+  const { app, issuer, mint } = await build(t, {
+    store: knexStore(mapped.knex),
+    server: { logger: { level: 'error', stream: { write: (line: string) => { logged.push(JSON.parse(line)) } } } }
+  })
+  const { plaintext } = await mint()
+  for (const request of [{ url: products(), headers: bearer(plaintext) }, { url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) }]) {
+    logged.length = 0
+    const response = await app.inject(request)
+    t.equal(response.statusCode, 503)
+    t.equal(response.json().code, 'DUAL_AUTH_STORE_UNAVAILABLE')
+    t.match(logged[0], { msg: 'the API key store failed', err: { message: /^a row of api_keys came without shop_id: .*postProcessResponse and wrapIdentifier/ } })
+  }
+})
+
+t.test("the README's query counts the keys that a pepper is still needed for", async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await createApiKeysTable(knex)
+  const { app, issuer, mint } = await build(t, { store: knexStore(knex) })
+  const [, revoked, expired, limited] = [await mint(), await mint(), await mint(), await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })]
+  await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
+  await knex('api_keys').where({ id: expired.id }).update({ expires_at: new Date(0) })
+  const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(readFileSync(new URL('../README.md', import.meta.url), 'utf8'))?.[1] ?? ''
+  const needed = async () => Number((await knex.raw(query.replace('$1', '?'), [PEPPER.id])).rows[0].count)
+  t.equal(await needed(), 2)
+  await knex('api_keys').where({ id: limited.id }).update({ pepper_id: 'p2' })
+  t.equal(await needed(), 1)
 })
 
 t.test('a row revoked in the database is 401 on the very next call', async t => {
