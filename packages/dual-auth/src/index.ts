@@ -4,7 +4,8 @@ import type { Identity } from './identity.ts'
 import type { DualAuthOptions } from './options.ts'
 import { resolveOptions } from './resolve.ts'
 import { admit, policyFromRoute, scopesOfRoutes, type AuthPolicy, type AuthRoute, type Demand } from './policy.ts'
-import { paramsFromPath } from './path-params.ts'
+import { optionalParamsFromPath, paramsFromPath } from './path-params.ts'
+import { createShops } from './shop.ts'
 import { credentialFromHeaders, sameCredential, type Credential } from './credentials.ts'
 import { headersFromRefusal } from './challenge.ts'
 import { createAsk } from './ask.ts'
@@ -66,7 +67,8 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
   const lastUsed = createLastUsed(apiKeys.store, ask, app.log, LAST_USED_INTERVAL)
   const keyCheck = createKeyCheck({ options: apiKeys, store: apiKeys.store, ask, queue, lastUsed, log: app.log })
-  const demands = new WeakMap<object, Pick<Demand, 'policy' | 'scopes'>>()
+  const shops = createShops(apiKeys)
+  const demands = new WeakMap<object, Map<string, Demand>>()
   const warned = new Set<string>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
   const outcome = Symbol('dual-auth.outcome')
@@ -93,16 +95,18 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesOfRoutes(routes, scopesOf) })
-    await app.register(managementRoutes, { prefix: path, options: apiKeys, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
+    await app.register(managementRoutes, { prefix: path, options: apiKeys, shops, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
   }
 
-  /** Where the shop is spelt otherwise it would go unchecked without a word; the twins of a path are one. */
+  /** Where the shop is spelt otherwise, or left out, it would go unchecked without a word; the twins of a path are one. */
   function warnOfOtherParams (url: string): void {
+    const { shopParam } = apiKeys
     const path = url.replace(/\/$/, '')
     const params = paramsFromPath(path)
-    if (params.length === 0 || params.includes(apiKeys.shopParam) || warned.has(path)) return
+    const isNamed = params.includes(shopParam)
+    if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
     warned.add(path)
-    app.log.warn({ path, params }, `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named ${apiKeys.shopParam}`)
+    app.log.warn({ path, params }, `dual-auth: ${path} takes the API keys of every shop${isNamed ? ` where ${shopParam} is left out` : `: no parameter of its path is named ${shopParam}`}`)
   }
 
   async function guard (request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -112,24 +116,27 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     if (demand.policy === 'public') return
     try {
       const identity = await identify(request, demand.policy)
-      admit(identity, demand)
+      admit(identity, demand, request.params, shops.isAllowed)
       request.identity = identity
     } catch (error) {
       refuse(error, request, reply, demand)
     }
   }
 
-  /** What the route asks; worked out once, as routes do not change after the boot. */
+  /** What the route asks; worked out once for each of its methods, as routes do not change after the boot. */
   function demandOf (request: FastifyRequest): Demand {
-    const { routeOptions } = request
-    let fixed = demands.get(routeOptions.config)
-    if (fixed === undefined) {
-      const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config: routeOptions.config }
-      fixed = { policy: policyFromRoute(route, decide), scopes: scopesOf(route) }
-      demands.set(routeOptions.config, fixed)
+    const { routeOptions, method } = request
+    const { config } = routeOptions
+    let byMethod = demands.get(config)
+    if (byMethod === undefined) demands.set(config, byMethod = new Map())
+    let demand = byMethod.get(method)
+    if (demand === undefined) {
+      const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config }
+      // The policy is that of the route as a whole, as it was decided when the route was defined.
+      demand = { policy: policyFromRoute(route, decide), scopes: scopesOf({ ...route, method }) }
+      byMethod.set(method, demand)
     }
-    const param = (request.params as Record<string, string | undefined>)[apiKeys.shopParam]
-    return { ...fixed, shopId: param === undefined ? undefined : apiKeys.shopIdFromParam(param) }
+    return demand
   }
 
   async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {

@@ -20,9 +20,10 @@ export interface ApiKeyOptions {
   readonly shopParam?: string
   /**
    * The shop's id as the host keeps it, from how the path spells it: for ids that can be written in several
-   * ways, as a UUID in capitals. @default as it is
+   * ways, as a UUID in capitals. Undefined where there is no such shop: no API key gets in there, and none is made.
+   * @default as it is
    */
-  readonly shopIdFromParam?: (value: string) => string
+  readonly shopIdFromParam?: (value: string) => string | undefined
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
@@ -84,6 +85,7 @@ export interface DualAuthOptions {
   readonly policy?: (route: AuthRoute) => AuthPolicy | undefined
   /**
    * The scopes of which a key needs one on this route, if it carries any; null lets every key of the shop in.
+   * Asked once for each method of a route that has several, with `method` that one.
    * @default `scopesFromRoute`: `read` or `write` by method, and the operation id
    */
   readonly scopes?: (route: AuthRoute) => readonly string[] | null

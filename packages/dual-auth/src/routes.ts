@@ -4,6 +4,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Ask } from './ask.ts'
 import type { LastUsed } from './last-used.ts'
 import type { Queue } from './queue.ts'
+import type { Shops } from './shop.ts'
 import { headersFromRefusal, type ChallengeOptions } from './challenge.ts'
 import type { ManagementOptions, ResolvedApiKeyOptions } from './options.ts'
 import type { ApiKeyRecord } from './store.ts'
@@ -16,6 +17,7 @@ import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DU
 /** The parts that the routes are made of. */
 export interface RouteParts {
   readonly options: ResolvedApiKeyOptions
+  readonly shops: Shops
   readonly canManage: ManagementOptions['canManage']
   /** Whether a key with this scope can call something. */
   readonly isScope: (scope: string) => boolean
@@ -26,9 +28,9 @@ export interface RouteParts {
 }
 
 /** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, canManage, isScope, ask, queue, lastUsed, challenge }) => {
-  const { marker, peppers, store, logN, maxPerShop, shopParam, shopIdFromParam } = options
-  const { createSchema, listSchema, revokeSchema } = schemasForShop(shopParam)
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, shops, canManage, isScope, ask, queue, lastUsed, challenge }) => {
+  const { marker, peppers, store, logN, maxPerShop } = options
+  const { createSchema, listSchema, revokeSchema } = schemasForShop(options.shopParam)
   const config = { auth: 'jwt' } as const
   compileOwnSchemas(app)
 
@@ -79,8 +81,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     return reply.code(204).send()
   })
 
-  function shopOf (request: FastifyRequest): string {
-    return shopIdFromParam((request.params as Record<string, string>)[shopParam] ?? '')
+  /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} where the path names no shop */
+  function shopOf ({ params }: FastifyRequest): string {
+    const shopId = shops.fromParams(params)
+    if (shopId === undefined) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    return shopId
   }
 }
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type HTTPMethods } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
-import { paramsFromPath } from '../src/path-params.ts'
+import { optionalParamsFromPath, paramsFromPath } from '../src/path-params.ts'
 import { policyFromRoute } from '../src/policy.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
@@ -125,6 +125,39 @@ t.test('a key on another shop is 403, whether or not that shop exists', async t 
   }
 })
 
+t.test('a key is 403 where the shop in the path is none, however the host says that', async t => {
+  for (const nothing of [undefined, null, '', 0, NaN, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
+    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: value => value === SHOP ? SHOP : nothing as never } })
+    const { plaintext } = await mint()
+    const response = await app.inject({ url: products('gone'), headers: { 'x-api-key': plaintext } })
+    t.equal(response.statusCode, 403, String(nothing))
+    t.equal(response.json().code, 'DUAL_AUTH_SHOP_FORBIDDEN')
+    t.equal((await app.inject({ url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 200)
+  }
+})
+
+t.test('how a path spells the shop is asked for API keys on dual routes, and nobody else', async t => {
+  const asked: string[] = []
+  const { app, issuer, mint } = await build(t, {
+    apiKeys: { shopIdFromParam: value => { asked.push(value); return value.toLowerCase() } },
+    routes: app => {
+      app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
+      app.get('/shops/:shop_id/closed', async () => '')
+    }
+  })
+  const { plaintext } = await mint()
+  asked.length = 0
+  const key = bearer(plaintext)
+  const user = bearer(issuer.user())
+  for (const [url, headers, statusCode] of [
+    [`/shops/${SHOP}/open`, key, 200], [`/shops/${SHOP}/closed`, key, 401], [`/shops/${SHOP}/closed`, user, 200], [products(), user, 200], [products(), {}, 401]
+  ] as const) t.equal((await app.inject({ url, headers })).statusCode, statusCode)
+  t.equal((await app.inject({ method: 'POST', url: '/mcp', headers: key })).statusCode, 200, 'nor where no shop is in the path')
+  t.strictSame(asked, [])
+  t.equal((await app.inject({ url: products(SHOP.toUpperCase()), headers: key })).statusCode, 200)
+  t.strictSame(asked, [SHOP.toUpperCase()])
+})
+
 t.test('a key with scopes opens what one of them names, and any key opens the gateway', async t => {
   const { app, mint } = await build(t, { routes: app => { app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '') } })
   const cases: Array<[scopes: string[], open: string[]]> = [
@@ -142,6 +175,35 @@ t.test('a key with scopes opens what one of them names, and any key opens the ga
     }
     t.equal((await app.inject({ method: 'POST', url: '/mcp', headers: { 'x-api-key': plaintext } })).statusCode, 200)
   }
+})
+
+t.test('on a route of several methods each needs its own scope, and a key can be made with any of them', async t => {
+  const { app, mint } = await build(t, {
+    auth: { policy: () => 'dual', scopes: scopesFromRoute },
+    routes: app => {
+      app.route({ method: ['GET', 'POST'], url: '/shops/:shop_id/both', schema: named('both'), handler: async () => '' })
+      app.all('/shops/:shop_id/all', async () => '')
+    }
+  })
+  const cases: Array<[scope: string, open: string[]]> = [['read', ['GET', 'HEAD']], ['write', ['POST']], ['both', ['GET', 'HEAD', 'POST']]]
+  for (const [scope, open] of cases) {
+    const { plaintext } = await mint(SHOP, { name: 'limited', scopes: [scope] })
+    for (const path of ['both', ...scope === 'both' ? [] : ['all']]) {
+      // Twice, and in turns: what one method needs must not be kept for the other.
+      for (const method of ['GET', 'POST', 'HEAD', 'GET', 'POST'] as const) {
+        const { statusCode } = await app.inject({ method, url: `/shops/${SHOP}/${path}`, headers: bearer(plaintext) })
+        t.equal(statusCode, open.includes(method) ? 200 : 403, `${method} ${path} with ${scope}`)
+      }
+    }
+  }
+})
+
+t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async t => {
+  const { mint } = await build(t, {
+    auth: { policy: route => route.url === '/only' ? 'dual' : undefined, scopes: scopesFromRoute },
+    routes: app => { app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' }) }
+  })
+  for (const scope of ['read', 'write']) t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
 })
 
 t.test("the README's scopes let every key into an MCP endpoint, however it is spelt", async t => {
@@ -173,10 +235,18 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/shops/:shop_id(^\\d+)/files/*', dual, handler)
       app.post('/tools', dual, handler)
       app.get('/names/a::b', dual, handler)
+      app.get('/all/*', dual, handler)
+      app.get('/any/:shop_id?', dual, handler)
+      app.get('/each/:shop_id/:id?', dual, handler)
     }
   })
   const warning = (path: string) => `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named shop_id`
-  t.strictSame(lines, [warning('/stores/:shopId/products'), warning('/shops/:id')])
+  t.strictSame(lines, [
+    warning('/stores/:shopId/products'),
+    warning('/all/*'),
+    'dual-auth: /any/:shop_id? takes the API keys of every shop where shop_id is left out',
+    warning('/shops/:id')
+  ])
 })
 
 t.test('the parameters of a path', async t => {
@@ -190,9 +260,37 @@ t.test('the parameters of a path', async t => {
     ['/:at(^\\d+)h:minute(^\\d+)m', ['at', 'minute']],
     ['/:optional?', ['optional']],
     ['/name::verb', []],
-    ['/files/*', []]
+    ['/files/*', ['*']],
+    ['/:shop_id/*', ['shop_id', '*']],
+    ['/:id(^\\d*)', ['id']],
+    ['*', ['*']]
   ]
   for (const [path, params] of table) t.strictSame(paramsFromPath(path), params, path)
+})
+
+t.test('the parameters that may be left out of a path are those that the router can do without', async t => {
+  const table: Array<[path: string, optional: string[], without?: string]> = [
+    ['/', []],
+    ['/:a', []],
+    ['/:a?', ['a'], ''],
+    ['/x/:a?', ['a'], '/x'],
+    ['/x/:a?/', ['a'], '/x/'],
+    ['/:a/:b?', ['b'], '/1'],
+    ['/:a/x-:b', []],
+    ['/x/*', []]
+  ]
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(async child => {
+    for (const [i, [path]] of table.entries()) child.get(`/${i}${path}`, async request => request.params)
+  })
+  for (const [i, [path, optional, without]] of table.entries()) {
+    t.strictSame(optionalParamsFromPath(path), optional, path)
+    if (without === undefined) continue
+    const response = await app.inject(`/${i}${without}`)
+    t.equal(response.statusCode, 200, path)
+    for (const name of optional) t.notOk(name in response.json(), path)
+  }
 })
 
 t.test('a missing scope is named in the challenge', async t => {
