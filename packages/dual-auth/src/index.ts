@@ -95,7 +95,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesOfRoutes(routes, scopesOf) })
-    await app.register(managementRoutes, { prefix: path, options: apiKeys, shops, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
+    await app.register(managementRoutes, { prefix: path, host: app, options: apiKeys, shops, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
   }
 
   /** Where the shop is spelt otherwise, or left out, it would go unchecked without a word; the twins of a path are one. */

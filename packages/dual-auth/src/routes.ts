@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FastifyError, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Static } from '@sinclair/typebox'
 import type { Ask } from './ask.ts'
 import type { LastUsed } from './last-used.ts'
@@ -16,6 +16,8 @@ import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DU
 
 /** The parts that the routes are made of. */
 export interface RouteParts {
+  /** Whoever registered the plugin. */
+  readonly host: FastifyInstance
   readonly options: ResolvedApiKeyOptions
   readonly shops: Shops
   readonly canManage: ManagementOptions['canManage']
@@ -28,7 +30,7 @@ export interface RouteParts {
 }
 
 /** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { options, shops, canManage, isScope, ask, queue, lastUsed, challenge }) => {
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, options, shops, canManage, isScope, ask, queue, lastUsed, challenge }) => {
   const { marker, peppers, store, logN, maxPerShop } = options
   const { createSchema, listSchema, revokeSchema } = schemasForShop(options.shopParam)
   const config = { auth: 'jwt' } as const
@@ -42,10 +44,13 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     else parseJson(request, body, done)
   })
 
-  // Headers only; the answer itself is left to the host's error handler.
-  app.setErrorHandler((error: FastifyError, _request, reply) => {
+  // Headers only; the answer itself is left to the host's error handler. Fastify knows the one that there is by now. One
+  // that is set later is asked for here, as it would not be for routes that are there already.
+  const early = app.errorHandler
+  app.setErrorHandler((error: FastifyError, request, reply) => {
     reply.headers(headersFromRefusal(error.code, challenge, null))
-    throw error
+    if (host.errorHandler === early) throw error
+    return host.errorHandler(error, request, reply)
   })
   app.addHook('preParsing', async request => {
     if (!await canManage(request, shopOf(request))) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
@@ -61,7 +66,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     const { prefix, plaintext } = mintKey(marker)
     const record = { id: randomUUID(), shopId: shopOf(request), name, prefix, scopes, createdAt, expiresAt }
     const secrets = { fingerprint: fingerprint(plaintext, peppers[0]), pepperId: peppers[0].id, hash: await queue(() => hashFromKey(plaintext, logN)) }
-    const inserted = await ask(() => store.insert({ ...record, ...secrets, createdBy: callerOf(request) }, maxPerShop))
+    const createdBy = callerOf(request)
+    const inserted = await ask(() => store.insert({ ...record, ...secrets, createdBy }, maxPerShop), async late => { if (late) await takeBack(record, createdBy) })
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
     return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord({ ...record, lastUsedAt: null, revokedAt: null }), plaintext })
   })
@@ -86,6 +92,16 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { op
     const shopId = shops.fromParams(params)
     if (shopId === undefined) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     return shopId
+  }
+
+  /** Nobody was given the key, since the answer was a 503: it shall not be good, nor count as one that the shop has. */
+  async function takeBack ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, by: string): Promise<void> {
+    try {
+      await ask(() => store.revoke(shopId, id, by, new Date()))
+      app.log.warn({ keyId: id }, 'an API key was stored too late to be given out, and was revoked')
+    } catch (err) {
+      app.log.warn({ err, keyId: id }, 'an API key was stored too late to be given out, and could not be revoked')
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import Fastify from 'fastify'
-import dualAuth, { memoryStore } from '../src/index.ts'
+import dualAuth, { DUAL_AUTH_SHOP_UNKNOWN, memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
 
@@ -235,6 +235,80 @@ t.test('an error about input names the field to the error handler of the host', 
     const response = await app.inject({ method: 'POST', url: PATH, headers: bearer(issuer.user()), payload: { name: 'x', ...body } })
     t.strictSame(response.json(), { field })
   }
+})
+
+for (const order of ['before', 'after', 'before and after'] as const) {
+  t.test(`an error handler that the host sets ${order} the plugin has the last word, with the headers in place`, async t => {
+    const issuer = await startIssuer()
+    t.teardown(() => issuer.stop())
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const called: string[] = []
+    const answer = (name: string) => {
+      app.setErrorHandler((error: Error & { code?: string, statusCode?: number }, _request, reply) => {
+        called.push(name)
+        return reply.code(error.statusCode ?? 500).send({ name, problem: error.code })
+      })
+    }
+    if (order !== 'after') answer('before')
+    await app.register(dualAuth, {
+      apiKeys: { marker: 'm', peppers: [PEPPER], store: { ...memoryStore(), list: async () => { throw new Error('down') } } },
+      jwt: { issuer: issuer.url, userClients: ['web-app'] },
+      management: { canManage: () => true }
+    })
+    const [name] = order.split(' and ').slice(-1)
+    if (order !== 'before') answer('after')
+    for (const [payload, statusCode, problem] of [[undefined, 503, 'DUAL_AUTH_STORE_UNAVAILABLE'], [{}, 400, 'FST_ERR_VALIDATION'], [{ name: 'x', scopes: ['no'] }, 400, 'DUAL_AUTH_SCOPE_UNKNOWN']] as const) {
+      const response = await app.inject({ method: payload === undefined ? 'GET' : 'POST', url: PATH, headers: bearer(issuer.user()), ...(payload && { payload }) })
+      t.equal(response.statusCode, statusCode)
+      t.strictSame(response.json(), { name, problem })
+      if (statusCode === 503) t.equal(response.headers['retry-after'], '5')
+    }
+    const response = await app.inject(PATH)
+    t.strictSame(response.json(), { name, problem: 'DUAL_AUTH_CREDENTIAL_MISSING' })
+    t.equal(response.headers['www-authenticate'], 'Bearer')
+    t.strictSame([...new Set(called)], [name])
+  })
+}
+
+t.test('an error handler that throws is followed by the one before it', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    jwt: { issuer: issuer.url, userClients: ['web-app'] },
+    management: { canManage: () => true }
+  })
+  app.setErrorHandler(async () => { throw Object.assign(new Error('of the handler'), { statusCode: 418 }) })
+  const response = await app.inject(PATH)
+  t.strictSame(response.json(), { statusCode: 418, error: "I'm a Teapot", message: 'of the handler' })
+})
+
+t.test('a shop that the host makes no id of is 403, and nobody is asked about it', async t => {
+  const asked: string[] = []
+  const harness = await build(t, {
+    apiKeys: { shopIdFromParam: value => value === SHOP ? value : undefined },
+    auth: { management: { canManage: (_request, shopId) => { asked.push(shopId); return true } } }
+  })
+  const call = as(harness)
+  const { id } = await harness.mint()
+  for (const response of [await call('GET', '/shops/gone/api-keys/'), await call('POST', '/shops/gone/api-keys/', { name: 'x' }), await call('DELETE', `/shops/gone/api-keys/${id}`)]) {
+    t.equal(response.statusCode, 403)
+    t.equal(response.json().code, 'DUAL_AUTH_MANAGEMENT_FORBIDDEN')
+  }
+  t.strictSame(asked, [SHOP])
+})
+
+t.test('a store that knows the shops answers 404 for one that is not there, and that is no failure', async t => {
+  const errors: string[] = []
+  const store = { ...memoryStore(), insert: async () => { throw new DUAL_AUTH_SHOP_UNKNOWN() } }
+  const call = as(await build(t, { store, server: { logger: { level: 'error', stream: { write: (line: string) => { errors.push(line) } } } } }))
+  const response = await call('POST', PATH, { name: 'x' })
+  t.equal(response.statusCode, 404)
+  t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_SHOP_UNKNOWN', error: 'Not Found', message: 'There is no such shop' })
+  t.strictSame(errors, [])
 })
 
 t.test('fields that are not for the caller to set, and misspelt ones, are 400: a key that should end must not be made without an end', async t => {

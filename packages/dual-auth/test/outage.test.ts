@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import knex from 'knex'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/knex.ts'
@@ -51,6 +52,74 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
     t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   })
 }
+
+t.test('a key that is stored after its deadline is revoked, and does not count', async t => {
+  const inner = memoryStore()
+  let landed = Promise.resolve(false)
+  let slow = true
+  const store: ApiKeyStore = {
+    ...inner,
+    insert (...args) {
+      if (slow) landed = setTimeout(600).then(() => inner.insert(...args))
+      return slow ? landed : inner.insert(...args)
+    }
+  }
+  const lines: string[] = []
+  const { app, issuer } = await build(t, {
+    store,
+    apiKeys: { storeTimeout: 300, maxPerShop: 1 },
+    server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } }
+  })
+  const path = `/shops/${SHOP}/api-keys/`
+  const headers = bearer(issuer.user())
+  const post = () => app.inject({ method: 'POST', url: path, headers, payload: { name: 'x' } })
+  const late = await post()
+  t.equal(late.statusCode, 503)
+  t.strictSame(late.json(), UNAVAILABLE)
+  t.equal(await landed, true)
+  await setImmediate()
+  const [key, ...others] = (await app.inject({ url: path, headers })).json()
+  t.strictSame(others, [])
+  t.type(key.revoked_at, 'string')
+  const logged = lines.map(line => JSON.parse(line)).filter(({ level }) => level === 40)
+  t.match(logged, [{ keyId: key.id, msg: 'an API key was stored too late to be given out, and was revoked' }])
+  t.notMatch(lines.join(''), 'shop_test_')
+  slow = false
+  t.equal((await post()).statusCode, 201)
+})
+
+for (const [name, insert] of Object.entries({ 'found no room': async () => false, failed: async () => { throw new Error('gone') } })) {
+  t.test(`an insert that ${name} after its deadline leaves nothing to revoke`, async t => {
+    let revoked = 0
+    const inner = memoryStore()
+    let landed = Promise.resolve()
+    const store: ApiKeyStore = { ...inner, insert: async () => { await (landed = setTimeout(300)); return insert() }, revoke: async (...args) => { revoked++; return inner.revoke(...args) } }
+    const { app, issuer } = await build(t, { store, apiKeys: { storeTimeout: 100 } })
+    const response = await app.inject({ method: 'POST', url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()), payload: { name: 'x' } })
+    t.equal(response.statusCode, 503)
+    await landed
+    await setImmediate()
+    t.equal(revoked, 0)
+  })
+}
+
+t.test('a key that is stored too late and cannot be revoked either is named in the log', async t => {
+  const inner = memoryStore()
+  let landed = Promise.resolve()
+  const store: ApiKeyStore = { ...inner, insert: async (...args) => { await (landed = setTimeout(300)); return inner.insert(...args) }, revoke: async () => { throw new Error('gone') } }
+  const warnings: object[] = []
+  const { app, issuer } = await build(t, {
+    store,
+    apiKeys: { storeTimeout: 100 },
+    server: { logger: { level: 'warn', stream: { write: (line: string) => { if (JSON.parse(line).level === 40) warnings.push(JSON.parse(line)) } } } }
+  })
+  const path = `/shops/${SHOP}/api-keys/`
+  t.equal((await app.inject({ method: 'POST', url: path, headers: bearer(issuer.user()), payload: { name: 'x' } })).statusCode, 503)
+  await landed
+  await setImmediate()
+  const [{ id }] = (await app.inject({ url: path, headers: bearer(issuer.user()) })).json()
+  t.match(warnings, [{ keyId: id, msg: 'an API key was stored too late to be given out, and could not be revoked' }])
+})
 
 t.test('a use that could not be noted is noted by the next', async t => {
   const inner = memoryStore()
