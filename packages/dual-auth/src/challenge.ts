@@ -24,7 +24,7 @@ export function headersFromRefusal (code: string, challenge: ChallengeOptions, s
     case 'DUAL_AUTH_CREDENTIAL_INVALID':
       return { 'www-authenticate': bearer('invalid_token', challenge.scope, challenge) }
     case 'DUAL_AUTH_SCOPE_INSUFFICIENT':
-      return { 'www-authenticate': bearer('insufficient_scope', scopes?.join(' '), challenge) }
+      return { 'www-authenticate': bearer('insufficient_scope', scopes?.filter(isScopeToken).join(' ') || undefined, challenge) }
     case 'DUAL_AUTH_BUSY':
     case 'DUAL_AUTH_STORE_UNAVAILABLE':
     case 'DUAL_AUTH_PROVIDER_UNAVAILABLE':
@@ -32,6 +32,11 @@ export function headersFromRefusal (code: string, challenge: ChallengeOptions, s
     default:
       return {}
   }
+}
+
+/** What may stand in a challenge, RFC 6749 §3.3; an operation id may be anything. */
+function isScopeToken (scope: string): boolean {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)
 }
 
 function bearer (error: string | undefined, scope: string | undefined, { resourceMetadata }: ChallengeOptions): string {

@@ -18,8 +18,8 @@ export const DUAL_AUTH_CREDENTIAL_INVALID = createError('DUAL_AUTH_CREDENTIAL_IN
 /** 403: the API key belongs to another shop than the one in the path, whether or not that one exists. */
 export const DUAL_AUTH_SHOP_FORBIDDEN = createError('DUAL_AUTH_SHOP_FORBIDDEN', 'The API key does not belong to this shop', 403)
 
-/** 403: the API key does not carry a scope that opens the route. */
-export const DUAL_AUTH_SCOPE_INSUFFICIENT = createError('DUAL_AUTH_SCOPE_INSUFFICIENT', 'The API key does not carry a scope for this operation', 403)
+/** 403: the API key does not carry a scope that opens the route; the message names those that do. */
+export const DUAL_AUTH_SCOPE_INSUFFICIENT = createError('DUAL_AUTH_SCOPE_INSUFFICIENT', 'The API key has none of the scopes that open this: %s', 403)
 
 /** 403: the caller may not manage the API keys of this shop. */
 export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError('DUAL_AUTH_MANAGEMENT_FORBIDDEN', 'You may not manage the API keys of this shop', 403)

@@ -72,5 +72,5 @@ export function admit (identity: Identity, { policy, scopes }: Demand, params: u
   if (policy !== 'dual') throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'the route takes no API keys' })
   if (!isOfShop(params, identity.shopId)) throw new DUAL_AUTH_SHOP_FORBIDDEN()
   if (scopes === null || identity.scopes.length === 0) return
-  if (!scopes.some(scope => identity.scopes.includes(scope))) throw new DUAL_AUTH_SCOPE_INSUFFICIENT()
+  if (!scopes.some(scope => identity.scopes.includes(scope))) throw new DUAL_AUTH_SCOPE_INSUFFICIENT(scopes.join(', '))
 }

@@ -293,12 +293,20 @@ t.test('the parameters that may be left out of a path are those that the router 
   }
 })
 
+t.test('a scope that cannot stand in a challenge is left out of it', async t => {
+  const { app, mint } = await build(t, { auth: { scopes: ({ method }) => method === 'PUT' ? ['écrire "tout"', 'replace_products'] : ['other'] } })
+  const { plaintext } = await mint(SHOP, { name: 'limited', scopes: ['other'] })
+  const response = await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })
+  t.match([response.statusCode, response.json()], [403, { message: 'The API key has none of the scopes that open this: écrire "tout", replace_products' }])
+  t.match(response.headers['www-authenticate'], /"insufficient_scope", (?:.*, )?scope="replace_products"$/)
+})
+
 t.test('a missing scope is named in the challenge', async t => {
   const { app, mint } = await build(t, { auth: { challenge: { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid' } } })
   const { plaintext } = await mint(SHOP, { name: 'limited', scopes: ['read'] })
   const response = await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })
   t.equal(response.statusCode, 403)
-  t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'The API key does not carry a scope for this operation' })
+  t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'The API key has none of the scopes that open this: write, replace_products' })
   t.equal(response.headers['www-authenticate'], 'Bearer error="insufficient_scope", resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="write replace_products"')
 })
 
