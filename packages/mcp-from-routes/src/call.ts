@@ -6,6 +6,7 @@ import { isRefusal, requestFromCall } from './request.ts'
 import type { InnerRequest } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
+import { rewritesUrls } from './rewrite.ts'
 import { Stop } from './stop.ts'
 import type { McpTool, Tool } from './tool.ts'
 
@@ -41,6 +42,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
   const { resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
+  const rewrites = rewritesUrls(app)
 
   async function answer ({ tool, args, outer, stop, onChunk }: Call): Promise<ToolResult> {
     const request = requestFromCall(tool, args, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
@@ -49,7 +51,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     const timer = setTimeout(() => stop.stop('timeout'), toolTimeout)
     try {
       const loopback = tool.inject ? injectLoopback : lightLoopback
-      const response = await loopback(app, request, { outer, stop, maxBytes: maxResultBytes, onChunk })
+      const response = await loopback(app, request, { outer, stop, maxBytes: maxResultBytes, rewrites, onChunk })
       if (response === undefined) return errorResult(endedEarly(stop, outer, toolTimeout))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
       return resultFromResponse(tool, response, context)
@@ -93,10 +95,11 @@ function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: numb
 
 /**
  * Whether the router takes the request to the tool's own route. Another route may be registered for just this
- * value: with `/users/me` beside `/users/:id` the id `me` would run a route that is not a tool.
+ * value: with `/users/me` beside `/users/:id` the id `me` would run a route that is not a tool. So may one for any
+ * other host, beside a tool that is only for one.
  */
-function leadsToRoute (app: FastifyInstance, { public: { route } }: Tool, { url, headers, params }: InnerRequest): boolean {
-  if (params.size === 0) return true
+function leadsToRoute (app: FastifyInstance, { public: { route }, constraints: { host } }: Tool, { url, headers, params }: InnerRequest): boolean {
+  if (params.size === 0 && host === undefined) return true
   const constraints: { host?: string, version?: string } = {}
   if (headers.host !== undefined) constraints.host = headers.host
   if (headers['accept-version'] !== undefined) constraints.version = headers['accept-version']
@@ -110,7 +113,8 @@ function leadsToRoute (app: FastifyInstance, { public: { route } }: Tool, { url,
   return count === params.size
 }
 
-function elsewhere ({ params }: InnerRequest): string {
+function elsewhere ({ params, headers }: InnerRequest): string {
+  if (params.size === 0) return `This tool is not for the host ${headers.host ?? 'that was called'}.`
   const values = [...params].map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ')
   return `${values} cannot be used here: that address belongs to another route.`
 }

@@ -105,9 +105,13 @@ function exposedRoute (route: RouteOptions, shared: Record<string, unknown>): Ex
 
 /** An inner request has the id of its outer one, so that the host's logs show one call as one. */
 function carryRequestId (app: FastifyInstance): void {
+  const set = app.setGenReqId
+  // The host, or a plugin of its own, may set another one later.
+  app.setGenReqId = function (generate) {
+    return set.call(this, (raw) => parentOf(raw)?.id ?? generate(raw))
+  }
   // Has a getter, but no type.
-  const generate = Reflect.get(app, 'genReqId') as (raw: object) => string
-  app.setGenReqId((raw) => parentOf(raw)?.id ?? generate(raw))
+  app.setGenReqId(Reflect.get(app, 'genReqId') as Parameters<typeof set>[0])
 }
 
 /** Whether the plugin would have seen a route, had it been there earlier. */

@@ -5,6 +5,7 @@ import { LightRequest, LightResponse, LightSocket } from './light.ts'
 import { PARENT_REQUEST } from './parent.ts'
 import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
+import { keepUrl } from './rewrite.ts'
 import type { Stop } from './stop.ts'
 
 /** Sees each piece of a route's answer as the route writes it, with what is there so far. */
@@ -17,6 +18,8 @@ export interface Exchange {
   readonly stop: Stop
   /** A streamed answer is cut off above so many bytes. */
   readonly maxBytes: number
+  /** Whether the application rewrites URLs, which the request's is to be kept from. */
+  readonly rewrites?: boolean
   readonly onChunk?: OnChunk | undefined
 }
 
@@ -27,7 +30,7 @@ export interface Exchange {
 export type Loopback = (app: FastifyInstance, request: InnerRequest, exchange: Exchange) => Promise<InnerResponse | undefined>
 
 /** Hands the router a request and a response that do the least a route needs. */
-export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, onChunk }) => new Promise((resolve) => {
+export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, rewrites, onChunk }) => new Promise((resolve) => {
   const socket = new LightSocket(outer.raw.socket)
   const req = new LightRequest(request, outer, socket)
   const res = new LightResponse(req, socket, (response) => {
@@ -38,13 +41,14 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, o
     req.destroy()
     res.destroy()
   })
+  if (rewrites) keepUrl(req)
   app.routing(req, res)
 })
 
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
 /** The same over light-my-request, which is what `app.inject` is: slower, and truer to a socket in its corners. */
-export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop }) => {
+export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, rewrites }) => {
   const abort = new AbortController()
   stop.onStop(() => abort.abort())
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
@@ -53,6 +57,7 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
     // Over HTTP a request closes once its response has, and what it holds is released then. This one would not.
     res.once('close', () => process.nextTick(() => { if (!req.destroyed) req.emit('close') }))
     for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
+    if (rewrites) keepUrl(req)
     app.routing(req, res)
   }
   const payload = body === undefined ? {} : { payload: body }

@@ -39,7 +39,7 @@ export interface McpFromRoutesOptions {
    */
   readonly resultHeaders?: readonly string[]
   /**
-   * The origins, like `https://app.example.com`, whose pages may call the endpoint. Requests without an Origin,
+   * The origins, like `https://app.example.com` or `chrome-extension://abc`, whose pages may call the endpoint. Requests without an Origin,
    * which browsers always send, are not concerned. Default is any port of localhost, 127.0.0.1 and [::1].
    */
   readonly allowedOrigins?: readonly string[]
@@ -175,10 +175,16 @@ function headerNames (option: string, names: readonly string[], isAllowed: (name
 }
 
 function oneOf (origins: readonly string[]): (origin: string) => boolean {
-  check(Array.isArray(origins) && origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin),
-    'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
+  check(Array.isArray(origins) && origins.every(isOrigin), 'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
   const allowed = new Set(origins)
   return (origin) => allowed.has(origin)
+}
+
+/** Of `chrome-extension://abc` and its like, which browsers send as they are, the URL standard knows no origin. */
+function isOrigin (text: string): boolean {
+  if (!isText(text) || !URL.canParse(text)) return false
+  const { origin } = new URL(text)
+  return origin === 'null' ? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:\d+)?$/.test(text) : origin === text
 }
 
 function isLoopback (origin: string): boolean {

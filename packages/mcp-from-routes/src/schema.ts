@@ -57,7 +57,12 @@ function plainSchema (schema: unknown, io: 'input' | 'output'): JsonSchema | str
   if (standard !== undefined) {
     const converter = isObject(standard) && isObject(standard.jsonSchema) ? standard.jsonSchema[io] : undefined
     if (typeof converter !== 'function') return 'it is not JSON Schema and cannot convert itself to it'
-    const json: unknown = converter({ target: 'draft-2020-12' })
+    let json: unknown
+    try {
+      json = converter({ target: 'draft-2020-12' })
+    } catch (error) {
+      return `it cannot be converted to JSON Schema: ${error instanceof Error ? error.message : String(error)}`
+    }
     return isObject(json) ? json : 'it does not convert to a JSON Schema object'
   }
   return isObject(schema) ? schema : 'it is not a JSON Schema object'

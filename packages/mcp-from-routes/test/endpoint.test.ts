@@ -55,6 +55,12 @@ t.test('allowedOrigins are the only ones, exactly', async (t) => {
   t.equal((await post(url, LIST)).status, 200, 'a client that is no browser sends no Origin')
 })
 
+t.test('an allowed origin may be that of a browser extension', async (t) => {
+  const { url } = await listen(t, hello, { allowedOrigins: ['chrome-extension://abcdefgh', 'capacitor://localhost:8100'] })
+  for (const origin of ['chrome-extension://abcdefgh', 'capacitor://localhost:8100']) t.equal((await post(url, LIST, { origin })).status, 200, origin)
+  for (const origin of ['chrome-extension://abcdefgi', 'chrome-extension://abcdefgh/', 'moz-extension://abcdefgh', 'null']) t.equal((await post(url, LIST, { origin })).status, 403, origin)
+})
+
 t.test('onRequest guards the endpoint, and its challenge reaches the client', async (t) => {
   const { url } = await listen(t, hello, {
     onRequest: async ({ headers }, reply) => {

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
 import mcpFromRoutes, { PARENT_REQUEST } from '../src/index.ts'
-import { call, listen, SERVER_INFO } from './build.ts'
+import { build, call, listen, SERVER_INFO } from './build.ts'
 
 const who = { schema: { operationId: 'who', description: 'Who calls.', tags: ['mcp'] } }
 const answer = async (request: FastifyRequest): Promise<unknown> => ({
@@ -62,6 +62,59 @@ t.test('a generator of request ids that the host sets still names requests from 
   const { url } = await listen(t, (app) => { app.get('/who', who, answer) }, {}, { genReqId: () => `host-${++n}` })
   t.match(await (await fetch(new URL('/who', url))).json(), { id: 'host-1' })
   t.match((await call(url, 'who')).structuredContent, { id: 'host-2' })
+})
+
+t.test('a generator that is set after the plugin, or for a plugin of the host, leaves the inner request the id of the outer one', async (t) => {
+  let n = 0
+  const { url } = await listen(t, async (app) => {
+    app.get('/who', who, answer)
+    await app.register(async (scope) => {
+      scope.setGenReqId(() => `scope-${++n}`)
+      scope.get('/scoped', { schema: { ...who.schema, operationId: 'scoped' } }, answer)
+    })
+    app.setGenReqId(() => `host-${++n}`)
+  })
+  t.match((await call(url, 'who')).structuredContent, { id: 'host-1' })
+  t.match((await call(url, 'scoped')).structuredContent, { id: 'host-2' })
+  t.match(await (await fetch(new URL('/scoped', url))).json(), { id: 'scope-3' })
+})
+
+for (const loopback of [undefined, 'inject'] as const) {
+  t.test(`rewriteUrl changes requests from outside, and none of a tool's (loopback: ${loopback ?? 'default'})`, async (t) => {
+    const seen: unknown[] = []
+    const { url } = await listen(t, (app) => {
+      const tool = (operationId: string): { schema: Record<string, unknown>, config: { mcp: { loopback?: 'inject' } } } => ({ schema: { operationId, description: 'D.', tags: ['mcp'] }, config: { mcp: loopback === undefined ? {} : { loopback } } })
+      app.addHook('onRequest', async ({ raw }) => {
+        // What @fastify/middie does for a middleware that is used at a path.
+        const kept = raw.url
+        raw.url = '/without-prefix'
+        seen.push([kept, raw.url])
+        raw.url = kept ?? ''
+      })
+      app.get('/:org/items', tool('org_items'), async (request) => ({ org: Reflect.get(Object(request.params), 'org'), url: request.url, originalUrl: request.originalUrl }))
+      app.get('/items', async () => ({ stray: true }))
+      app.get('/plain', tool('plain'), async () => ({ plain: true }))
+    }, {}, { rewriteUrl: ({ url = '' }) => url.startsWith('/api/') ? url.slice(4) : url === '/mcp' ? url : '/nowhere' })
+    t.match(await call(url, 'org_items', { org: 'api' }), { structuredContent: { org: 'api', url: '/api/items', originalUrl: '/api/items' } })
+    t.match(await call(url, 'org_items', { org: 'acme' }), { structuredContent: { org: 'acme' } })
+    t.match(await call(url, 'plain'), { structuredContent: { plain: true } })
+    t.strictSame(seen.filter((_pair, index) => index % 2 === 1), [['/api/items', '/without-prefix'], ['/acme/items', '/without-prefix'], ['/plain', '/without-prefix']])
+    t.match(await (await fetch(new URL('/api/items', url))).json(), { stray: true })
+    t.equal((await fetch(new URL('/acme/items', url))).status, 404)
+  })
+}
+
+t.test('a tool for one host is not called for another, where another route may be', async (t) => {
+  const app = await build(t, (app) => {
+    app.get('/x', { schema: { ...who.schema, operationId: 'x' }, constraints: { host: 'a.example.com' } }, async () => ({ own: true }))
+    app.get('/:slug', async () => ({ stray: true }))
+  })
+  const ask = async (host: string): Promise<unknown> => {
+    const headers = { host, 'content-type': 'application/json', accept: 'application/json' }
+    return (await app.inject({ method: 'POST', url: '/mcp', headers, payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: {} } } })).json().result
+  }
+  t.match(await ask('a.example.com'), { structuredContent: { own: true } })
+  t.strictSame(await ask('b.example.com'), { content: [{ type: 'text', text: 'This tool is not for the host b.example.com.' }], isError: true })
 })
 
 t.test('a route of the host that stands at the same address is not called', async (t) => {
