@@ -23,6 +23,22 @@ export function flatObject (schema: JsonSchema): FlatObject | undefined {
   return isAnObject ? flat : undefined
 }
 
+/**
+ * The same for a body, which may as well be one argument of its own.
+ * @returns undefined also when there would be no argument for something that the body may hold, or must
+ */
+export function flatBody (schema: JsonSchema): FlatObject | undefined {
+  const flat = flatObject(schema)
+  if (flat === undefined || unlisted(flat) !== undefined) return undefined
+  const isClosed = schema.additionalProperties === false || schema.unevaluatedProperties === false
+  return isClosed || Object.keys(flat.properties).length > 0 ? flat : undefined
+}
+
+/** The name of a required property that is not among the properties. */
+export function unlisted ({ properties, required }: FlatObject): string | undefined {
+  return required.find((name) => !Object.hasOwn(properties, name))
+}
+
 function flatten (schema: JsonSchema): FlatObject | undefined {
   if (schema.type !== undefined && schema.type !== 'object') return undefined
   if (!Object.keys(schema).every((keyword) => MERGEABLE.has(keyword))) return undefined

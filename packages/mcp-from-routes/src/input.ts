@@ -1,5 +1,5 @@
 import { MCP_FROM_ROUTES_BAD_SCHEMA, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_UNSUPPORTED_BODY } from './errors.ts'
-import { flatObject } from './flatten.ts'
+import { flatBody, flatObject, unlisted } from './flatten.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
@@ -38,7 +38,7 @@ export function inputFromRoute (route: string, path: readonly PathPart[], schema
   const body = jsonBody(route, schemas)
   if (body === undefined) return input.build(reader, 'none')
   const schema = reader.read(body, 'body', 'input')
-  const flat = flatObject(schema)
+  const flat = flatBody(schema)
   if (flat === undefined) {
     input.addAll('body', { ...EMPTY, properties: { body: schema }, required: ['body'] })
     return input.build(reader, 'whole')
@@ -106,7 +106,11 @@ function pathInputs (route: string, path: readonly PathPart[], params: unknown, 
 function queryInputs (route: string, query: unknown, reader: SchemaReader): FlatObject {
   if (query === undefined) return EMPTY
   const { additionalProperties, unevaluatedProperties, minProperties, ...schema } = reader.read(query, 'querystring', 'input')
-  return Object.keys(schema).length === 0 ? EMPTY : objectOf(route, schema, 'querystring')
+  if (Object.keys(schema).length === 0) return EMPTY
+  const flat = objectOf(route, schema, 'querystring')
+  const name = unlisted(flat)
+  if (name !== undefined) throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `querystring requires ${name}, which is not among its properties. Describe it there`)
+  return flat
 }
 
 function objectOf (route: string, schema: JsonSchema, part: string): FlatObject {

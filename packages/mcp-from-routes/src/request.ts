@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isObject } from './json-schema.ts'
 import { pathFromParts } from './path.ts'
 import type { Tool } from './tool.ts'
 
@@ -49,7 +50,7 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
       if (typeof text !== 'string') return text
       params.set(name, text)
     } else if (place === 'query') {
-      const pairs = queryPairs(name, value)
+      const pairs = queryPairs(name, value, tool)
       if ('refusal' in pairs) return pairs
       query.push(...pairs)
     } else {
@@ -90,10 +91,14 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
   return text
 }
 
-/** Arrays repeat the name; objects, which a query string cannot hold, are sent as their JSON text; null is left out. */
-function queryPairs (name: string, value: unknown): string[] | Refusal {
+/**
+ * Arrays repeat the name; objects, which a query string cannot hold, are sent as their JSON text; null is left out.
+ * An array where an object belongs is JSON text too: an empty one would else be left out, and the route not refuse it.
+ */
+function queryPairs (name: string, value: unknown, { input }: Tool): string[] | Refusal {
   const pairs: string[] = []
-  for (const item of Array.isArray(value) ? value : [value]) {
+  const repeats = Array.isArray(value) && !isObjectSchema(Reflect.get(Object(input.schema.properties), name))
+  for (const item of repeats ? value : [value]) {
     if (item === null) continue
     const text = typeof item === 'object' ? jsonText(item) : String(item)
     if (text === undefined) return { refusal: `${name} is nested too deeply` }
@@ -101,6 +106,16 @@ function queryPairs (name: string, value: unknown): string[] | Refusal {
     pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
   }
   return pairs
+}
+
+/** Whether a schema takes objects, or null, and nothing else. */
+function isObjectSchema (schema: unknown): boolean {
+  if (!isObject(schema)) return false
+  const types = [schema.type ?? []].flat()
+  if (types.length > 0) return types.includes('object') && types.every((type) => type === 'object' || type === 'null')
+  if (Array.isArray(schema.allOf) && schema.allOf.some(isObjectSchema)) return true
+  const members: unknown = schema.anyOf ?? schema.oneOf
+  return Array.isArray(members) && members.some(isObjectSchema) && members.every((member) => isObjectSchema(member) || (isObject(member) && member.type === 'null'))
 }
 
 function bodyText (value: unknown): string | undefined | Refusal {

@@ -44,8 +44,9 @@ export interface CallContext {
 }
 
 const MAX_ERROR_LENGTH = 4000
-/** What of an error body is already in its sentence. */
-const SAID = new Set(['code', 'detail', 'error', 'message', 'status', 'statusCode', 'title', 'type'])
+/** Where an error body may have what its sentence says, and where it says the status once more. */
+const SAYING = new Set(['code', 'detail', 'error', 'message', 'title'])
+const STATUS = new Set(['status', 'statusCode'])
 
 /** Turns the route's answer into the result of the call. */
 export function resultFromResponse (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {
@@ -151,15 +152,37 @@ function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string
 function clientError (tool: Tool, response: InnerResponse): string {
   const status = `${response.statusCode} ${STATUS_CODES[response.statusCode] ?? ''}`.trim()
   const body = jsonOf(response)?.value
-  if (isObject(body)) {
-    const message = [body.message, body.detail, body.title, body.error].find((text) => typeof text === 'string' && text !== '')
-    const code = typeof body.code === 'string' ? ` (${body.code})` : ''
-    const more = Object.fromEntries(Object.entries(body).filter(([key]) => !SAID.has(key)))
-    const rest = Object.keys(more).length === 0 ? '' : `\n${JSON.stringify(more)}`
-    return inArgumentNames(tool, `${status}${message === undefined ? '' : `: ${String(message)}`}${code}${rest}`)
-  }
+  if (isObject(body)) return inArgumentNames(tool, status + sentenceOf(body, response.statusCode))
   const text = /^text\/plain$|json$/.test(mediaType(response)) ? textOf(response) : ''
   return inArgumentNames(tool, text === '' ? status : `${status}: ${text}`)
+}
+
+/** `: taken (E_TAKEN)`, and on a line of its own what of the body that does not say. */
+function sentenceOf (body: Record<string, unknown>, statusCode: number): string {
+  const inner = isObject(body.error) ? body.error : {}
+  const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
+  const code = [body.code, inner.code].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
+  const said = new Set([message, code, STATUS_CODES[statusCode]])
+  const more = unsaid(body, said, statusCode)
+  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${JSON.stringify(more)}`}`
+}
+
+/** A text, or several as one. */
+function textsOf (value: unknown): string | undefined {
+  const texts = [value].flat()
+  return texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== '') ? texts.join('; ') : undefined
+}
+
+/** What of an error body is not in its sentence; undefined when all is. */
+function unsaid (body: Record<string, unknown>, said: ReadonlySet<unknown>, statusCode: number): Record<string, unknown> | undefined {
+  const more: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(body)) {
+    const left = key === 'error' && isObject(value) ? unsaid(value, said, statusCode) : value
+    const isSaid = left === undefined || (SAYING.has(key) && said.has(left)) || (STATUS.has(key) && Number(left) === statusCode)
+    // Which RFC 9457 has say nothing.
+    if (!isSaid && !(key === 'type' && left === 'about:blank')) more[key] = left
+  }
+  return Object.keys(more).length === 0 ? undefined : more
 }
 
 /** Fastify's validation speaks of `body/name` and `querystring/limit`; the model knows them as `name` and `limit`. */

@@ -12,6 +12,7 @@ function tool (method: string, url: string, schema: Record<string, unknown> = {}
 const CALLER = { headers: { host: 'api.example.com' }, forwardHeaders: new Set<string>(), maxParamLength: 100 }
 const get = tool('GET', '/shops/:shop/things/:id')
 const list = tool('GET', '/things', { querystring: { type: 'object', properties: { q: { type: 'string' }, ids: { type: 'array' }, filter: { type: 'object' }, 'a b': {} } } })
+const objects = tool('GET', '/things', { querystring: { type: 'object', properties: { a: { type: 'object', nullable: true }, b: { oneOf: [{ type: 'object' }, { type: 'null' }] }, c: { allOf: [{ type: 'object' }, {}] }, d: { anyOf: [{ type: 'object' }, { type: 'array' }] } } } })
 const put = tool('PUT', '/things/:id', { body: { type: 'object', properties: { name: { type: 'string' }, more: {} } } })
 const whole = tool('POST', '/things', { body: { type: 'array' } })
 const optional = tool('GET', '/a/:b?')
@@ -26,6 +27,10 @@ const requests: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'the query string is encoded', tool: list, args: { q: 'a&b=c d', 'a b': 'é' }, url: '/things?q=a%26b%3Dc%20d&a%20b=%C3%A9' },
   { title: 'an array repeats its name', tool: list, args: { ids: ['a', 1, true] }, url: '/things?ids=a&ids=1&ids=true' },
   { title: 'an object is its JSON text', tool: list, args: { filter: { price: { gt: 5 } } }, url: '/things?filter=%7B%22price%22%3A%7B%22gt%22%3A5%7D%7D' },
+  { title: 'an empty array is no parameter', tool: list, args: { ids: [] }, url: '/things' },
+  { title: 'an array where an object belongs is JSON text', tool: list, args: { filter: [{ a: 1 }] }, url: '/things?filter=%5B%7B%22a%22%3A1%7D%5D' },
+  { title: 'so is an empty one', tool: list, args: { filter: [] }, url: '/things?filter=%5B%5D' },
+  { title: 'also beside null, or in alternatives', tool: objects, args: { a: [], b: [], c: [], d: [] }, url: '/things?a=%5B%5D&b=%5B%5D&c=%5B%5D' },
   { title: 'null is left out of the query string', tool: list, args: { q: null }, url: '/things' },
   { title: 'body fields are collected, and null stays', tool: put, args: { id: '1', name: 'n', more: null }, url: '/things/1', body: '{"name":"n","more":null}' },
   { title: 'a body without fields is an empty object', tool: put, args: { id: '1' }, url: '/things/1', body: '{}' },
