@@ -10,6 +10,7 @@ import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { parentOf } from './parent.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
+import { serializerCheck } from './serializer.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, McpRouteConfig, McpTool, Tool } from './tool.ts'
@@ -48,6 +49,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const earlier = earlierRoutes(app)
   const routes: Array<() => ExposedRoute> = []
   const addresses: RouteAddress[] = []
+  const keepsToSchema = settings.trustSerializer ? () => true : serializerCheck()
   let tools: ReadonlyMap<string, Tool> = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
@@ -57,7 +59,9 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     // the schemas at ready, because they may be added or completed after the route.
     const { url } = route
     addresses.push({ method: [route.method].flat(), url, constraints: route.constraints ?? {} })
-    if (isExposed(route, settings)) routes.push(() => exposedRoute({ ...route, url }, this.getSchemas()))
+    if (isExposed(route, settings)) {
+      routes.push(() => exposedRoute({ ...route, url }, this.getSchemas(), keepsToSchema(route.serializerCompiler ?? this.serializerCompiler)))
+    }
   })
   carryRequestId(app)
   mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
@@ -91,7 +95,7 @@ function isExposed (route: RouteOptions, { exposedTag }: Settings): boolean {
   return route.method !== 'HEAD' && route.method !== 'OPTIONS' && (route.schema?.tags?.includes(exposedTag) ?? false)
 }
 
-function exposedRoute (route: RouteOptions, shared: Record<string, unknown>): ExposedRoute {
+function exposedRoute (route: RouteOptions, shared: Record<string, unknown>, keepsToSchema: boolean): ExposedRoute {
   return {
     method: route.method,
     url: route.url,
@@ -99,6 +103,7 @@ function exposedRoute (route: RouteOptions, shared: Record<string, unknown>): Ex
     config: (route.config ?? {}) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
     websocket: Reflect.get(route, 'websocket') === true,
+    keepsToSchema,
     shared
   }
 }

@@ -67,6 +67,12 @@ export interface McpFromRoutesOptions {
   readonly cacheScope?: 'public' | 'private'
   /** Tools on one page of the list. Default is all. */
   readonly pageSize?: number
+  /**
+   * Whether answers are as their response schemas say even where the serializer is not Fastify's own, because the
+   * host's checks what it writes. Without this, tools of routes with such a serializer have no output schema.
+   * Default is false.
+   */
+  readonly trustSerializer?: boolean
 }
 
 /** The options with defaults in place and names in lower case. */
@@ -101,7 +107,8 @@ const KNOWN: Readonly<Record<keyof McpFromRoutesOptions, true>> = {
   path: true,
   resultHeaders: true,
   serverInfo: true,
-  toolTimeout: true
+  toolTimeout: true,
+  trustSerializer: true
 }
 /** What Fastify's own `register` takes among the options of a plugin. */
 const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
@@ -116,7 +123,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, trustSerializer = false
   } = options
   for (const name in options) check(name in KNOWN || OF_REGISTER.includes(name), name, 'is not known')
   check(isText(serverInfo?.name) && isText(serverInfo.version), 'serverInfo', 'must have a name and a version')
@@ -136,6 +143,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would tell one client what is for another')
+  check(typeof trustSerializer === 'boolean', 'trustSerializer', 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
@@ -154,7 +162,8 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     onToolCall,
     cacheTtl,
     cacheScope,
-    pageSize
+    pageSize,
+    trustSerializer
   }
 }
 

@@ -18,20 +18,25 @@ const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'a
 
 /**
  * Derives the output schema from a route's `response` schemas.
- * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, another media type
+ * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, another media type, or a text, which
+ * Fastify sends as text/plain whatever its schema
  */
 export function outputFromRoute (response: unknown, reader: SchemaReader): ToolOutput | undefined {
   if (!isObject(response)) return undefined
   const successes = Object.entries(response).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
   const schemas: JsonSchema[] = []
+  const untyped: JsonSchema[] = []
   for (const [status, answer] of successes) {
     const schema = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
     if (schema === undefined) return undefined
-    schemas.push(relaxed(reader.read(schema, `response ${status}`, 'output')))
+    const read = reader.read(schema, `response ${status}`, 'output')
+    schemas.push(relaxed(read, true))
+    if (schema === answer || answer === true) untyped.push(read)
   }
   const [first, ...others] = schemas
   if (first === undefined) return undefined
-  const schema = reader.close(others.length === 0 ? first : { anyOf: schemas }, relaxed)
+  const schema = reader.close(others.length === 0 ? first : { anyOf: schemas }, (definition) => relaxed(definition, true))
+  if (untyped.some((read) => mayBeText(read, schema.$defs))) return undefined
   const wrapped = schema.type !== 'object'
   return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped }
 }
@@ -46,16 +51,48 @@ function jsonAnswer (answer: unknown): unknown {
   return types.length === 1 && only !== undefined && /[/+]json\s*(;|$)/i.test(only[0]) && isObject(only[1]) ? only[1].schema : undefined
 }
 
+/** Keywords from which the serializer takes an object or an array where the schema has no type. */
+const STRUCTURE = ['properties', 'required', 'additionalProperties', 'patternProperties', 'items', 'prefixItems']
+
+/** Whether a text may fit the schema. */
+function mayBeText (schema: unknown, definitions: unknown, seen: readonly string[] = []): boolean {
+  if (!isObject(schema)) return true
+  if (schema.type !== undefined) return [schema.type].flat().includes('string')
+  if (STRUCTURE.some((keyword) => keyword in schema)) return false
+  if (typeof schema.$ref === 'string') {
+    const name = schema.$ref.slice('#/$defs/'.length)
+    return seen.includes(name) || mayBeText(Reflect.get(Object(definitions), name), definitions, [...seen, name])
+  }
+  if (Array.isArray(schema.allOf) && !schema.allOf.every((member) => mayBeText(member, definitions, seen))) return false
+  const members: unknown = schema.anyOf ?? schema.oneOf
+  return !Array.isArray(members) || members.some((member) => mayBeText(member, definitions, seen))
+}
+
 /**
- * Leaves what Fastify's serializer makes true of every answer. It coerces types, fills defaults, drops other
- * properties and fails without a required one, but it ignores enum, format, lengths and ranges; a client that
- * checks them would reject good answers. It takes the first matching alternative, so `oneOf` becomes `anyOf`.
+ * Leaves what Fastify's serializer makes true of every answer. It coerces types, fills defaults and drops other
+ * properties, but it ignores enum, format, lengths and ranges; a client that checks them would reject good answers.
+ * It fails without a required property, but writes null, given for an object, as `{}`: where a record is missing in
+ * another, nothing in it is required. Items of a list are not missing, nor is the answer as a whole. It takes the
+ * first matching alternative, so `oneOf` becomes `anyOf`.
+ *
+ * @param whole - whether the schema is of what cannot be missing
  */
-function relaxed (schema: unknown): JsonSchema {
+function relaxed (schema: unknown, whole = false): JsonSchema {
   if (!isObject(schema)) return {}
   const { oneOf, ...rest } = schema
   const anyOf = Array.isArray(oneOf) && rest.anyOf === undefined ? { anyOf: oneOf } : {}
-  const out = mapSubschemas({ ...rest, ...anyOf }, (sub) => typeof sub === 'boolean' ? sub : relaxed(sub))
+  const joined: JsonSchema = { ...rest, ...anyOf }
+  const { allOf, anyOf: members, items, prefixItems, $defs, ...others } = joined
+  const change = (isWhole: boolean) => (sub: unknown): unknown => typeof sub === 'boolean' ? sub : relaxed(sub, isWhole)
+  const out = {
+    ...mapSubschemas(others, change(false)),
+    ...mapSubschemas(listed({ items, prefixItems, $defs }), change(true)),
+    ...mapSubschemas(listed({ allOf, anyOf: members }), change(whole))
+  }
+  if (!whole) delete out.required
+  // Of those beyond a tuple it takes no notice; and older clients would refuse every item if none were allowed.
+  if (out.prefixItems !== undefined) delete out.items
+  withNull(out)
   // The serializer joins these before it writes, so what one part closes another may open.
   const open = schema.allOf !== undefined || schema.if !== undefined || schema.anyOf !== undefined || oneOf !== undefined
   for (const keyword of Object.keys(out)) if (!GUARANTEED.has(keyword) || (open && keyword === 'additionalProperties')) delete out[keyword]
@@ -64,6 +101,34 @@ function relaxed (schema: unknown): JsonSchema {
     if (open && Array.isArray(members)) out[keyword] = members.map(opened)
   }
   return out
+}
+
+function listed (keywords: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined))
+}
+
+/** A default is written as it is, and null where it is allowed whatever the constant is. */
+function withNull (schema: Record<string, unknown>): void {
+  if (schema.default === null) allowNull(schema)
+  if (typesOf(schema).includes('null')) delete schema.const
+  // Joined with the others, one part that may be null lets all be.
+  const parts = [schema, ...membersOf(schema.allOf)]
+  if ([...parts, ...membersOf(schema.anyOf)].some((part) => typesOf(part).includes('null'))) parts.forEach(allowNull)
+}
+
+function typesOf ({ type }: JsonSchema): readonly unknown[] {
+  return [type ?? []].flat()
+}
+
+function membersOf (schemas: unknown): Array<Record<string, unknown>> {
+  return Array.isArray(schemas) ? schemas.filter(isObject) : []
+}
+
+function allowNull (schema: Record<string, unknown>): void {
+  const types = typesOf(schema)
+  if (types.length === 0 || types.includes('null')) return
+  schema.type = [...types, 'null']
+  delete schema.const
 }
 
 function opened (schema: unknown): unknown {

@@ -94,6 +94,8 @@ export interface ExposedRoute {
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
   readonly websocket: boolean
+  /** Whether answers are written so that they are as the response schemas say. */
+  readonly keepsToSchema: boolean
   /** The schemas the route can refer to. */
   readonly shared: Readonly<Record<string, unknown>>
 }
@@ -130,7 +132,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   checkHeaders(label, schema.headers, schemaReader(label, resolver), options)
   const input = inputFromRoute(label, path, schema, schemaReader(label, resolver))
-  const output = outputFromRoute(schema.response, schemaReader(label, resolver))
+  const output = route.keepsToSchema ? outputFromRoute(schema.response, schemaReader(label, resolver)) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const definition = frozenCopy<ToolDefinition>({

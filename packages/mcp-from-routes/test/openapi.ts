@@ -27,6 +27,7 @@ export function routesFromOpenApi (document: Json): ExposedRoute[] {
         config: {},
         constraints: {},
         websocket: false,
+        keepsToSchema: true,
         shared
       })
     }

@@ -18,7 +18,7 @@ const after = (name: string): string => Buffer.from(`after ${name}`).toString('b
 
 function tool (name: string): Tool {
   const schema = { operationId: name, description: 'D.' }
-  return toolFromRoute({ method: 'GET', url: `/${name}`, schema, config: {}, constraints: {}, websocket: false, shared: {} }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+  return toolFromRoute({ method: 'GET', url: `/${name}`, schema, config: {}, constraints: {}, websocket: false, keepsToSchema: true, shared: {} }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 }
 
 /** The pages of five tools, and how often one has been written. */

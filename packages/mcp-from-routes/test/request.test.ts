@@ -5,7 +5,7 @@ import { toolFromRoute } from '../src/tool.ts'
 import type { Tool } from '../src/tool.ts'
 
 function tool (method: string, url: string, schema: Record<string, unknown> = {}, constraints: Record<string, unknown> = {}): Tool {
-  const route = { method, url, schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints, websocket: false, shared: {} }
+  const route = { method, url, schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints, websocket: false, keepsToSchema: true, shared: {} }
   return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 }
 

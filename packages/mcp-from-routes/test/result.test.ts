@@ -4,7 +4,7 @@ import { toolFromRoute } from '../src/tool.ts'
 import type { Tool } from '../src/tool.ts'
 
 function tool (schema: Record<string, unknown> = {}, method = 'POST'): Tool {
-  const route = { method, url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, shared: {} }
+  const route = { method, url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, keepsToSchema: true, shared: {} }
   return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 }
 

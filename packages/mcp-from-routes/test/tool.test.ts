@@ -10,7 +10,7 @@ const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['author
 interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, websocket?: boolean, shared?: Record<string, unknown> }
 
 function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, websocket = false, shared = {} }: Route): ExposedRoute {
-  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, websocket, shared }
+  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, websocket, keepsToSchema: true, shared }
 }
 
 function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
@@ -64,6 +64,18 @@ const outputs: Array<{ title: string, response: unknown, schema: unknown, older?
   { title: 'what one part of an allOf closes another may open', response: { 200: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }, { type: 'object', properties: { b: { type: 'string' } } }], additionalProperties: false } }, schema: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'string' } } }] } },
   { title: 'a media type that is JSON', response: { 200: { content: { 'application/vnd.api+json': { schema: object } } } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
   { title: 'a circular output keeps its definitions beside the wrapping', response: { 200: { type: 'array', items: { $ref: 'Tree#' } } }, shared: { Tree: { $id: 'Tree', type: 'object', properties: { n: { type: 'integer', minimum: 1 }, kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { type: 'array', items: { $ref: '#/$defs/Tree' }, $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, older: { type: 'object', properties: { result: { type: 'array', items: { $ref: '#/$defs/Tree' } } }, required: ['result'], $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } } },
+  { title: 'what is required in an inner object is not promised, because null is written as {}', response: { 200: { type: 'object', properties: { a: object }, required: ['a'] } }, schema: { type: 'object', properties: { a: { type: 'object', properties: { a: { type: 'string' } } } }, required: ['a'] } },
+  { title: 'what is required in an alternative of the whole is, and in an item of a list', response: { 200: { type: 'object', allOf: [object, { oneOf: [{ type: 'object', required: ['b'], properties: { b: { type: 'array', items: object } } }] }] } }, schema: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { anyOf: [{ type: 'object', required: ['b'], properties: { b: { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } } } }] }] } },
+  { title: 'a constant that may be null is none, and a default may be null', response: { 200: { type: 'object', properties: { a: { type: ['string', 'null'], const: 'a' }, b: { type: 'integer', default: null } } } }, schema: { type: 'object', properties: { a: { type: ['string', 'null'] }, b: { type: ['integer', 'null'], default: null } } } },
+  { title: 'of a tuple the first items are promised', response: { 200: { type: 'object', properties: { at: { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false, minItems: 2 } } } }, schema: { type: 'object', properties: { at: { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] } } } },
+  { title: 'a text is no JSON, so no output schema', response: { 200: object, 201: { type: 'string' } }, schema: undefined },
+  { title: 'what may be a text, no output schema', response: { 200: { type: ['string', 'null'] } }, schema: undefined },
+  { title: 'an alternative that may be a text, no output schema', response: { 200: { anyOf: [object, { $ref: 'Name#' }] } }, shared: { Name: { $id: 'Name', type: 'string' } }, schema: undefined },
+  { title: 'an answer that is not described, no output schema', response: { 200: { description: 'Whatever.' } }, schema: undefined },
+  { title: 'a circular alternative that may be a text, no output schema', response: { 200: { $ref: 'Json#' } }, shared: { Json: { $id: 'Json', anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }] } }, schema: undefined },
+  { title: 'a circular one that may not', response: { 200: { $ref: 'List#' } }, shared: { List: { $id: 'List', anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#' } }] } }, schema: { $ref: '#/$defs/List', $defs: { List: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/List' } }] } } }, older: { type: 'object', properties: { result: { $ref: '#/$defs/List' } }, required: ['result'], $defs: { List: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/List' } }] } } } },
+  { title: 'a text that is declared as JSON', response: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } }, schema: { type: 'string' }, older: { type: 'object', properties: { result: { type: 'string' } }, required: ['result'] } },
+  { title: 'parts of which one is no text', response: { 200: { allOf: [{ type: 'object' }, { description: 'x' }] } }, schema: { allOf: [{ type: 'object' }, { description: 'x' }] }, older: { type: 'object', properties: { result: { allOf: [{ type: 'object' }, { description: 'x' }] } }, required: ['result'] } },
   { title: 'no 2xx schema, no output schema', response: { default: object }, schema: undefined },
   { title: 'a 204 among the successes, no output schema', response: { 200: object, 204: { type: 'null' } }, schema: undefined },
   { title: 'another media type, no output schema', response: { 200: { content: { 'text/csv': { schema: { type: 'string' } } } } }, schema: undefined },
@@ -78,6 +90,11 @@ for (const { title, response, schema, older = schema, shared = {} } of outputs) 
     t.strictSame(definitionFor('legacy', tool).outputSchema, older)
   })
 }
+
+t.test('a schema of an answer that is not kept to is not read', async (t) => {
+  const tool = toolFromRoute({ ...route({ schema: { response: { 200: { $ref: 'Nope#' } } } }), keepsToSchema: false }, OPTIONS)
+  t.equal(tool.public.outputSchema, undefined)
+})
 
 t.test('annotations follow the method, and all four are said', async (t) => {
   const hints = (method: string): unknown => toolOf({ method }).public.annotations
