@@ -88,7 +88,8 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   t.equal((await post()).statusCode, 201)
 })
 
-for (const [name, insert] of Object.entries({ 'found no room': async () => false, failed: async () => { throw new Error('gone') } })) {
+const failures: Record<string, () => Promise<boolean>> = { 'found no room': async () => false, failed: async () => { throw new Error('gone') } }
+for (const [name, insert] of Object.entries(failures)) {
   t.test(`an insert that ${name} after its deadline leaves nothing to revoke`, async t => {
     let revoked = 0
     const inner = memoryStore()
