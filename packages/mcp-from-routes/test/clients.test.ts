@@ -61,7 +61,8 @@ for (const which of CLIENTS) {
       t.strictSame(tools.map((tool) => tool.name), ['create_note', 'delete_note', 'get_note', 'list_notes'])
       const note = {
         type: 'object',
-        properties: { id: { type: 'integer' }, text: { type: 'string' }, tag: { anyOf: [{ type: 'string' }, { type: 'null' }] } }
+        properties: { id: { type: 'integer' }, text: { type: 'string' }, tag: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+        required: ['id', 'text', 'tag']
       }
       t.strictSame(tools.find((tool) => tool.name === 'list_notes'), {
         name: 'list_notes',
