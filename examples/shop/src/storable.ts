@@ -7,8 +7,8 @@ const MAX_DEPTH = 32
 /**
  * A `preValidation` hook that refuses what JSON can say and the service cannot keep: NUL characters,
  * lone surrogates, numbers too large for a double, and whole ones too large for it to tell apart, as ids
- * of other systems may be. Without it they would be errors of the database, or come back as something else. The tools' endpoint is left out: the arguments of a call
- * pass here as the input of its route.
+ * of other systems may be. Without it they would be errors of the database, or come back as something else.
+ * The tools' endpoint is left out: the arguments of a call pass here as the input of its route.
  *
  * @throws {@link SHOP_INVALID} that names the field
  */
@@ -34,11 +34,9 @@ function faultOf (root: unknown): { path: string, what: string } | undefined {
     for (const [key, value] of Object.entries(place.value)) {
       const unstorableKey = whyNot(key)
       if (unstorableKey !== undefined) return { path: pathOf(place, JSON.stringify(key)), what: unstorableKey }
+      const unstorableValue = whyNot(value)
+      if (unstorableValue !== undefined) return { path: pathOf(place, key), what: unstorableValue }
       if (typeof value === 'object' && value !== null) pending.push({ value, key, above: place, depth: place.depth + 1 })
-      else {
-        const what = whyNot(value)
-        if (what !== undefined) return { path: pathOf(place, key), what }
-      }
     }
   }
   return undefined

@@ -60,8 +60,8 @@ export interface KeyPage {
 
 /**
  * Where keys are kept. Every method reads and writes the truth, not a copy of it: a key is revoked on every
- * replica at once because `find` sees it on every call. What a method throws becomes a 503. A store that knows the shops takes an id that cannot be one's for a shop
- * without keys.
+ * replica at once because `find` sees it on every call. What a method throws becomes a 503. A store that knows the
+ * shops takes an id that cannot be one's for a shop without keys.
  */
 export interface ApiKeyStore {
   /** The key with one of these fingerprints (one for each pepper), or null. */

@@ -1,4 +1,5 @@
-import t from 'tap'
+import type { Knex } from 'knex'
+import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { memoryStore, type ApiKeyStore, type NewApiKey } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/knex.ts'
@@ -126,10 +127,16 @@ contract('PGlite', knexStore(embedded.knex))
 if (server === null) t.test('PostgreSQL', { skip: 'TEST_DATABASE_URL is not set: the store was tested on PGlite only' }, async () => {})
 else contract('PostgreSQL', knexStore(server.knex))
 
-t.test('the shop ids of the table may become those of your own table', async t => {
+/** The table in a database of its own, for a test that changes its columns. */
+async function tableOfItsOwn (t: Test): Promise<Knex> {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
+  return knex
+}
+
+t.test('the shop ids of the table may become those of your own table', async t => {
+  const knex = await tableOfItsOwn(t)
   await knex.raw('create table shops (id uuid primary key)')
   await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
   await knex.raw('alter table api_keys add foreign key (shop_id) references shops on delete cascade')
@@ -150,9 +157,7 @@ t.test('the shop ids of the table may become those of your own table', async t =
 })
 
 t.test('what else a table of your own refuses is a failure, and not a shop that is not there', async t => {
-  const { knex, close } = await embeddedDatabase()
-  t.teardown(close)
-  await createApiKeysTable(knex)
+  const knex = await tableOfItsOwn(t)
   await knex.raw('create table people (id uuid primary key)')
   await knex.raw('alter table api_keys alter created_by type uuid using created_by::uuid, add foreign key (created_by) references people')
   const store = knexStore(knex)
@@ -161,9 +166,7 @@ t.test('what else a table of your own refuses is a failure, and not a shop that 
 })
 
 t.test('a key of several columns to your shops, and ids that are numbers', async t => {
-  const { knex, close } = await embeddedDatabase()
-  t.teardown(close)
-  await createApiKeysTable(knex)
+  const knex = await tableOfItsOwn(t)
   await knex.raw('create table shops (tenant text, id integer, primary key (tenant, id))')
   await knex.raw("alter table api_keys alter shop_id type integer using shop_id::integer, add tenant text default 'a', add foreign key (tenant, shop_id) references shops")
   await knex('shops').insert({ tenant: 'a', id: 7 })
