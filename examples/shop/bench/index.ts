@@ -1,11 +1,13 @@
 // npm run bench [-- seconds [rounds]]: what a call through /mcp costs beside the same call over REST, both with an API
 // key, on a PostgreSQL server (TEST_DATABASE_URL). To reach: 1.3 times the processor time, and 25 ms for 99 of 100
-// calls at half of the rate at which the server is saturated.
+// calls at half of the rate at which the server is saturated. Each figure is the median of the rounds.
 import autocannon from 'autocannon'
 import { launch, onDatabase, type Shop, stop, toolCall, usage } from './shop.ts'
 import { steadyLatencies } from './steady.ts'
 
 const CONNECTIONS = 10
+/** In seconds, of each kind of call: until then much of the time goes into compiling. */
+const WARM_UP = 5
 /** Makes the names of products differ: a second product of one name would have to take another slug. */
 let number = 0
 const [seconds = 3, rounds = 5] = process.argv.slice(2).map(Number)
@@ -36,26 +38,23 @@ async function measure (url: string): Promise<void> {
   const rows: object[] = []
   let missed = false
   for (const [tool, overRest, overMcp] of operations) {
-    const samples = { rest: [] as Sample[], mcp: [] as Sample[] }
-    // In turns, so that what else the machine does befalls both alike. The first round is to get warm.
-    for (let round = 0; round <= rounds; round++) {
-      for (const [kind, make] of [['rest', overRest], ['mcp', overMcp]] as const) {
-        const sample = await saturate(shop, make, round === 0 ? 1 : seconds)
-        if (round > 0) samples[kind].push(sample)
-      }
-    }
-    const [ofRest, ofMcp] = [median(samples.rest), median(samples.mcp)]
-    const latencies = await steadyLatencies(shop.address, overMcp, { rate: ofMcp.rate / 2, seconds: seconds * 4 })
-    const [p50, p99] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]
-    const ratio = ofMcp.cpu / ofRest.cpu
+    for (const make of [overRest, overMcp]) await saturate(shop, make, WARM_UP)
+    const pairs: Pair[] = []
+    // In turns, so that what else the machine does befalls both alike.
+    for (let round = 1; round <= rounds; round++) pairs.push({ rest: await saturate(shop, overRest, seconds), mcp: await saturate(shop, overMcp, seconds) })
+    const rate = medianOf(pairs, ({ mcp }) => mcp.rate)
+    const ratio = medianOf(pairs, ({ rest, mcp }) => mcp.cpu / rest.cpu)
+    const steady: number[][] = []
+    for (let round = 1; round <= rounds; round++) steady.push(await steadyLatencies(shop.address, overMcp, { rate: rate / 2, seconds: seconds * 2 }))
+    const [p50, p99] = [0.5, 0.99].map((part) => medianOf(steady, (latencies) => quantile(latencies, part))) as [number, number]
     const reached = ratio <= 1.3 && p99 <= 25
     missed ||= !reached
     rows.push({
       tool,
-      'REST /s': Math.round(ofRest.rate),
-      'MCP /s': Math.round(ofMcp.rate),
-      'REST CPU µs': Math.round(ofRest.cpu),
-      'MCP CPU µs': Math.round(ofMcp.cpu),
+      'REST /s': Math.round(medianOf(pairs, ({ rest }) => rest.rate)),
+      'MCP /s': Math.round(rate),
+      'REST CPU µs': Math.round(medianOf(pairs, ({ rest }) => rest.cpu)),
+      'MCP CPU µs': Math.round(medianOf(pairs, ({ mcp }) => mcp.cpu)),
       'CPU ratio (≤ 1.3)': Number(ratio.toFixed(2)),
       'p50 ms at half the rate': Number(p50.toFixed(1)),
       'p99 ms at half the rate (≤ 25)': Number(p99.toFixed(1)),
@@ -77,6 +76,12 @@ interface Sample {
   readonly cpu: number
 }
 
+/** Of one round: one right after the other. */
+interface Pair {
+  readonly rest: Sample
+  readonly mcp: Sample
+}
+
 /** As many calls as it takes, each connection one after another. */
 async function saturate (shop: Shop, make: MakeRequest, seconds: number): Promise<Sample> {
   const { cpu: before } = await usage(shop)
@@ -88,8 +93,8 @@ async function saturate (shop: Shop, make: MakeRequest, seconds: number): Promis
   return { rate: answers / result.duration, cpu: (after.user + after.system - before.user - before.system) / answers }
 }
 
-function median (samples: readonly Sample[]): Sample {
-  return samples.toSorted((a, b) => a.cpu - b.cpu)[Math.floor(samples.length / 2)]!
+function medianOf<Round> (rounds: readonly Round[], figure: (round: Round) => number): number {
+  return quantile(rounds.map(figure).sort((a, b) => a - b), 0.5)
 }
 
 /** @param rising - in rising order */

@@ -13,7 +13,7 @@ import { createDatabase, createShop, openTestDatabase, TEST_DATABASE_URL } from 
 const database = await openTestDatabase(t)
 const { knex } = database
 
-t.test('a query on the pool from inside a transaction fails at once, and the transaction rolls back', async (t) => {
+t.test('a query on the pool from inside a transaction fails at once, and the transaction rolls back', { skip: database.engine === 'postgres' && 'a server has more than one connection' }, async (t) => {
   await t.rejects(knex.transaction(async (trx) => {
     await trx('shops').insert({ slug: 'lost', name: 'lost', currency: 'EUR' })
     await knex('shops').select()

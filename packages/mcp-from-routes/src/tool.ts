@@ -203,7 +203,8 @@ function annotationsOf (method: string): ToolAnnotations {
   const readOnlyHint = method === 'GET' || method === 'QUERY'
   return {
     readOnlyHint,
-    destructiveHint: method === 'DELETE',
+    // False would say that it only adds: of the methods that write, this is POST alone.
+    destructiveHint: !readOnlyHint && method !== 'POST',
     idempotentHint: readOnlyHint || method === 'PUT' || method === 'DELETE',
     openWorldHint: false
   }

@@ -100,8 +100,8 @@ t.test('annotations follow the method, and all four are said', async (t) => {
   const hints = (method: string): unknown => toolOf({ method }).public.annotations
   t.strictSame(hints('GET'), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
   t.strictSame(hints('POST'), { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false })
-  t.strictSame(hints('PATCH'), { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false })
-  t.strictSame(hints('PUT'), { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+  t.strictSame(hints('PATCH'), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false })
+  t.strictSame(hints('PUT'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
   t.strictSame(hints('DELETE'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
 })
 

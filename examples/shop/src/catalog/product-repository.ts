@@ -33,9 +33,11 @@ export function productRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
+      const row = { currency: shop.currency, ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
+      // Most have no links yet: one statement is then all there is to do, and commits by itself.
+      if (!LINKS.some((name) => name in input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
       return await knex.transaction(async (trx) => {
-        const slug = input.slug ?? slugFromName(input.name)
-        const { id } = await rows.insert(shop, { currency: shop.currency, ...columnsOf(input), slug }, trx)
+        const { id } = await rows.insert(shop, row, trx)
         await writeLinks(trx, shop, id, input)
         return await rows.get(shop, id, trx)
       })

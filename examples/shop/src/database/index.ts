@@ -52,7 +52,7 @@ export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pi
 export function openPostgres (url: string): Database {
   const { log, logTo } = relay()
   const db = knex({
-    client: guardedPostgresClient(),
+    client: 'pg',
     log,
     connection: {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes

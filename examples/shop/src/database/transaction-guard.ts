@@ -4,12 +4,15 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import { SHOP_QUERY_OUTSIDE_TRANSACTION } from '../errors.ts'
 
 /**
- * A knex client for PostgreSQL that refuses a query on the pool while the code that issues it is
+ * A knex client for the embedded engine that refuses a query on the pool while the code that issues it is
  * inside `knex.transaction(…)`.
  *
  * Such a query waits for a connection that its own transaction holds: on the embedded engine, which
  * has one connection, always; on a server, as soon as the pool is full. Instead of hanging until
  * the pool gives up, it throws {@link SHOP_QUERY_OUTSIDE_TRANSACTION} at once.
+ *
+ * On a server it would cost each call some percent, since following the context makes every promise dearer:
+ * there the time limit of the pool stands for it, and here it finds the fault before that.
  */
 export function guardedPostgresClient (): typeof Knex.Client {
   const surrounding = new AsyncLocalStorage<{ open: boolean }>()
