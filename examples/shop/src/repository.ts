@@ -60,8 +60,7 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
      * @throws {@link SHOP_NOT_FOUND}
      */
     async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
-      const updatedAt = Object.keys(values).length === 0 ? knex.ref('updated_at') : knex.fn.now()
-      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt, ...values }).returning('*')
+      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt(knex, values), ...values }).returning('*')
       if (row === undefined) throw notFound(noun, id)
       return row
     },
@@ -78,6 +77,11 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
       if (count === 0) throw notFound(noun, id)
     }
   }
+}
+
+/** @returns what the column `updated_at` is to be: as it was where nothing is changed */
+export function updatedAt (knex: Knex, changes: object): Knex.Raw | Knex.Ref<string, Record<string, string>> {
+  return Object.keys(changes).length === 0 ? knex.ref('updated_at') : knex.fn.now()
 }
 
 /** In the order of their ids, so that two deletions at once do not wait for each other. */

@@ -43,6 +43,7 @@ t.test('an admin makes, changes, closes and deletes a shop', async (t) => {
 
   const renamed = await admin.as('PATCH', `/shops/${id}`, { name: 'Tea Rooms', slug: 'tea-rooms' })
   t.strictSame([renamed.status, renamed.body], [200, { ...shop, name: 'Tea Rooms', slug: 'tea-rooms', updated_at: renamed.body.updated_at }])
+  t.strictSame((await admin.as('PATCH', `/shops/${id}`, {})).body, renamed.body, 'no change')
   t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
   t.strictSame(await said(admin.as('GET', `/shops/${id}`)), gone('shop', id))
   t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), gone('shop', id))
@@ -138,6 +139,7 @@ t.test('settings have defaults, are changed one by one, and refuse what they can
   const { body: part } = await machine('PATCH', path, { contact_email: null, metadata: { a: 1 } })
   t.strictSame(part, { ...whole.body, contact_email: null, metadata: { a: 1 }, updated_at: part.updated_at })
   t.strictSame((await machine('GET', path)).body, part)
+  t.strictSame((await machine('PATCH', path, {})).body, part, 'no change')
   t.equal((await machine('POST', `/shops/${id}/products`, { name: 'Cup' })).body.currency, 'JPY', 'the currency is that of new products')
 
   for (const [body, field, message] of [
@@ -171,6 +173,8 @@ t.test('owners manage the members of their shop, staff see them', async (t) => {
   const member = { shop_id: id, user_id: staff.id, name: 'staff', active: true, role: 'staff', created_at: created, updated_at: created }
   t.strictSame([added.status, added.headers.location, added.body], [201, `${path}/${staff.id}`, member])
   t.strictSame(await said(staff.as('GET', `${path}/${staff.id}`)), [200, member], 'in from the next request on')
+
+  t.strictSame(await said(owner.as('PATCH', `${path}/${staff.id}`, {})), [200, member], 'no change')
 
   t.strictSame(await said(owner.as('POST', path, { user_id: staff.id })), conflict('user_id', 'user_id is a member of this shop already'))
   t.strictSame(await said(owner.as('POST', path, { user_id: NOBODY })), invalid('user_id', 'user_id names nobody who has signed in'))

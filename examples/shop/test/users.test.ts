@@ -52,6 +52,7 @@ t.test('admins list people; nobody else does', async (t) => {
   const { body } = await ann.as('GET', `/admin/users/${bob.id}`)
   t.strictSame(body, { id: bob.id, subject: body.subject, name: 'bob', active: true, roles: [], created_at: body.created_at, updated_at: body.updated_at })
   t.match(body, { created_at: INSTANT, updated_at: INSTANT })
+  t.strictSame((await ann.as('PATCH', `/admin/users/${bob.id}`, {})).body, body, 'no change')
   t.match(await ann.as('GET', `/admin/users/${NOBODY}`), { status: 404, body: { message: `No user ${NOBODY}` } })
   t.match(await ann.as('GET', '/admin/users?filter={"role":"king"}'), { status: 422, body: { field: 'filter/role/0' } })
   for (const as of [bob.as, machine]) {

@@ -40,7 +40,8 @@ export function createKeyCheck ({ options, store, ask, queue, lastUsed, log }: K
   async function identityFromKey (key: string): Promise<ApiKeyIdentity> {
     if (!isWellFormed(key)) throw refusal('the API key is malformed')
     const row = await ask(() => store.find(peppers.map(pepper => fingerprint(key, pepper))))
-    if (row === null) throw refusal('the API key is unknown')
+    // A store written in JavaScript may say undefined.
+    if (row == null) throw refusal('the API key is unknown')
     if (row.revokedAt !== null) throw refusal('the API key is revoked')
     if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refusal('the API key is expired')
     const cost = costFromHash(row.hash)

@@ -73,6 +73,13 @@ t.test('every bad key is the same 401, through both headers, and none runs scryp
   t.notMatch(text, restB)
 })
 
+t.test('a store that says undefined for a key that it does not have is understood', async t => {
+  const { app } = await build(t, { store: { ...memoryStore(), find: async () => undefined as unknown as null } })
+  const response = await app.inject({ url: products(), headers: { 'x-api-key': mintKey('shop_test').plaintext } })
+  t.equal(response.statusCode, 401)
+  t.strictSame(response.json(), REFUSED)
+})
+
 t.test('a key in the header of a real connection: odd bytes, sizes and repetitions', async t => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid, notFound } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
+import { updatedAt } from '../repository.ts'
 import type { ShopConfig, ShopConfigChanges } from './config.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -26,12 +27,13 @@ export function configRepository (knex: Knex) {
      *
      * @throws {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, { currency, ...settings }: Changes): Promise<Config> {
+    async update (shop: ShopScope, changes: Changes): Promise<Config> {
+      const { currency, ...settings } = changes
       refuseUnknownCurrency({ currency })
       const [row] = await knex('shops').where({ id: shop.id }).update({
         ...(currency !== undefined && { currency }),
         settings: knex.raw('settings || ?::jsonb', [JSON.stringify(checked(settings))]),
-        updated_at: knex.fn.now()
+        updated_at: updatedAt(knex, changes)
       }).returning(COLUMNS)
       return configFromRow(row, shop)
     }
@@ -47,8 +49,8 @@ interface ConfigRow {
 
 function configFromRow (row: ConfigRow | undefined, shop: ShopScope): Config {
   if (row === undefined) throw notFound('shop', shop.id)
-  const { id, currency, settings, updated_at: updatedAt } = row
-  return { ...defaults, ...settings, shop_id: id, currency, updated_at: updatedAt }
+  const { id, currency, settings, updated_at: at } = row
+  return { ...defaults, ...settings, shop_id: id, currency, updated_at: at }
 }
 
 /** @throws {@link SHOP_INVALID} about what a schema cannot tell */

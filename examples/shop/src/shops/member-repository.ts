@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { notFound, SHOP_OWNER_ONLY } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
-import { type Page, pageOf } from '../repository.ts'
+import { type Page, pageOf, updatedAt } from '../repository.ts'
 import type { User } from '../users/repository.ts'
 import { filters, type Member, type MemberChanges, type MemberInput } from './member-schemas.ts'
 import type { ShopScope } from './scope.ts'
@@ -54,7 +54,7 @@ export function memberRepository (knex: Knex) {
     /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} */
     async update (shop: ShopScope, actor: User | null, userId: string, changes: Static<typeof MemberChanges>): Promise<MemberRow> {
       return await manage(shop, actor, async (trx) => {
-        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: trx.fn.now() })
+        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: updatedAt(trx, changes) })
         return await get(shop, userId, trx)
       })
     },

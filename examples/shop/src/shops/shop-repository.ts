@@ -5,7 +5,7 @@ import { slugFromName } from '../catalog/slug.ts'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { conflict, notFound } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
-import { type Page, pageOf } from '../repository.ts'
+import { type Page, pageOf, updatedAt } from '../repository.ts'
 import { shopsReached } from './access.ts'
 import type { ShopScope } from './scope.ts'
 import { filters, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
@@ -36,7 +36,7 @@ export function shopsRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} */
     async update (shop: ShopScope, changes: Static<typeof ShopChanges>): Promise<ShopRow> {
-      return required(await knex('shops').where({ id: shop.id }).update({ ...changes, updated_at: knex.fn.now() }).returning(COLUMNS), shop)
+      return required(await knex('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(knex, changes) }).returning(COLUMNS), shop)
     },
 
     /**

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
-import { type Page, pageOf } from '../repository.ts'
+import { type Page, pageOf, updatedAt } from '../repository.ts'
 import type { User } from './repository.ts'
 import { type Changes, filters, type User as UserSchema } from './user-schemas.ts'
 
@@ -35,7 +35,7 @@ export function userAdministration (knex: Knex) {
       return await knex.transaction(async (trx) => {
         const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').forUpdate().select('id')
         if (!admins.some((admin) => admin.id === actor.id)) throw new SHOP_ADMIN_ONLY()
-        const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: trx.fn.now() }).returning('*')
+        const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning('*')
         if (user === undefined) throw notFound('user', id)
         const isAdmin = user.active && user.roles.includes('admin')
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
