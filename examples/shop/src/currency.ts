@@ -1,6 +1,9 @@
 import { invalid } from './errors.ts'
 
-const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+/** In ISO 4217, and not, or not everywhere yet, in what `Intl` lists: units of account, and the newest ones. */
+const UNLISTED = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'VED', 'XCG', 'XUA', 'ZWG']
+
+const CODES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('currency'), ...UNLISTED])
 
 /**
  * Refuses a currency that there is not: no price would ever be found in it. The schemas tell its form only, as the list

@@ -39,8 +39,8 @@ export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 /** 422. The value of `field` cannot be accepted. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 
-/** 503. The database cannot be reached, or has no connection free in time. */
-export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, try again later', 503)
+/** 503. The database cannot be reached, has no connection free in time, or ended what was in the way of something else. */
+export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached or is too busy, try again later', 503)
 
 /** 503. The server has more to do than it can. */
 export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server has too much to do, try again later', 503)

@@ -63,7 +63,7 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   const sort = query['sort']
   if (typeof sort === 'string' && sort.startsWith('[')) {
     const [field, direction = 'ASC', ...more] = fromJson('sort', sort) as unknown[]
-    const sign = { ASC: '', DESC: '-' }[String(direction).toUpperCase()]
+    const sign = typeof direction === 'string' ? { ASC: '', DESC: '-' }[direction.toUpperCase()] : undefined
     if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or a list of one and ASC or DESC')
     query['sort'] = `${sign}${field}`
   }

@@ -33,6 +33,19 @@ export interface Dependents {
  */
 export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullable = [], computed = {}, dependents = [] }: Collection) {
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
+  const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
+
+  /**
+   * Takes the row for its deletion, before anybody is touched: whoever links to it meanwhile waits, and is not missed.
+   * With those of the same table that depend on it, in the order of their ids, as those take them who link to several.
+   */
+  async function lock (trx: Knex.Transaction, shop: ShopScope, id: string): Promise<void> {
+    const rows = trx(table).where({ shop_id: shop.id }).where((any) => {
+      any.where({ id })
+      for (const column of below) any.orWhere({ [column]: id })
+    })
+    await rows.orderBy('id').forUpdate().select('id')
+  }
 
   return {
     /** @returns one page, and how many rows match in all */
@@ -71,6 +84,7 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
       const count = dependents.length === 0
         ? await remove(knex)
         : await knex.transaction(async (trx) => {
+          await lock(trx, shop, id)
           for (const linked of dependents) await touch(trx, shop, id, linked)
           return await remove(trx)
         })
@@ -81,14 +95,17 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
 
 /** @returns what the column `updated_at` is to be: as it was where nothing is changed */
 export function updatedAt (knex: Knex, changes: object): Knex.Raw | Knex.Ref<string, Record<string, string>> {
-  return Object.keys(changes).length === 0 ? knex.ref('updated_at') : knex.fn.now()
+  return Object.keys(changes).length === 0 ? knex.ref('updated_at') : knex.raw(NEWER)
 }
+
+/** Not the time of the transaction: it may have waited for the row while another one changed it, and be older than that change. */
+const NEWER = 'greatest(updated_at, clock_timestamp())'
 
 /** In the order of their ids, so that two deletions at once do not wait for each other. */
 async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { table, link, from, to }: Dependents): Promise<void> {
   const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
   const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')
-  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: trx.fn.now() })
+  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: trx.raw(NEWER) })
 }
 
 /** One page of a list, and how many rows match in all. */

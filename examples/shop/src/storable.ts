@@ -4,6 +4,11 @@ import { invalid } from './errors.ts'
 /** How many objects and arrays may stand in one another. */
 const MAX_DEPTH = 32
 
+const TOO_LARGE = 'is a whole number too large to be kept as it is'
+
+/** Where anything may stand. */
+const FREE = /^(?:metadata|details)\//
+
 /**
  * A `preValidation` hook that refuses what JSON can say and the service cannot keep: NUL characters,
  * lone surrogates, numbers too large for a double, and whole ones too large for it to tell apart, as ids
@@ -13,9 +18,13 @@ const MAX_DEPTH = 32
  * @throws {@link SHOP_INVALID} that names the field
  */
 export async function refuseUnstorable (request: FastifyRequest): Promise<void> {
-  if (request.is404 || request.routeOptions.schema?.hide === true) return
-  const fault = faultOf(request.query) ?? faultOf(request.body)
-  if (fault !== undefined) throw invalid(fault.path, `${fault.path} ${fault.what}`)
+  const { hide = false, querystring, body } = request.routeOptions.schema ?? {}
+  // What a route does not read is not kept.
+  const fault = hide ? undefined : faultOf(querystring && request.query) ?? faultOf(body && request.body)
+  if (fault === undefined) return
+  // Other fields have a type of their own, and no text would do.
+  const advice = fault.what === TOO_LARGE && FREE.test(fault.path) ? ': send it as a text' : ''
+  throw invalid(fault.path, `${fault.path} ${fault.what}${advice}`)
 }
 
 interface Place {
@@ -46,7 +55,7 @@ function whyNot (value: unknown): string | undefined {
   if (typeof value === 'string') return /[\0\p{Surrogate}]/u.test(value) ? 'has a character that cannot be stored' : undefined
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return undefined
   if (!Number.isFinite(value)) return 'is a number that cannot be stored'
-  return Number.isInteger(value) ? 'is a whole number too large to be kept as it is: send it as a text' : undefined
+  return Number.isInteger(value) ? TOO_LARGE : undefined
 }
 
 function pathOf (place: Place, ...keys: string[]): string {

@@ -121,8 +121,9 @@ t.test('an order keeps what its products were, and outlives its account', async 
   await shop('DELETE', `/products/${kettle}`)
   await shop('DELETE', `/accounts/${owner}`)
   const [first, second] = expected.lines
-  const left = { ...expected, account_id: null, lines: [{ ...first, product_id: null }, second] }
-  t.strictSame((await shop('GET', `/orders/${order.id}`)).body, left)
+  const { body: now } = await shop('GET', `/orders/${order.id}`)
+  const left = { ...expected, account_id: null, lines: [{ ...first, product_id: null }, second], updated_at: now.updated_at }
+  t.strictSame(now, left)
   const list = await shop('GET', '/orders')
   t.strictSame([list.status, list.headers['content-range'], list.body], [200, 'orders 0-25/1', [left]])
 })

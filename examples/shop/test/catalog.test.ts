@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
 const database = await openTestDatabase(t)
+const { knex } = database
 const idp = await openIdentityProvider(t)
 const app = await build(t, database, idp)
 const token = bearer(await idp.machineToken())
@@ -130,7 +132,7 @@ t.test('bad input is a 422 that names the field', async (t) => {
     ['POST', '/products', { name: 'a', price_amount: 19.99 }, 'price_amount', 'price_amount must be integer'],
     ['POST', '/products', { name: 'a', price_amount: '1999' }, 'price_amount'],
     ['POST', '/products', { name: 'a', price_amount: -1 }, 'price_amount'],
-    ['POST', '/products', { name: 'a', price_amount: 2 ** 53 }, 'price_amount'],
+    ['POST', '/products', { name: 'a', price_amount: 2 ** 53 }, 'price_amount', 'price_amount is a whole number too large to be kept as it is'],
     ['POST', '/products', { name: 'a', currency: 'euro' }, 'currency'],
     ['POST', '/products', { name: 'a', currency: 'UER' }, 'currency', 'currency must be a code of ISO 4217 such as EUR'],
     ['PATCH', `/products/${product.id}`, { currency: 'YEN' }, 'currency'],
@@ -298,4 +300,65 @@ t.test('two moves at once cannot close a circle', async (t) => {
     here('PATCH', `/categories/${b.id}`, { parent_id: a.id })
   ])
   t.strictSame(answers.map(({ status }) => status).toSorted(), [200, 422])
+})
+
+const ROUNDS = 15
+
+t.test('a category that is deleted while products come into it and the one below it stands in nobody\'s way', async (t) => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const above = (await here('POST', '/categories', { name: `Above ${round}` })).body
+    const below = (await here('POST', '/categories', { name: `Below ${round}`, parent_id: above.id })).body
+    const creation = (n: number) => here('POST', '/products', { name: `Between ${round} ${n}`, category_ids: [above.id, below.id] })
+    const [deleted, ...created] = await Promise.all([here('DELETE', `/categories/${above.id}`), creation(1), creation(2)])
+    t.equal(deleted.status, 204)
+    for (const { status, body } of created) t.ok([201, 422].includes(status), `${status} ${body.message}`)
+  }
+})
+
+t.test('a tag that is given while it is deleted is lost with a trace', async (t) => {
+  const product = (await here('POST', '/products', { name: 'Tagged late' })).body
+  const tag = (await here('POST', '/tags', { name: 'Short-lived' })).body
+  let linked = (): void => {}
+  const deleted = new Promise<void>((resolve) => { linked = resolve }).then(() => here('DELETE', `/tags/${tag.id}`))
+  let given = ''
+  await knex.transaction(async (trx) => {
+    await trx('tags').where({ id: tag.id }).forShare().select('id')
+    await trx('product_tags').insert({ shop_id: shopId, product_id: product.id, tag_id: tag.id })
+    const [row] = await trx('products').where({ id: product.id }).update({ updated_at: trx.raw('clock_timestamp()') }).returning('updated_at')
+    given = row.updated_at
+    linked()
+    // The deletion waits for this, or for its connection.
+    await sleep(100)
+  })
+  t.equal((await deleted).status, 204)
+  const now = (await here('GET', `/products/${product.id}`)).body
+  t.strictSame(now.tag_ids, [])
+  t.ok(now.updated_at > given)
+})
+
+t.test('of changes at once none makes the record older than another has said', async (t) => {
+  const { id } = (await here('POST', '/products', { name: 'Contested' })).body
+  for (let round = 0; round < ROUNDS; round++) {
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((price) => here('PATCH', `/products/${id}`, { price_amount: price })))
+    const said = answers.map(({ body }) => body.updated_at).toSorted()
+    t.equal((await here('GET', `/products/${id}`)).body.updated_at, said.at(-1))
+  }
+})
+
+t.test('a currency that Intl does not list is one all the same', async (t) => {
+  t.match(await here('POST', '/products', { name: 'In bolivars', currency: 'VED' }), { status: 201, body: { currency: 'VED' } })
+})
+
+t.test('an order that loses its product or its account has changed', async (t) => {
+  const product = (await here('POST', '/products', { name: 'Ordered once', status: 'active', price_amount: 100 })).body
+  const account = (await here('POST', '/accounts', { name: 'Buyer' })).body
+  const order = (await here('POST', '/orders', { account_id: account.id, lines: [{ product_id: product.id }] })).body
+  let before = order
+  for (const [path, change] of [[`/products/${product.id}`, { lines: [{ ...order.lines[0], product_id: null }] }], [`/accounts/${account.id}`, { account_id: null }]] as const) {
+    t.equal((await here('DELETE', path)).status, 204)
+    const { body: after } = await here('GET', `/orders/${order.id}`)
+    t.strictSame(after, { ...before, ...change, updated_at: after.updated_at })
+    t.ok(after.updated_at > before.updated_at, path)
+    before = after
+  }
 })

@@ -14,6 +14,9 @@ import { compileOwnSchemas } from './compilers.ts'
 import { FIRST_PAGE, schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from './errors.ts'
 
+/** A later one would be written with a sign and six digits of its year, which is no date-time of RFC 3339. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 /** The parts that the routes are made of. */
 export interface RouteParts {
   /** Whoever registered the plugin. */
@@ -59,7 +62,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
     const createdAt = new Date()
-    const expiresAt = expiry === undefined ? null : new Date(expiry)
+    const expiresAt = expiry === undefined ? null : new Date(Math.min(Date.parse(expiry), LATEST))
     if (expiresAt !== null && !(expiresAt > createdAt)) throw about('expires_at', new DUAL_AUTH_EXPIRY_PAST())
     const unknown = scopes.filter(scope => !isScope(scope))
     if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(unknown.join(', ')))

@@ -166,6 +166,8 @@ t.test('scopes and expiry appear on keys that were made with them', async t => {
   t.equal(response.statusCode, 201)
   t.match(response.json(), { scopes: ['read', 'replace_products'], expires_at: expiry })
   t.match((await call('GET', PATH)).json(), [{ scopes: ['read', 'replace_products'], expires_at: expiry }])
+  const last = await call('POST', PATH, { name: 'last', expires_at: '9999-12-31T23:59:59-23:59' })
+  t.match(last.json(), { expires_at: '9999-12-31T23:59:59.999Z' }, 'no year of five digits')
 })
 
 t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {

@@ -60,7 +60,7 @@ export function pageFrom (query: RawQuery): Page {
 function pageFromRange (query: RawQuery): Page {
   if (query.skip !== undefined || query.limit !== undefined) throw invalid('range', 'cannot be combined with skip or limit')
   const range = json(text(query, 'range'), 'range')
-  if (!Array.isArray(range) || range.length !== 2) throw invalid('range', 'must be [first, last]')
+  if (!Array.isArray(range) || range.length !== 2 || !range.every(end => typeof end === 'number' || typeof end === 'string')) throw invalid('range', 'must be [first, last]')
   const skip = integer(String(range[0]), 'range', 0, 0, maxSkip)
   const last = integer(String(range[1]), 'range', 0, skip, maxSkip + maxLimit)
   return { skip, limit: integer(String(last - skip + 1), 'range', 1, 1, maxLimit) }
@@ -127,8 +127,8 @@ function sortFromWord (value: string): { field: string, descending: boolean } {
 
 function sortFromPair (value: string): { field: string, descending: boolean } {
   const pair = json(value, 'sort')
-  const [field, order] = Array.isArray(pair) && pair.length === 2 ? pair.map(String) : []
-  if (field === undefined || (order !== 'ASC' && order !== 'DESC')) throw invalid('sort', 'must be ["field", "ASC" or "DESC"]')
+  const [field, order]: readonly unknown[] = Array.isArray(pair) && pair.length === 2 ? pair : []
+  if (typeof field !== 'string' || (order !== 'ASC' && order !== 'DESC')) throw invalid('sort', 'must be ["field", "ASC" or "DESC"]')
   return { field, descending: order === 'DESC' }
 }
 

@@ -26,8 +26,10 @@ t.test('what a command line means', async t => {
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv, env), wanted, argv.join(' '))
   for (const [argv, message] of [
-    [[], '--url must be the address of the administration of accounts'],
-    [['--url', 'shop'], '--url must be the address of the administration of accounts'],
+    [[], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
+    [['--url', 'shop'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
+    [['--url', 'localhost:8080/admin/accounts'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
+    [['--url', 'http://ann:secret@localhost:8080/admin/accounts'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
     [['--url', url], '--mode must be link, sync or check'],
     [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run exclude each other'],
     [['--url', url, '--mode', 'sync', '--status', 'done'], '--status goes with --list'],

@@ -42,6 +42,8 @@ const unreadable: ReadonlyArray<readonly [Record<string, unknown>, string, strin
   [{ skip: '-1' }, 'skip', page('skip', 0, 1e9)],
   [{ skip: '1.5' }, 'skip', page('skip', 0, 1e9)],
   [{ range: '[0]' }, 'range', 'range must be [first, last]'],
+  [{ range: '[{"toString":1},5]' }, 'range', 'range must be [first, last]'],
+  [{ sort: '["name",{"toString":1}]' }, 'sort', 'sort must be ["field", "ASC" or "DESC"]'],
   [{ range: '0-24' }, 'range', 'range is not JSON'],
   [{ range: '[5,4]' }, 'range', page('range', 5, 1000001000)],
   [{ range: '[0,1000]' }, 'range', page('range', 1, 1000)],

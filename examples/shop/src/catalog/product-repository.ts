@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
-import { shopRepository } from '../repository.ts'
+import { shopRepository, updatedAt } from '../repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
 import { filters, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
@@ -23,7 +23,8 @@ export function productRepository (knex: Knex) {
       category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
       tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),
       attributes: jsonArray("json_build_object('attribute_id', attribute_id, 'value', value)", 'product_attributes', 'attribute_id')
-    }
+    },
+    dependents: [{ table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id' }]
   })
 
   return {
@@ -35,10 +36,11 @@ export function productRepository (knex: Knex) {
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
       const row = { currency: shop.currency, ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
       // Most have no links yet: one statement is then all there is to do, and commits by itself.
-      if (!LINKS.some((name) => name in input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
+      if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
       return await knex.transaction(async (trx) => {
+        const links = await requireLinks(trx, shop, input)
         const { id } = await rows.insert(shop, row, trx)
-        await writeLinks(trx, shop, id, input)
+        await replaceLinks(trx, shop, id, links)
         return await rows.get(shop, id, trx)
       })
     },
@@ -46,10 +48,12 @@ export function productRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>): Promise<ProductRow> {
       return await knex.transaction(async (trx) => {
+        // What it is linked to comes before the product, as for those who delete that: so ask first whether there is one.
+        if (mentionsLinks(changes)) await rows.get(shop, id, trx)
+        const links = await requireLinks(trx, shop, changes)
         // Links are a part of the product, though not of its row.
-        const touched = Object.keys(changes).length > 0 && { updated_at: trx.fn.now() }
-        await rows.update(shop, id, { ...columnsOf(changes), ...touched }, trx)
-        await writeLinks(trx, shop, id, changes)
+        await rows.update(shop, id, { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }, trx)
+        await replaceLinks(trx, shop, id, links)
         return await rows.get(shop, id, trx)
       })
     }
@@ -63,6 +67,10 @@ function jsonArray (element: string, table: string, order: string): string {
 
 const LINKS = ['category_ids', 'tag_ids', 'attributes']
 
+function mentionsLinks (input: object): boolean {
+  return LINKS.some((name) => name in input)
+}
+
 /** What of the input belongs into the product's own row. */
 function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
   refuseUnknownCurrency(fields)
@@ -70,25 +78,35 @@ function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): obj
   return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
 }
 
-/** Replaces the links that `input` mentions; leaves the others. */
-async function writeLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, input: Static<typeof ProductChanges>): Promise<void> {
-  const owner = { shop_id: shop.id, product_id: productId }
+/** The rows of a link table that a product is to have, without the product. */
+interface Links {
+  readonly table: string
+  readonly rows: readonly object[]
+}
 
+/**
+ * Makes sure of everything that `input` links to, until `trx` ends.
+ *
+ * @returns what it says of each link table that it mentions
+ * @throws {@link SHOP_INVALID}
+ */
+async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<Links[]> {
+  const links: Links[] = []
   if (input.category_ids) {
     const found = await requireAll(trx, shop, 'categories', input.category_ids, (index) => `category_ids/${index}`)
-    await replaceLinks(trx, 'product_categories', owner, [...found.keys()].map((id) => ({ category_id: id })))
+    links.push({ table: 'product_categories', rows: [...found.keys()].map((id) => ({ category_id: id })) })
   }
   if (input.tag_ids) {
     const found = await requireAll(trx, shop, 'tags', input.tag_ids, (index) => `tag_ids/${index}`)
-    await replaceLinks(trx, 'product_tags', owner, [...found.keys()].map((id) => ({ tag_id: id })))
+    links.push({ table: 'product_tags', rows: [...found.keys()].map((id) => ({ tag_id: id })) })
   }
   if (input.attributes) {
     const ids = input.attributes.map((attribute) => attribute.attribute_id)
     const rules = await requireAll(trx, shop, 'attributes', ids, (index) => `attributes/${index}/attribute_id`)
     requireValues(input.attributes, rules)
-    await replaceLinks(trx, 'product_attributes', owner,
-      input.attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) })))
+    links.push({ table: 'product_attributes', rows: input.attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) })) })
   }
+  return links
 }
 
 /**
@@ -118,7 +136,11 @@ function requireValues (values: readonly ValueOf[], rules: ReadonlyMap<string, A
   }
 }
 
-async function replaceLinks (trx: Knex.Transaction, table: string, owner: object, links: readonly object[]): Promise<void> {
-  await trx(table).where(owner).delete()
-  if (links.length > 0) await trx(table).insert(links.map((link) => ({ ...owner, ...link })))
+/** Leaves the link tables alone that are not mentioned. */
+async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, links: readonly Links[]): Promise<void> {
+  const owner = { shop_id: shop.id, product_id: productId }
+  for (const { table, rows } of links) {
+    await trx(table).where(owner).delete()
+    if (rows.length > 0) await trx(table).insert(rows.map((row) => ({ ...owner, ...row })))
+  }
 }

@@ -38,7 +38,9 @@ export const filters = {
 
 /** Accounts, with what the shop says of them in `details`; the payment keys in there are not its to write. */
 export function accountRepository (knex: Knex) {
-  const rows = shopRepository<AccountRow>(knex, { table: 'accounts', noun: 'account', filters, nullable: ['hash_name'] })
+  const rows = shopRepository<AccountRow>(knex, {
+    table: 'accounts', noun: 'account', filters, nullable: ['hash_name'], dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
+  })
 
   return {
     list: rows.list,

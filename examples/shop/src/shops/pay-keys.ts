@@ -1,4 +1,6 @@
 import type { Knex } from 'knex'
+import { SHOP_GONE } from '../errors.ts'
+import { updatedAt } from '../repository.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -49,14 +51,18 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
         knex.raw("count(nullif(details->>'pay_synced_at', '')) as synced"))
     },
 
-    /** @throws {@link SHOP_PAY_KEY_UNREADABLE} */
+    /** @throws {@link SHOP_PAY_KEY_UNREADABLE} | {@link SHOP_GONE} */
     async get (shop: ShopScope): Promise<string | null> {
-      const { pay_secret_key: sealed } = await knex('shops').where({ id: shop.id }).first('pay_secret_key')
-      return sealed === null ? null : keys.open(sealed, shop.id)
+      const row = await knex('shops').where({ id: shop.id }).first('pay_secret_key')
+      if (row === undefined) throw new SHOP_GONE()
+      return row.pay_secret_key === null ? null : keys.open(row.pay_secret_key, shop.id)
     },
 
+    /** @throws {@link SHOP_GONE} */
     async set (shop: ShopScope, secretKey: string): Promise<void> {
-      await knex('shops').where({ id: shop.id }).update({ pay_secret_key: keys.seal(secretKey, shop.id), updated_at: knex.fn.now() })
+      const change = { pay_secret_key: keys.seal(secretKey, shop.id) }
+      const count = await knex('shops').where({ id: shop.id }).update({ ...change, updated_at: updatedAt(knex, change) })
+      if (count === 0) throw new SHOP_GONE()
     },
 
     async remove (shop: ShopScope): Promise<void> {

@@ -59,7 +59,7 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   const options = optionsFrom(argv)
   const { url, mode, shop, run, list, status, apply, json, help, 'dry-run': dryRun } = options
   if (help) return undefined
-  if (url === undefined || !URL.canParse(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the administration of accounts')
+  if (url === undefined || !isAddress(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password')
   for (const task of ['list', 'run'] as const) {
     const ignored = options[task] !== undefined && ineffective[task].find(name => options[name] !== undefined)
     // Ignored, --shop would mean all shops, and --apply a run that somebody believes to have started.
@@ -72,6 +72,13 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   if (run !== undefined) return { ...common, work: { run } }
   if (mode !== 'link' && mode !== 'sync' && mode !== 'check') throw new PAY_RECONCILE_USAGE('--mode must be link, sync or check')
   return { ...common, work: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }) } } }
+}
+
+/** `localhost:8080/…` is a URL too, of the scheme localhost. */
+function isAddress (url: string): boolean {
+  if (!URL.canParse(url)) return false
+  const { protocol, username, password } = new URL(url)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
 }
 
 function optionsFrom (argv: readonly string[]) {
