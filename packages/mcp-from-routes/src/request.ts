@@ -93,13 +93,16 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
 
 /**
  * Arrays repeat the name; objects, which a query string cannot hold, are sent as their JSON text; null is left out.
- * An array where an object belongs is JSON text too: an empty one would else be left out, and the route not refuse it.
+ * What an array would lose on the way is refused: a filter that arrives empty or shorter would ask for more than was
+ * meant. An array where an object belongs is JSON text too, for the route to refuse.
  */
 function queryPairs (name: string, value: unknown, { input }: Tool): string[] | Refusal {
   const pairs: string[] = []
   const repeats = Array.isArray(value) && !isObjectSchema(Reflect.get(Object(input.schema.properties), name))
+  if (repeats && value.length === 0) return { refusal: `${name} must not be an empty array, which a query string cannot hold. Leaving it out may mean something else` }
+  if (repeats && value.includes(null)) return { refusal: `${name} must not hold null, which a query string cannot` }
+  if (value === null) return pairs
   for (const item of repeats ? value : [value]) {
-    if (item === null) continue
     const text = typeof item === 'object' ? jsonText(item) : String(item)
     if (text === undefined) return { refusal: `${name} is nested too deeply` }
     if (SURROGATE.test(text) || SURROGATE.test(name)) return { refusal: `${name} is not valid Unicode` }
