@@ -10,6 +10,7 @@ import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { parentOf } from './parent.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
+import { releaseUrl, rewritesUrls } from './rewrite.ts'
 import { serializerCheck } from './serializer.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
@@ -63,7 +64,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
       routes.push(() => exposedRoute({ ...route, url }, this.getSchemas(), keepsToSchema(route.serializerCompiler ?? this.serializerCompiler)))
     }
   })
-  carryRequestId(app)
+  carryOver(app)
   mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
   app.addHook('onReady', async () => {
     const late = earlier.filter((route) => isMissed(app.prefix, route)).map(({ label }) => label)
@@ -108,15 +109,30 @@ function exposedRoute (route: RouteOptions, shared: Record<string, unknown>, kee
   }
 }
 
-/** An inner request has the id of its outer one, so that the host's logs show one call as one. */
-function carryRequestId (app: FastifyInstance): void {
+/**
+ * An inner request has the id of its outer one, so that the host's logs show one call as one. Fastify asks for it
+ * when the route is found and before any hook, which is when the request's URL need no longer be kept.
+ */
+function carryOver (app: FastifyInstance): void {
   const set = app.setGenReqId
+  const rewrites = rewritesUrls(app)
   // The host, or a plugin of its own, may set another one later.
   app.setGenReqId = function (generate) {
-    return set.call(this, (raw) => parentOf(raw)?.id ?? generate(raw))
+    return set.call(this, (raw) => {
+      const parent = parentOf(raw)
+      if (rewrites && parent !== undefined) releaseUrl(raw)
+      return parent?.id ?? generate(raw)
+    })
   }
   // Has a getter, but no type.
   app.setGenReqId(Reflect.get(app, 'genReqId') as Parameters<typeof set>[0])
+  // Nobody is asked for an id that came in the header `requestIdHeader`.
+  if (rewrites && app.initialConfig.requestIdHeader) {
+    app.addHook('onRequest', (request, _reply, done) => {
+      if (parentOf(request.raw) !== undefined) releaseUrl(request.raw)
+      done()
+    })
+  }
 }
 
 /** Whether the plugin would have seen a route, had it been there earlier. */

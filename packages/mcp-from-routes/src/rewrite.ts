@@ -15,15 +15,16 @@ export function rewritesUrls (app: FastifyInstance): boolean {
 
 /**
  * Makes `rewriteUrl` change nothing of a request: the URL of an inner one is that of the route already, and another
- * would lead to another route. Only the first assignment is passed over, which is Fastify's, made before it asks
- * the router; a middleware that takes a prefix off later goes on doing so.
+ * would lead to another route. Assignments are passed over, Fastify's and those the function makes itself, until
+ * `releaseUrl`.
  */
 export function keepUrl (req: IncomingMessage): void {
   const { url } = req
-  const property = { configurable: true, enumerable: true }
-  Object.defineProperty(req, 'url', {
-    ...property,
-    get: () => url,
-    set: () => Object.defineProperty(req, 'url', { ...property, value: url, writable: true })
-  })
+  Object.defineProperty(req, 'url', { configurable: true, enumerable: true, get: () => url, set: () => {} })
+}
+
+/** Lets the URL be assigned again, as a middleware does that takes a prefix off once the route is found. */
+export function releaseUrl (req: { url?: string | undefined }): void {
+  const { url } = req
+  Object.defineProperty(req, 'url', { configurable: true, enumerable: true, value: url, writable: true })
 }

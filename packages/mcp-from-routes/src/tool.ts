@@ -15,6 +15,7 @@ import { isStreamed } from './progress.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
+import { ownConstraint } from './twins.ts'
 
 /** What a route's `config.mcp` may say about its tool. Everything is optional. */
 export interface McpRouteConfig {
@@ -184,7 +185,7 @@ function methodOf ({ method, url }: ExposedRoute): string {
 function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
   if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no answer to return')
   if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
-  const constraint = Object.keys(constraints).find((name) => name !== 'version' && name !== 'host')
+  const constraint = ownConstraint({ constraints })
   if (constraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${constraint} is not known`)
 }
 

@@ -104,6 +104,41 @@ for (const loopback of [undefined, 'inject'] as const) {
   })
 }
 
+for (const loopback of [undefined, 'inject'] as const) {
+  t.test(`nor does what rewriteUrl assigns itself, while hooks may assign the URL (loopback: ${loopback ?? 'default'})`, async (t) => {
+    const seen: unknown[] = []
+    const app = Fastify({
+      requestIdHeader: 'x-request',
+      rewriteUrl (req) {
+        const { url = '' } = req
+        req.url = '/x'
+        req.url = url.replace(/^\/v1/, '')
+        return req.url
+      }
+    })
+    t.teardown(() => app.close())
+    const hook = (name: string) => async ({ raw }: FastifyRequest): Promise<void> => {
+      if (raw[PARENT_REQUEST] === undefined) return
+      const kept = raw.url
+      raw.url = `/${name}`
+      seen.push([kept, raw.url])
+      raw.url = kept ?? ''
+    }
+    app.addHook('onRequest', hook('before the plugin'))
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, forwardHeaders: ['x-request'] })
+    app.addHook('onRequest', hook('after'))
+    const schema = { operationId: 'own', description: 'D.', tags: ['mcp'] }
+    app.get('/v1/x', { schema, config: { mcp: loopback === undefined ? {} : { loopback } } }, async ({ id, url, originalUrl }) => ({ own: true, id, url, originalUrl }))
+    app.get('/x', async () => ({ stray: true }))
+    const url = new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 }))
+    t.match(await call(url, 'own'), { structuredContent: { own: true, url: '/v1/x', originalUrl: '/v1/x' } })
+    t.strictSame(seen.splice(0), [['/v1/x', '/before the plugin'], ['/v1/x', '/after']])
+    t.match(await call(url, 'own', {}, { 'x-request': 'given' }), { structuredContent: { own: true, id: 'given', url: '/v1/x' } })
+    t.strictSame(seen.at(-1), ['/v1/x', '/after'])
+    t.match(await (await fetch(new URL('/v1/x', url))).json(), { stray: true })
+  })
+}
+
 t.test('a tool for one host is not called for another, where another route may be', async (t) => {
   const app = await build(t, (app) => {
     app.get('/x', { schema: { ...who.schema, operationId: 'x' }, constraints: { host: 'a.example.com' } }, async () => ({ own: true }))
@@ -189,6 +224,47 @@ t.test('a route that was registered before the plugin cannot be the twin of a to
     await t.rejects(boot(before, url, server), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
   }
   await boot((app) => app.get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler).get('/U/:id(^\\d+$)', handler), '/u/:id')
+})
+
+const TENANT = {
+  name: 'tenant',
+  mustMatchWhenDerived: false,
+  storage () {
+    const kept = new Map<unknown, never>()
+    return { get: (tenant: unknown) => kept.get(tenant) ?? null, set: (tenant: unknown, store: never) => { kept.set(tenant, store) } }
+  },
+  validate () {},
+  deriveConstraint: ({ headers }: { headers: Record<string, unknown> }) => headers['x-tenant']
+}
+
+t.test('a route that a constraint of the host\'s own tells from a tool is refused at boot, wherever a call could lead to it', async (t) => {
+  const schema = { operationId: 'x', description: 'D.', tags: ['mcp'] }
+  const constraints = { tenant: 'a' }
+  const handler = async (): Promise<string> => 'x'
+  const server = { routerOptions: { constraints: { tenant: TENANT }, ignoreTrailingSlash: true, caseSensitive: false } } as object
+  const tools: Array<{ tool: string, refused: string[], taken: string[] }> = [
+    { tool: '/x', refused: ['/x', '/X/', '/:slug', '/:slug(^x$)', '/*', '*'], taken: ['/y', '/x/y', '/x/:id', '/y/*', '/'] },
+    { tool: '/y/:id', refused: ['/y/:id', '/y/:name', '/Y/me', '/:y/me', '/y/a-:b', '/y/*', '/y/:a/*'], taken: ['/y', '/z/:id', '/y/:id/z', '/z/*'] },
+    { tool: '/o/:id?', refused: ['/o', '/o/a'], taken: ['/p', '/o/a/b'] },
+    { tool: '/p/q', refused: ['/p/:id?'], taken: [] }
+  ]
+  for (const { tool, refused, taken } of tools) {
+    for (const url of refused) {
+      const code = 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE'
+      const message = `GET ${tool} cannot be a tool: the constraint tenant can lead a call of it to GET ${url}, which has that constraint. Give one of them a path of its own`
+      await t.rejects(listen(t, (app) => { app.get(tool, { schema }, handler).get(url, { constraints }, handler) }, {}, server), { code, message }, `${tool} beside ${url}`)
+    }
+    await listen(t, (app) => {
+      app.get(tool, { schema }, handler).post(tool, { constraints }, handler)
+      for (const url of taken) app.get(url, { constraints }, handler)
+    }, {}, server)
+  }
+  const app = Fastify(server)
+  t.teardown(() => app.close())
+  app.get('/x', { constraints }, handler)
+  await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  app.get('/x', { schema }, handler)
+  await t.rejects(async () => app.ready(), { message: /the constraint tenant can lead a call of it to GET \/x,/ }, 'one from before the plugin')
 })
 
 t.test('host and version constraints are met', async (t) => {
