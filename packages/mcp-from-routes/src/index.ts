@@ -11,7 +11,7 @@ import { parentOf } from './parent.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { releaseUrl, rewritesUrls } from './rewrite.ts'
-import { serializerCheck } from './serializer.ts'
+import { serializerCheck, writesWithoutSchema } from './serializer.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, McpRouteConfig, McpTool, Tool } from './tool.ts'
@@ -50,7 +50,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const earlier = earlierRoutes(app)
   const routes: Array<() => ExposedRoute> = []
   const addresses: RouteAddress[] = []
-  const keepsToSchema = settings.trustSerializer ? () => true : serializerCheck()
+  const writesAsFastify = serializerCheck()
   let tools: ReadonlyMap<string, Tool> = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
@@ -61,7 +61,10 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     const { url } = route
     addresses.push({ method: [route.method].flat(), url, constraints: route.constraints ?? {} })
     if (isExposed(route, settings)) {
-      routes.push(() => exposedRoute({ ...route, url }, this.getSchemas(), keepsToSchema(route.serializerCompiler ?? this.serializerCompiler)))
+      routes.push(() => {
+        const keepsToSchema = settings.trustSerializer || (!writesWithoutSchema(this) && writesAsFastify(route.serializerCompiler ?? this.serializerCompiler))
+        return exposedRoute({ ...route, url }, this.getSchemas(), keepsToSchema)
+      })
     }
   })
   carryOver(app)

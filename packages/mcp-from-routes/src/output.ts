@@ -10,7 +10,12 @@ export interface ToolOutput {
   readonly objectSchema: JsonSchema
   /** Whether `objectSchema` is a wrapping. */
   readonly wrapped: boolean
+  /** The media type that is written as the schema says, by status, those without their own under `2xx`. */
+  readonly types: ReadonlyMap<number | '2xx', string>
 }
+
+/** In `types`: a schema that stands for every media type. */
+const ANY_TYPE = '*/*'
 
 /** Kept by {@link relaxed}: what the serializer guarantees, and annotations. */
 const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'default', 'deprecated', 'description',
@@ -18,37 +23,57 @@ const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'a
 
 /**
  * Derives the output schema from a route's `response` schemas.
- * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, another media type, or a text, which
- * Fastify sends as text/plain whatever its schema
+ * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, a media type that is another or that
+ * Fastify never finds, or a text, which Fastify sends as text/plain whatever its schema and media type
  */
 export function outputFromRoute (response: unknown, reader: SchemaReader): ToolOutput | undefined {
   if (!isObject(response)) return undefined
   const successes = Object.entries(response).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
   const schemas: JsonSchema[] = []
-  const untyped: JsonSchema[] = []
+  const reads: JsonSchema[] = []
+  const types = new Map<number | '2xx', string>()
   for (const [status, answer] of successes) {
-    const schema = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
-    if (schema === undefined) return undefined
-    const read = reader.read(schema, `response ${status}`, 'output')
+    const json = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
+    if (json === undefined) return undefined
+    const read = reader.read(json.schema, `response ${status}`, 'output')
+    reads.push(read)
     schemas.push(relaxed(read, true))
-    if (schema === answer || answer === true) untyped.push(read)
+    types.set(/xx$/i.test(status) ? '2xx' : Number(status), json.type)
   }
   const [first, ...others] = schemas
   if (first === undefined) return undefined
-  const schema = reader.close(others.length === 0 ? first : { anyOf: schemas }, (definition) => relaxed(definition, true))
-  if (untyped.some((read) => mayBeText(read, schema.$defs))) return undefined
+  const schema = reader.close(others.length === 0 ? first : { anyOf: schemas }, (definition) => relaxed(definition))
+  if (reads.some((read) => mayBeText(read, schema.$defs))) return undefined
   const wrapped = schema.type !== 'object'
-  return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped }
+  return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped, types }
 }
 
-/** The JSON schema of one status, or undefined when its body may be something else. */
-function jsonAnswer (answer: unknown): unknown {
-  if (!isObject(answer)) return answer === true ? {} : undefined
+/**
+ * Leaves out what the serializer does not know of arrays: the `prefixItems` of draft 2020-12, whose arrays it writes
+ * as `items` says alone, and `items: false`. It knows the tuples of earlier drafts, which are written otherwise.
+ */
+export function withoutUnknown (schema: JsonSchema): JsonSchema {
+  const { prefixItems, items, ...rest } = schema
+  const known = items === undefined || items === false ? rest : { ...rest, items }
+  return mapSubschemas(known, (sub) => isObject(sub) ? withoutUnknown(sub) : sub)
+}
+
+/** Whether Fastify writes an answer as the schema says: it writes one without a schema of its own as it is given. */
+export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType: string): boolean {
+  const type = types.get(statusCode) ?? types.get('2xx')
+  return type === ANY_TYPE || type === mediaType
+}
+
+/** The JSON schema of one status and the media type it is for, or undefined when its body may be something else. */
+function jsonAnswer (answer: unknown): { readonly schema: unknown, readonly type: string } | undefined {
+  if (!isObject(answer)) return answer === true ? { schema: {}, type: ANY_TYPE } : undefined
   if (answer.type === 'null') return undefined
-  if (!isObject(answer.content)) return answer
+  if (!isObject(answer.content)) return { schema: answer, type: ANY_TYPE }
   const types = Object.entries(answer.content)
   const [only] = types
-  return types.length === 1 && only !== undefined && /[/+]json\s*(;|$)/i.test(only[0]) && isObject(only[1]) ? only[1].schema : undefined
+  if (types.length !== 1 || only === undefined || !isObject(only[1]) || only[1].schema === undefined) return undefined
+  // Fastify looks for the type in lower case and without parameters, so it finds no other.
+  return /^[^A-Z;\s]+[/+]json$/.test(only[0]) ? { schema: only[1].schema, type: only[0] } : undefined
 }
 
 /** Keywords from which the serializer takes an object or an array where the schema has no type. */
@@ -72,8 +97,8 @@ function mayBeText (schema: unknown, definitions: unknown, seen: readonly string
  * Leaves what Fastify's serializer makes true of every answer. It coerces types, fills defaults and drops other
  * properties, but it ignores enum, format, lengths and ranges; a client that checks them would reject good answers.
  * It fails without a required property, but writes null, given for an object, as `{}`: where a record is missing in
- * another, nothing in it is required. Items of a list are not missing, nor is the answer as a whole. It takes the
- * first matching alternative, so `oneOf` becomes `anyOf`.
+ * another, nothing in it is required, nor in a definition, which may stand for a property. Items of a list are not
+ * missing, nor is the answer as a whole. It takes the first matching alternative, so `oneOf` becomes `anyOf`.
  *
  * @param whole - whether the schema is of what cannot be missing
  */
@@ -82,11 +107,11 @@ function relaxed (schema: unknown, whole = false): JsonSchema {
   const { oneOf, ...rest } = schema
   const anyOf = Array.isArray(oneOf) && rest.anyOf === undefined ? { anyOf: oneOf } : {}
   const joined: JsonSchema = { ...rest, ...anyOf }
-  const { allOf, anyOf: members, items, prefixItems, $defs, ...others } = joined
+  const { allOf, anyOf: members, items, prefixItems, ...others } = joined
   const change = (isWhole: boolean) => (sub: unknown): unknown => typeof sub === 'boolean' ? sub : relaxed(sub, isWhole)
   const out = {
     ...mapSubschemas(others, change(false)),
-    ...mapSubschemas(listed({ items, prefixItems, $defs }), change(true)),
+    ...mapSubschemas(listed({ items, prefixItems }), change(true)),
     ...mapSubschemas(listed({ allOf, anyOf: members }), change(whole))
   }
   if (!whole) delete out.required
@@ -109,11 +134,12 @@ function listed (keywords: Record<string, unknown>): Record<string, unknown> {
 
 /** A default is written as it is, and null where it is allowed whatever the constant is. */
 function withNull (schema: Record<string, unknown>): void {
-  if (schema.default === null) allowNull(schema)
-  if (typesOf(schema).includes('null')) delete schema.const
   // Joined with the others, one part that may be null lets all be.
-  const parts = [schema, ...membersOf(schema.allOf)]
-  if ([...parts, ...membersOf(schema.anyOf)].some((part) => typesOf(part).includes('null'))) parts.forEach(allowNull)
+  if (schema.default === null || [schema, ...membersOf(schema.allOf), ...membersOf(schema.anyOf)].some(isNullable)) allowNull(schema)
+}
+
+function isNullable (schema: JsonSchema): boolean {
+  return typesOf(schema).includes('null')
 }
 
 function typesOf ({ type }: JsonSchema): readonly unknown[] {
@@ -126,9 +152,15 @@ function membersOf (schemas: unknown): Array<Record<string, unknown>> {
 
 function allowNull (schema: Record<string, unknown>): void {
   const types = typesOf(schema)
-  if (types.length === 0 || types.includes('null')) return
-  schema.type = [...types, 'null']
+  if (types.length > 0 && !types.includes('null')) schema.type = [...types, 'null']
   delete schema.const
+  membersOf(schema.allOf).forEach(allowNull)
+  if (Array.isArray(schema.anyOf) && !membersOf(schema.anyOf).some(isNullable)) schema.anyOf = [...schema.anyOf as unknown[], { type: 'null' }]
+  if (schema.$ref === undefined) return
+  const anyOf = [{ $ref: schema.$ref }, { type: 'null' }]
+  delete schema.$ref
+  if (schema.anyOf === undefined) schema.anyOf = anyOf
+  else schema.allOf = [...Array.isArray(schema.allOf) ? schema.allOf as unknown[] : [], { anyOf }]
 }
 
 function opened (schema: unknown): unknown {

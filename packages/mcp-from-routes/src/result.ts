@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isObject } from './json-schema.ts'
+import { isDeclared } from './output.ts'
 import { narrowingArguments } from './tool.ts'
 import type { Era, Tool } from './tool.ts'
 
@@ -58,12 +59,13 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
   if (statusCode >= 300) return { ...errorResult(redirected(tool, response), headers), statusCode }
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context.maxResultBytes)), statusCode }
-  const json = jsonOf(response)
+  const json = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
   if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: json, statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
-  // A result without the promised JSON is one that clients throw away, so it is said in words.
-  const undeclared = `The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${mediaType(response) || 'no body'}, which its response schema does not declare.`
+  // A success without the promised JSON is one that clients throw away, so it is an error that says that it is none.
+  const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
+  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${what}, which its response schema does not declare.`
   return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
 }
 

@@ -22,14 +22,15 @@ export interface SchemaReader {
 /**
  * @param route - the route as named in errors, like `GET /products/:id`
  * @param resolver - resolves the references the route can use
+ * @param prepare - what is done to a schema while it is still in the draft it was written in
  */
-export function schemaReader (route: string, resolver: RefResolver): SchemaReader {
+export function schemaReader (route: string, resolver: RefResolver, prepare = (schema: JsonSchema) => schema): SchemaReader {
   const definitions: Definitions = new Map()
   function fail (part: string, problem: string): never {
     throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `${part}: ${problem}`)
   }
   function converted (schema: JsonSchema, part: string): JsonSchema {
-    const answer = to2020(schema)
+    const answer = to2020(prepare(schema))
     return typeof answer === 'string' ? fail(part, answer) : answer
   }
   return {

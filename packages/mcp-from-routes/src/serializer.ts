@@ -1,4 +1,4 @@
-import type { FastifySchema, FastifySerializerCompiler } from 'fastify'
+import type { FastifyInstance, FastifySchema, FastifySerializerCompiler, FastifyServerOptions } from 'fastify'
 
 type Compiler = FastifySerializerCompiler<FastifySchema>
 
@@ -20,6 +20,24 @@ export function serializerCheck (): (compiler: Compiler | undefined) => boolean 
     known.set(compiler, keeps)
     return keeps
   }
+}
+
+/**
+ * Whether answers of the routes of an instance are written without a look at their schemas: all, by
+ * `setReplySerializer`, or the items of long lists, by `largeArrayMechanism`.
+ */
+export function writesWithoutSchema (app: FastifyInstance): boolean {
+  const { serializerOpts } = Object(inherited(app, 'fastify.options')) as FastifyServerOptions
+  return typeof inherited(app, 'fastify.replySerializerDefault') === 'function' || Object(serializerOpts).largeArrayMechanism === 'json-stringify'
+}
+
+/** Fastify tells nobody, so it is read from where the instance, or the one it inherits from, keeps it. */
+function inherited (app: FastifyInstance, description: string): unknown {
+  for (let scope: unknown = app; scope !== null; scope = Object.getPrototypeOf(scope)) {
+    const key = Object.getOwnPropertySymbols(scope).find((symbol) => symbol.description === description)
+    if (key !== undefined) return Reflect.get(Object(scope), key)
+  }
+  return undefined
 }
 
 function writesAsFastify (compiler: Compiler): boolean {

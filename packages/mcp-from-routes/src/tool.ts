@@ -7,7 +7,7 @@ import { inputFromRoute } from './input.ts'
 import type { ToolInput } from './input.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { outputFromRoute } from './output.ts'
+import { outputFromRoute, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
 import { partsFromPath } from './path.ts'
 import type { PathPart } from './path.ts'
@@ -133,7 +133,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   checkHeaders(label, schema.headers, schemaReader(label, resolver), options)
   const input = inputFromRoute(label, path, schema, schemaReader(label, resolver))
-  const output = route.keepsToSchema ? outputFromRoute(schema.response, schemaReader(label, resolver)) : undefined
+  const output = route.keepsToSchema ? outputFromRoute(schema.response, schemaReader(label, resolver, withoutUnknown)) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const definition = frozenCopy<ToolDefinition>({

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Fastify from 'fastify'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
-import { build, call, listen } from './build.ts'
+import { build, call, CLIENTS, connect, listen } from './build.ts'
 
 // The seed makes a failure repeatable; set FUZZ_SEED to try others, and FUZZ_RUNS for more of them.
 const SEED = Number(process.env.FUZZ_SEED ?? 20_260_728)
@@ -26,7 +27,8 @@ class Answers {
       () => ({ type: 'string' }), () => ({ type: 'string', enum: ['a', 'b'], maxLength: 3 }), () => ({ type: 'string', format: 'date-time' }),
       () => ({ type: 'integer', minimum: 3 }), () => ({ type: 'number' }), () => ({ type: 'boolean' }), () => ({ type: 'null' }), () => ({}),
       () => ({ type: 'string', const: 'a' }), () => ({ type: ['string', 'null'], const: 'a' }), () => ({ type: 'number', nullable: true }),
-      () => ({ type: ['string', 'number'] }), () => ({ type: ['integer', 'null'] }), () => ({ type: 'integer', default: null }), () => ({ type: 'string', default: 'd' })
+      () => ({ type: ['string', 'number'] }), () => ({ type: ['integer', 'null'] }), () => ({ type: 'integer', default: null }), () => ({ const: 'a', default: null }),
+      () => ({ anyOf: [{ type: 'integer' }, { type: 'boolean' }], default: null }), () => ({ type: 'string', default: 'd' })
     ])()
     if (depth > 3) return scalar()
     const inner = (): Schema => this.schema(depth + 1)
@@ -108,10 +110,49 @@ t.test(`whatever the serializer writes, the output schema takes (seed ${SEED})`,
 t.test('a route that answers with a text, as its schema says, succeeds', async (t) => {
   const { url } = await listen(t, (app) => {
     app.get('/ping', { schema: { operationId: 'ping', description: 'D.', tags: ['mcp'], response: { 200: { type: 'string' } } } }, async () => 'pong')
+    app.get('/as-json', { schema: { operationId: 'as_json', description: 'D.', tags: ['mcp'], response: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } } } }, async () => 'pong')
     app.get('/csv', { schema: { operationId: 'csv', description: 'D.', tags: ['mcp'], response: { 200: { type: 'string' } } } }, async (_request, reply) => reply.type('text/csv').send('a,b'))
   })
   t.strictSame(await call(url, 'ping'), { content: [{ type: 'text', text: 'pong' }] })
   t.strictSame(await call(url, 'csv'), { content: [{ type: 'text', text: 'a,b' }] })
+  t.strictSame(await call(url, 'as_json'), { content: [{ type: 'text', text: 'pong' }] })
+})
+
+t.test('clients take records of one kind in each other, where one is missing', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.addSchema({ $id: 'node', type: 'object', properties: { id: { type: 'integer' }, parent: { $ref: 'node#' }, next: { $ref: 'node#', default: null } }, required: ['id'] })
+    const schema = { operationId: 'tree', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { root: { $ref: 'node#' } }, required: ['root'] } } }
+    app.get('/tree', { schema }, async () => ({ root: { id: 1, parent: null } }))
+  })
+  for (const which of CLIENTS) {
+    const client = await connect(t, which, url)
+    await client.listTools()
+    t.match(await client.callTool({ name: 'tree' }), { structuredContent: { root: { id: 1, parent: {}, next: null } } }, which)
+  }
+})
+
+t.test('JSON that no schema wrote is given as text, and said to be a success', async (t) => {
+  const schema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+  const S = (operationId: string, response: Record<string, unknown>): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], response } })
+  const { url, app } = await listen(t, (app) => {
+    app.put('/queue', S('queue', { 200: schema }), async (_request, reply) => reply.code(202).send({ queued: true }))
+    app.put('/default', S('default', { 200: schema, default: { type: 'object', properties: { error: { type: 'string' } } } }), async (_request, reply) => reply.code(202).send({ error: 'x' }))
+    app.get('/untyped', S('untyped', { 200: { content: { 'application/vnd.x+json': { schema } } } }), async () => ({ id: '1' }))
+    app.get('/typed', S('typed', { 200: { content: { 'application/vnd.x+json': { schema } } } }), async (_request, reply) => reply.type('application/vnd.x+json').send({ id: '1' }))
+    app.get('/charset', S('charset', { 200: { content: { 'application/json; charset=utf-8': { schema } } } }), async () => ({ id: '1' }))
+    app.get('/upper', S('upper', { 200: { content: { 'Application/JSON': { schema } } } }), async () => ({ id: '1' }))
+  })
+  const undeclared = (said: string, text: string): unknown => ({
+    content: [{ type: 'text', text: `The call succeeded, so do not repeat it. The route answered ${said}, which its response schema does not declare.` }, { type: 'text', text }],
+    isError: true
+  })
+  t.strictSame(await call(url, 'queue'), undeclared('202 Accepted with application/json', '{"queued":true}'))
+  t.strictSame(await call(url, 'default'), undeclared('202 Accepted with application/json', '{"error":"x"}'))
+  t.strictSame(await call(url, 'untyped'), undeclared('200 OK with application/json', '{"id":"1"}'))
+  t.match(await call(url, 'typed'), { structuredContent: { id: 1 } })
+  t.match(await call(url, 'charset'), { structuredContent: { id: '1' } })
+  t.match(await call(url, 'upper'), { structuredContent: { id: '1' } })
+  t.strictSame(app.mcpTools.filter(({ outputSchema }) => outputSchema === undefined).map(({ name }) => name), ['charset', 'upper'])
 })
 
 const answer = { type: 'object', properties: { a: { type: 'string' } } }
@@ -133,6 +174,34 @@ t.test('where the serializer is not Fastify\'s own there is no output schema', a
   })
   await app.ready()
   t.strictSame(app.mcpTools.map(({ name, outputSchema }) => [name, outputSchema !== undefined]), [['by_route', false], ['by_scope', false], ['other_kind', false], ['own', true]])
+})
+
+t.test('nor is there where the host writes the replies, or long lists, unless it is trusted', async (t) => {
+  const wrapped = (data: unknown): string => JSON.stringify({ data })
+  async function routes (app: FastifyInstance): Promise<void> {
+    app.get('/own', route('own'), async () => ({}))
+    await app.register(async (scope) => {
+      scope.get('/child', route('child'), async () => ({}))
+      scope.setReplySerializer(wrapped)
+      await scope.register(async (inner) => { inner.get('/grandchild', route('grandchild'), async () => ({})) })
+    })
+  }
+  async function whole (app: FastifyInstance): Promise<void> {
+    const registered = routes(app)
+    // After the route, and early enough to be used for it.
+    app.setReplySerializer(wrapped)
+    await registered
+  }
+  const published = async (app: FastifyInstance): Promise<unknown> => {
+    await app.ready()
+    return app.mcpTools.map(({ name, outputSchema }) => [name, outputSchema !== undefined])
+  }
+  t.strictSame(await published(await build(t, routes)), [['child', false], ['grandchild', false], ['own', true]])
+  t.strictSame(await published(await build(t, whole)), [['child', false], ['grandchild', false], ['own', false]])
+  t.strictSame(await published(await build(t, whole, { trustSerializer: true })), [['child', true], ['grandchild', true], ['own', true]])
+  t.strictSame(await published(await build(t, routes, {}, { serializerOpts: { largeArrayMechanism: 'json-stringify' } } as FastifyServerOptions)), [['child', false], ['grandchild', false], ['own', false]])
+  const { url } = await listen(t, whole)
+  t.match(await call(url, 'own'), { structuredContent: { data: {} } })
 })
 
 t.test('one that writes as Fastify\'s own does, or that the host trusts, leaves the output schema', async (t) => {
