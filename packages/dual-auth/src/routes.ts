@@ -62,7 +62,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
     const createdAt = new Date()
-    const expiresAt = expiry === undefined ? null : new Date(Math.min(Date.parse(expiry), LATEST))
+    const expiresAt = expiry === undefined ? null : dateFromText(expiry)
     if (expiresAt !== null && !(expiresAt > createdAt)) throw about('expires_at', new DUAL_AUTH_EXPIRY_PAST())
     const unknown = scopes.filter(scope => !isScope(scope))
     if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(unknown.join(', ')))
@@ -111,6 +111,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 /** Names the input that the error is about, for the host's error handler. */
 function about (field: string, error: Error): Error {
   return Object.assign(error, { field })
+}
+
+/** JavaScript knows no leap second (RFC 3339 §5.7): it counts as the one before. */
+function dateFromText (text: string): Date {
+  return new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
 }
 
 /** The contract's record; the two fields it does not name appear only on keys that were made with them. */

@@ -168,6 +168,10 @@ t.test('scopes and expiry appear on keys that were made with them', async t => {
   t.match((await call('GET', PATH)).json(), [{ scopes: ['read', 'replace_products'], expires_at: expiry }])
   const last = await call('POST', PATH, { name: 'last', expires_at: '9999-12-31T23:59:59-23:59' })
   t.match(last.json(), { expires_at: '9999-12-31T23:59:59.999Z' }, 'no year of five digits')
+  for (const leap of ['2098-12-31T23:59:60Z', '2099-01-01T01:29:60.5+01:30']) {
+    const { expires_at: expiry } = (await call('POST', PATH, { name: 'leap', expires_at: leap })).json()
+    t.match(expiry, /^2098-12-31T23:59:59\.[05]00Z$/, leap)
+  }
 })
 
 t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {
