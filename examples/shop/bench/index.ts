@@ -1,13 +1,18 @@
 // npm run bench [-- seconds [rounds]]: what a call through /mcp costs beside the same call over REST, both with an API
 // key, on a PostgreSQL server (TEST_DATABASE_URL). To reach: 1.3 times the processor time, and 25 ms for 99 of 100
-// calls at half of the rate at which the server is saturated. Each figure is the median of the rounds.
+// calls at half of the rate at which the server is saturated. Each figure is the median of the rounds. A latency says
+// little where other machines steal the processor, or where a route that does nothing is as slow.
+import { readFileSync } from 'node:fs'
+import { platform } from 'node:os'
 import autocannon from 'autocannon'
 import { launch, onDatabase, type Shop, stop, toolCall, usage } from './shop.ts'
 import { steadyLatencies } from './steady.ts'
 
 const CONNECTIONS = 10
 /** In seconds, of each kind of call: until then much of the time goes into compiling. */
-const WARM_UP = 5
+const WARM_UP = 20
+/** In {@link processorTime}: what other virtual machines had of the processors while this one wanted them. */
+const STOLEN = 7
 /** Makes the names of products differ: a second product of one name would have to take another slug. */
 let number = 0
 const [seconds = 3, rounds = 5] = process.argv.slice(2).map(Number)
@@ -58,7 +63,9 @@ async function compare (shop: Shop, overRest: MakeRequest, overMcp: MakeRequest)
 
   const load = { rate: rate / 2, seconds: seconds * 2 }
   const half: Array<Both<number[]>> = []
+  const before = processorTime()
   for (let round = 1; round <= rounds; round++) half.push({ rest: await steadyLatencies(shop.address, overRest, load), mcp: await steadyLatencies(shop.address, overMcp, load) })
+  const during = processorTime().map((time, kind) => time - before[kind]!)
   const p99 = medianOf(half, ({ mcp }) => quantile(mcp, 0.99))
 
   return {
@@ -70,6 +77,7 @@ async function compare (shop: Shop, overRest: MakeRequest, overMcp: MakeRequest)
     'at half of MCP /s: p50 ms': Number(medianOf(half, ({ mcp }) => quantile(mcp, 0.5)).toFixed(1)),
     'p99 ms (≤ 25)': Number(p99.toFixed(1)),
     'p99 ms of REST': Number(medianOf(half, ({ rest }) => quantile(rest, 0.99)).toFixed(1)),
+    'stolen %': Number((100 * (during[STOLEN] ?? NaN) / sum(during)).toFixed(1)),
     reached: ratio <= 1.3 && p99 <= 25
   }
 }
@@ -99,6 +107,17 @@ async function saturate (shop: Shop, make: MakeRequest, seconds: number): Promis
   const answers = result['2xx']
   if (answers === 0 || result.non2xx > 0 || result.errors > 0) throw new RangeError(`${result.non2xx} answers were no 2xx, ${result.errors} requests failed`)
   return { rate: answers / result.duration, cpu: (after.user + after.system - before.user - before.system) / answers }
+}
+
+/** @returns what all processors have done since the machine started, in ticks, by kind (proc(5), `/proc/stat`); nothing where there is no such file */
+function processorTime (): number[] {
+  if (platform() !== 'linux') return []
+  const [all = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  return all.split(/\s+/).slice(1, 2 + STOLEN).map(Number)
+}
+
+function sum (numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 function medianOf<Round> (rounds: readonly Round[], figure: (round: Round) => number): number {

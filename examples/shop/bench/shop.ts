@@ -24,7 +24,7 @@ export interface Shop {
   readonly closeProvider: () => Promise<void>
 }
 
-/** What it has used so far, and holds after its garbage was collected. */
+/** What it has used so far, and holds. */
 export interface Usage {
   readonly cpu: NodeJS.CpuUsage
   readonly memory: NodeJS.MemoryUsage
@@ -44,9 +44,10 @@ export async function launch (database: string): Promise<Shop> {
   return { child, token, closeProvider: close, ...shop }
 }
 
-export async function usage ({ child }: Shop): Promise<Usage> {
+/** @param collect - its garbage first, for what it holds; not between measurements, which it would make slow */
+export async function usage ({ child }: Shop, { collect = false } = {}): Promise<Usage> {
   const answer = once(child, 'message')
-  child.send('usage')
+  child.send(collect ? 'collect' : 'usage')
   const [message] = await answer as [Usage]
   return message
 }

@@ -48,7 +48,7 @@ async function measure (shop: Shop): Promise<void> {
     })
     // The load has closed its connections; the server learns of it in a moment.
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    const now = await usage(shop)
+    const now = await usage(shop, { collect: true })
     steps.push(now)
     const { memory, handles } = now
     console.log(`step ${step}: ${answers} answers, heap ${megabytes(memory.heapUsed)}, external ${megabytes(memory.external)}, resident ${megabytes(memory.rss)}, ${handles} handles`)

@@ -28,9 +28,10 @@ export async function launch (contender: Contender, tools: number): Promise<Runn
   return { child, address }
 }
 
-export async function usage ({ child }: Running): Promise<Usage> {
+/** @param collect - its garbage first, for what it holds; not between measurements, which it would make slow */
+export async function usage ({ child }: Running, { collect = false } = {}): Promise<Usage> {
   const answer = once(child, 'message')
-  child.send('usage')
+  child.send(collect ? 'collect' : 'usage')
   const [message] = await answer as [Usage]
   return message
 }

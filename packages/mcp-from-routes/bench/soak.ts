@@ -13,7 +13,7 @@ const running = await launch('mcp-from-routes', 20)
 const heaps: number[] = []
 for (let step = 1; step <= STEPS; step++) {
   await load(running, CALL, { amount: calls / STEPS })
-  const { heapUsed, rss } = (await usage(running)).memory
+  const { heapUsed, rss } = (await usage(running, { collect: true })).memory
   heaps.push(heapUsed)
   console.log(`${step * calls / STEPS} calls: heap ${megabytes(heapUsed)}, resident ${megabytes(rss)}`)
 }
@@ -21,10 +21,10 @@ for (let step = 1; step <= STEPS; step++) {
 const growth = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0)
 console.log(`heap after the last step is ${megabytes(growth)} larger than after the first`)
 
-const before = (await usage(running)).handles
+const before = (await usage(running, { collect: true })).handles
 for (let n = 0; n < clients; n += 50) await Promise.all(Array.from({ length: Math.min(50, clients - n) }, () => vanish(running)))
 await delay(500)
-const after = (await usage(running)).handles
+const after = (await usage(running, { collect: true })).handles
 console.log(`open handles before ${clients} clients vanished in the middle of a call: ${before}, after: ${after}`)
 const closing = performance.now()
 await stop(running)
