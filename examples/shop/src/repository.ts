@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { notFound } from './errors.ts'
 import type { Filter, ListQuery } from './list.ts'
+import { holdShop } from './shops/hold.ts'
 import type { ShopScope } from './shops/scope.ts'
 
 /** What the repositories of the resources of a shop differ in. */
@@ -78,12 +79,14 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
       return row
     },
 
-    /** @throws {@link SHOP_NOT_FOUND} */
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_GONE} */
     async remove (shop: ShopScope, id: string): Promise<void> {
       const remove = async (on: Knex): Promise<number> => await on(table).where({ shop_id: shop.id, id }).delete()
       const count = dependents.length === 0
         ? await remove(knex)
         : await knex.transaction(async (trx) => {
+          // What is below a row may be moved meanwhile: that takes turns with this.
+          await holdShop(trx, shop, { alone: below.length > 0 })
           await lock(trx, shop, id)
           for (const linked of dependents) await touch(trx, shop, id, linked)
           return await remove(trx)
@@ -95,17 +98,24 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
 
 /** @returns what the column `updated_at` is to be: as it was where nothing is changed */
 export function updatedAt (knex: Knex, changes: object): Knex.Raw | Knex.Ref<string, Record<string, string>> {
-  return Object.keys(changes).length === 0 ? knex.ref('updated_at') : knex.raw(NEWER)
+  return Object.keys(changes).length === 0 ? knex.ref('updated_at') : newer(knex)
 }
 
-/** Not the time of the transaction: it may have waited for the row while another one changed it, and be older than that change. */
-const NEWER = 'greatest(updated_at, clock_timestamp())'
+/**
+ * Not the time of the transaction: it may have waited for the row while another one changed it, and be older than that change.
+ *
+ * @param column - with its table where the statement knows two of that name
+ * @returns what the column is to be of a row that changes
+ */
+export function newer (knex: Knex, column = 'updated_at'): Knex.Raw {
+  return knex.raw('greatest(??, clock_timestamp())', [column])
+}
 
 /** In the order of their ids, so that two deletions at once do not wait for each other. */
 async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { table, link, from, to }: Dependents): Promise<void> {
   const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
   const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')
-  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: trx.raw(NEWER) })
+  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: newer(trx) })
 }
 
 /** One page of a list, and how many rows match in all. */

@@ -47,6 +47,26 @@ t.test('both engines give the same JavaScript values', async (t) => {
   t.equal(await knex('shops').where({ slug: 'none' }).delete(), 0)
 })
 
+t.test('an instant is ISO 8601 in UTC with milliseconds, whatever the time zone of the session and the digits it was kept with', async (t) => {
+  for (const zone of ['UTC', 'Asia/Kolkata', 'America/St_Johns']) {
+    await knex.transaction(async (trx) => {
+      await trx.raw(`set local time zone '${zone}'`)
+      for (const [kept, expected] of [
+        ['2026-01-02 03:04:05Z', '2026-01-02T03:04:05.000Z'],
+        ['2026-01-02 03:04:05.6Z', '2026-01-02T03:04:05.600Z'],
+        ['2026-01-02 03:04:05.067Z', '2026-01-02T03:04:05.067Z'],
+        ['2026-12-31 23:59:59.999999Z', '2026-12-31T23:59:59.999Z'],
+        ['0099-03-01 00:00:00Z', '0099-03-01T00:00:00.000Z'],
+        ['12026-01-02 03:04:05.5Z', '+012026-01-02T03:04:05.500Z'],
+        ['0002-01-02 03:04:05Z BC', '-000001-01-02T03:04:05.000Z']
+      ] as const) {
+        const { rows: [row] } = await trx.raw('select ?::timestamptz as instant', [kept])
+        t.equal(row.instant, expected, `${kept} in ${zone}`)
+      }
+    })
+  }
+})
+
 t.test('a row cannot point into another shop, whatever the code does', async (t) => {
   const [here, elsewhere] = [await createShop(database, 'here'), await createShop(database, 'elsewhere')]
   const insert = async (table: string, row: object): Promise<string> => (await knex(table).insert(row).returning('*'))[0].id

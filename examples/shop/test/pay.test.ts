@@ -117,6 +117,16 @@ t.test('a fault of the provider is told as its own, with the id to ask about', a
   }])
 })
 
+t.test('the key of a shop that is deleted meanwhile is not said to be removed', async (t) => {
+  const shopId = await createShop(database, 'vanishing')
+  const deletion = await knex.transaction()
+  await deletion('shops').where({ id: shopId }).delete()
+  const removal = client(app, `/shops/${shopId}`, machine)('DELETE', '/pay/key')
+  await sleep(100)
+  await deletion.commit()
+  t.equal((await removal).status, 404)
+})
+
 t.test('a bulk run over a shop says what it found', async (t) => {
   const shopId = await createShop(database, 'bulk')
   await client(app, `/shops/${shopId}`, machine)('PUT', '/pay/key', { pay_secret_key: KEY })
@@ -223,7 +233,9 @@ t.test('a secret key is set, verified and removed, and never shown', async (t) =
   t.match(await answer('POST', '/key/verify'), [502, { code: 'PAY_RECONCILE_PROVIDER_ERROR' }], 'when the provider is in trouble, nothing is known of the key')
   end()
   t.strictSame(await answer('DELETE', '/key'), [204, null])
+  const { updated_at: removed } = await knex('shops').where({ id }).first('updated_at')
   t.strictSame(await answer('DELETE', '/key'), [204, null], 'again')
+  t.match(await knex('shops').where({ id }), [{ updated_at: removed }], 'which changes nothing')
   t.strictSame(await answer('GET', '/status'), status(false))
   t.equal(await sealedIn(id), null)
 })

@@ -1,16 +1,17 @@
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
+import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 /**
  * Keeps the categories of a shop a tree: refuses to put one below itself or below one of its own
- * descendants. Moves within one shop take turns until `trx` ends, since two moves that are fine each
- * on their own can close a circle together.
+ * descendants. Moves within one shop, and deletions, take turns until `trx` ends, since two moves that
+ * are fine each on their own can close a circle together.
  *
- * @throws {@link SHOP_INVALID} about `parent_id`
+ * @throws {@link SHOP_INVALID} about `parent_id`, {@link SHOP_GONE}
  */
 export async function refuseCycle (trx: Knex.Transaction, shop: ShopScope, id: string, parentId: string): Promise<void> {
-  await trx('shops').where({ id: shop.id }).forNoKeyUpdate().select('id')
+  await holdShop(trx, shop, { alone: true })
   const { rows } = await trx.raw(`
     with recursive ancestors (id, parent_id) as (
       select id, parent_id from categories where shop_id = :shop and id = :parentId

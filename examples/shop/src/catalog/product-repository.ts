@@ -4,6 +4,7 @@ import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
 import { shopRepository, updatedAt } from '../repository.ts'
+import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
 import { filters, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
@@ -32,12 +33,13 @@ export function productRepository (knex: Knex) {
     get: rows.get,
     remove: rows.remove,
 
-    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
       const row = { currency: shop.currency, ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
       // Most have no links yet: one statement is then all there is to do, and commits by itself.
       if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
       return await knex.transaction(async (trx) => {
+        await holdShop(trx, shop)
         const links = await requireLinks(trx, shop, input)
         const { id } = await rows.insert(shop, row, trx)
         await replaceLinks(trx, shop, id, links)
@@ -45,11 +47,14 @@ export function productRepository (knex: Knex) {
       })
     },
 
-    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>): Promise<ProductRow> {
       return await knex.transaction(async (trx) => {
-        // What it is linked to comes before the product, as for those who delete that: so ask first whether there is one.
-        if (mentionsLinks(changes)) await rows.get(shop, id, trx)
+        if (mentionsLinks(changes)) {
+          await holdShop(trx, shop)
+          // What it is linked to comes before the product, as for those who delete that: so ask first whether there is one.
+          await rows.get(shop, id, trx)
+        }
         const links = await requireLinks(trx, shop, changes)
         // Links are a part of the product, though not of its row.
         await rows.update(shop, id, { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }, trx)

@@ -146,7 +146,11 @@ function integerFromText (text: string): number {
   return value
 }
 
-/** `timestamptz` as ISO 8601 in UTC with milliseconds, as it goes over the wire. */
+/** How PostgreSQL writes an instant where the time zone of the session is UTC. */
+const INSTANT_IN_UTC = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/
+
+/** `timestamptz` as ISO 8601 in UTC with milliseconds, as it goes over the wire. A list has two of them in each row. */
 function instantFromText (text: string): string {
-  return dateFromText(text).toISOString()
+  const [, date, time, fraction = ''] = INSTANT_IN_UTC.exec(text) ?? []
+  return date === undefined ? dateFromText(text).toISOString() : `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }

@@ -4,6 +4,7 @@ import { notFound, SHOP_OWNER_ONLY } from '../errors.ts'
 import type { ListQuery } from '../list.ts'
 import { type Page, pageOf, updatedAt } from '../repository.ts'
 import type { User } from '../users/repository.ts'
+import { holdShop } from './hold.ts'
 import { filters, type Member, type MemberChanges, type MemberInput } from './member-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -26,10 +27,11 @@ export function memberRepository (knex: Knex) {
    * Runs `change` as the only one for the shop.
    *
    * @param actor - who asks; null for a machine
-   * @throws {@link SHOP_OWNER_ONLY} unless they are a machine, an admin, or an owner of the shop by now
+   * @throws {@link SHOP_GONE}, or {@link SHOP_OWNER_ONLY} unless they are a machine, an admin, or an owner of the shop by now
    */
   async function manage<T> (shop: ShopScope, actor: User | null, change: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
     return await knex.transaction(async (trx) => {
+      await holdShop(trx, shop)
       const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate().select('user_id')
       if (actor !== null && !actor.roles.includes('admin') && !owners.some(({ user_id: id }) => id === actor.id)) throw new SHOP_OWNER_ONLY()
       return await change(trx)

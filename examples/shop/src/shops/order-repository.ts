@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { shopRepository } from '../repository.ts'
 import { filters, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
+import { holdShop } from './hold.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -34,9 +35,10 @@ export function orderRepository (knex: Knex) {
     list: rows.list,
     get: rows.get,
 
-    /** @throws {@link SHOP_INVALID} */
+    /** @throws {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>): Promise<OrderRow> {
       return await knex.transaction(async (trx) => {
+        await holdShop(trx, shop)
         const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
         if (!Number.isSafeInteger(total)) throw invalid('lines', 'lines come to more than can be counted')

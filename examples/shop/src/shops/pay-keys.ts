@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { SHOP_GONE } from '../errors.ts'
-import { updatedAt } from '../repository.ts'
+import { newer, updatedAt } from '../repository.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -65,8 +65,11 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
       if (count === 0) throw new SHOP_GONE()
     },
 
+    /** @throws {@link SHOP_GONE} */
     async remove (shop: ShopScope): Promise<void> {
-      await knex('shops').where({ id: shop.id }).update({ pay_secret_key: null, updated_at: knex.fn.now() })
+      const since = knex.raw('case when pay_secret_key is null then updated_at else ? end', [newer(knex)])
+      const count = await knex('shops').where({ id: shop.id }).update({ pay_secret_key: null, updated_at: since })
+      if (count === 0) throw new SHOP_GONE()
     }
   }
 }

@@ -11,7 +11,8 @@ declare module 'fastify' {
 
 /**
  * The right to work on the rows of one shop. Every repository asks for it, and only
- * {@link ShopScope.authorize} makes one (and {@link ShopScope.open}, where the settings say that everybody is let in), so that no code can reach a shop that the caller was not let into.
+ * {@link ShopScope.authorize} makes one (and {@link ShopScope.open}, where the settings say that everybody is let in), so
+ * that no code can reach a shop that the caller was not let into.
  */
 export class ShopScope {
   readonly id: string

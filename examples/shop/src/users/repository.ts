@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { newer } from '../repository.ts'
 
 /** A person who has signed in, or who was named before they did. */
 export interface User {
@@ -20,7 +21,7 @@ export async function provisionUser (knex: Knex, subject: string, name: string |
   const known = await knex('users').where({ subject }).first(COLUMNS)
   if (known !== undefined && (known.name === name || name === null)) return known
   const [user] = await knex('users').insert({ subject, name })
-    .onConflict('subject').merge({ name, updated_at: knex.fn.now() }).returning(COLUMNS)
+    .onConflict('subject').merge({ name, updated_at: newer(knex, 'users.updated_at') }).returning(COLUMNS)
   return user
 }
 
