@@ -7,6 +7,7 @@ import type { InnerRequest } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
 import { rewritesUrls } from './rewrite.ts'
+import type { Router } from './router.ts'
 import { Stop } from './stop.ts'
 import type { McpTool, Tool } from './tool.ts'
 
@@ -37,8 +38,11 @@ export interface Call {
 /** Calls a tool. Whatever goes wrong is a result that says so. */
 export type CallTool = (call: Call) => Promise<ToolResult>
 
-/** Joins the stages of a call: arguments to request, request to response, response to result. */
-export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
+/**
+ * Joins the stages of a call: arguments to request, request to response, response to result.
+ * @param router - what is known of the router once the application is ready
+ */
+export function toolCaller (app: FastifyInstance, settings: Settings, router: () => Router): CallTool {
   const { resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
@@ -47,7 +51,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
   async function answer ({ tool, args, outer, stop, onChunk }: Call): Promise<ToolResult> {
     const request = requestFromCall(tool, args, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) return errorResult(request.refusal)
-    if (!leadsToRoute(app, tool, request)) return errorResult(elsewhere(request))
+    if (!leadsToRoute(app, router(), tool, request)) return errorResult(elsewhere(request))
     const timer = setTimeout(() => stop.stop('timeout'), toolTimeout)
     try {
       const loopback = tool.inject ? injectLoopback : lightLoopback
@@ -98,10 +102,11 @@ function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: numb
  * value: with `/users/me` beside `/users/:id` the id `me` would run a route that is not a tool. So may one for any
  * other host, beside a tool that is only for one.
  */
-function leadsToRoute (app: FastifyInstance, { public: { route }, constraints: { host } }: Tool, { url, headers, params }: InnerRequest): boolean {
+function leadsToRoute (app: FastifyInstance, { isOwn }: Router, { public: { route }, constraints: { host } }: Tool, { url, headers, params }: InnerRequest): boolean {
   if (params.size === 0 && host === undefined) return true
   const constraints: { host?: string, version?: string } = {}
-  if (headers.host !== undefined) constraints.host = headers.host
+  // A strategy that the host put in place of the router's takes its value from elsewhere; no tool has a version then.
+  if (headers.host !== undefined && !isOwn('host')) constraints.host = headers.host
   if (headers['accept-version'] !== undefined) constraints.version = headers['accept-version']
   const found = app.findRoute({ method: route.method, url, constraints })?.params
   if (found === undefined) return false

@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { toolCaller } from './call.ts'
-import { earlierRoutes } from './earlier.ts'
-import type { EarlierRoute } from './earlier.ts'
 import { mountEndpoint } from './endpoint.ts'
 import { MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_REGISTERED_LATE } from './errors.ts'
 import { settingsFromOptions } from './options.ts'
 import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { parentOf } from './parent.ts'
+import { printedRoutes, unseenRoutes } from './printed.ts'
+import type { PrintedRoute } from './printed.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { releaseUrl, rewritesUrls } from './rewrite.ts'
+import { ownConstraint, routerOf } from './router.ts'
+import type { Router } from './router.ts'
 import { serializerCheck, writesWithoutSchema } from './serializer.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
@@ -47,10 +49,13 @@ declare module 'fastify' {
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const earlier = earlierRoutes(app)
-  const routes: Array<() => ExposedRoute> = []
+  const earlier = printedRoutes(app)
+  const routes: Array<(router: Router) => ExposedRoute> = []
   const addresses: RouteAddress[] = []
   const writesAsFastify = serializerCheck()
+  let known: Router | undefined
+  // Asked for at ready and not before: only then is every strategy there, which the host may add as well.
+  const routerAtReady = (): Router => (known ??= routerOf(app))
   let tools: ReadonlyMap<string, Tool> = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
@@ -61,22 +66,25 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     const { url } = route
     addresses.push({ method: [route.method].flat(), url, constraints: route.constraints ?? {} })
     if (isExposed(route, settings)) {
-      routes.push(() => {
+      routes.push((router) => {
         const keepsToSchema = settings.trustSerializer || (!writesWithoutSchema(this) && writesAsFastify(route.serializerCompiler ?? this.serializerCompiler))
-        return exposedRoute({ ...route, url }, this.getSchemas(), keepsToSchema)
+        return exposedRoute({ ...route, url }, router, this.getSchemas(), keepsToSchema)
       })
     }
   })
   carryOver(app)
-  mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
+  mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings, routerAtReady)))
   app.addHook('onReady', async () => {
     const late = earlier.filter((route) => isMissed(app.prefix, route)).map(({ label }) => label)
     if (routes.length === 0 && late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
     // Nothing tells whether they are tagged.
     if (late.length > 0) app.log.info({ routes: late }, 'registered before mcp-from-routes, so not tools even if tagged')
-    tools = toolsFromRoutes(routes.map((read) => read()), settings)
-    const before = earlier.flatMap(({ urls, method, constraints }) => urls.map((url) => ({ method: [method], url, constraints })))
-    refuseTwins(tools.values(), [...before, ...addresses], isCaseSensitive(app))
+    const router = routerAtReady()
+    tools = toolsFromRoutes(routes.map((read) => read(router)), settings)
+    // A call is routed by all routes there are, and the hook was shown none of those before it, nor of those outside of
+    // the plugin's scope. Those it was shown are better known from it: the tree mixes up the names of parameters.
+    const printed = isRoot(app) ? earlier : printedRoutes(app)
+    refuseTwins(tools.values(), [...unseenRoutes(printed, addresses, router), ...addresses], router)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 }
@@ -99,13 +107,14 @@ function isExposed (route: RouteOptions, { exposedTag }: Settings): boolean {
   return route.method !== 'HEAD' && route.method !== 'OPTIONS' && (route.schema?.tags?.includes(exposedTag) ?? false)
 }
 
-function exposedRoute (route: RouteOptions, shared: Record<string, unknown>, keepsToSchema: boolean): ExposedRoute {
+function exposedRoute (route: RouteOptions, router: Router, shared: Record<string, unknown>, keepsToSchema: boolean): ExposedRoute {
   return {
     method: route.method,
     url: route.url,
     schema: route.schema as FastifySchema,
     config: (route.config ?? {}) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
+    ownConstraint: ownConstraint(router, route.constraints ?? {}),
     websocket: Reflect.get(route, 'websocket') === true,
     keepsToSchema,
     shared
@@ -114,7 +123,9 @@ function exposedRoute (route: RouteOptions, shared: Record<string, unknown>, kee
 
 /**
  * An inner request has the id of its outer one, so that the host's logs show one call as one. Fastify asks for it
- * when the route is found and before any hook, which is when the request's URL need no longer be kept.
+ * when the route is found and before any hook, which is when the request's URL need no longer be kept. It does not
+ * ask where the header `requestIdHeader` is forwarded and has an id: hooks from before the plugin then still cannot
+ * assign the URL, as the plugin's own, which lets it go, comes after them.
  */
 function carryOver (app: FastifyInstance): void {
   const set = app.setGenReqId
@@ -138,14 +149,14 @@ function carryOver (app: FastifyInstance): void {
   }
 }
 
-/** Whether the plugin would have seen a route, had it been there earlier. */
-function isMissed (prefix: string, { urls }: EarlierRoute): boolean {
-  return urls.some((url) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`))
+/** Whether nothing is outside of the plugin's scope. Fastify makes an instance for a scope from the one around it. */
+function isRoot (app: FastifyInstance): boolean {
+  return Object.getPrototypeOf(app) === Object.prototype
 }
 
-function isCaseSensitive ({ initialConfig }: FastifyInstance): boolean {
-  const { caseSensitive = true, routerOptions } = initialConfig as { caseSensitive?: boolean, routerOptions?: { caseSensitive?: boolean } }
-  return routerOptions?.caseSensitive ?? caseSensitive
+/** Whether the plugin would have seen a route, had it been there earlier. */
+function isMissed (prefix: string, { urls }: PrintedRoute): boolean {
+  return urls.some((url) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`))
 }
 
 function nameOf ({ method, url }: McpTool['route']): string {

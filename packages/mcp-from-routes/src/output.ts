@@ -50,7 +50,8 @@ export function outputFromRoute (response: unknown, reader: SchemaReader): ToolO
 
 /**
  * Leaves out what the serializer does not know of arrays: the `prefixItems` of draft 2020-12, whose arrays it writes
- * as `items` says alone, and `items: false`. It knows the tuples of earlier drafts, which are written otherwise.
+ * as `items` says alone, and `items: false`. It knows the tuples of earlier drafts, which are written otherwise. Not for
+ * a serializer that is trusted to know both.
  */
 export function withoutUnknown (schema: JsonSchema): JsonSchema {
   const { prefixItems, items, ...rest } = schema
@@ -58,7 +59,10 @@ export function withoutUnknown (schema: JsonSchema): JsonSchema {
   return mapSubschemas(known, (sub) => isObject(sub) ? withoutUnknown(sub) : sub)
 }
 
-/** Whether Fastify writes an answer as the schema says: it writes one without a schema of its own as it is given. */
+/**
+ * Whether Fastify writes an answer as the output schema says: one with no 2xx response schema it writes as it is given,
+ * or as `default` says, which promises nothing of a success.
+ */
 export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType: string): boolean {
   const type = types.get(statusCode) ?? types.get('2xx')
   return type === ANY_TYPE || type === mediaType

@@ -1,5 +1,13 @@
 /** A fixed piece of a route's path, or a parameter in it. */
-export type PathPart = { readonly text: string } | { readonly param: string, readonly optional: boolean }
+export type PathPart = { readonly text: string } | PathParam
+
+/** A parameter of a route's path. */
+export interface PathParam {
+  readonly param: string
+  /** Its pattern in parentheses, as the router reads it; empty when there is none. */
+  readonly pattern: string
+  readonly optional: boolean
+}
 
 // In find-my-way a parameter's name ends at `/`, `-`, `.`, `(`, `?` or the end of the path.
 const NAME = /^[^/\-.(?]+/
@@ -22,12 +30,15 @@ export function partsFromPath (path: string): readonly PathPart[] | string {
     const param = NAME.exec(path.slice(i + 1))?.[0]
     if (param === undefined) return 'its path has a parameter without a name'
     i += 1 + param.length
-    if (path[i] === '(') i = endOfGroup(path, i)
+    const end = path[i] === '(' ? endOfGroup(path, i) : i
+    // The router puts these around every pattern.
+    const pattern = path.slice(i, end).replace(/^\(\^/, '(').replace(/\$\)$/, ')')
+    i = end
     const optional = path[i] === '?'
     if (optional) i += 1
     if (text !== '') parts.push({ text })
     text = ''
-    parts.push({ param, optional })
+    parts.push({ param, pattern, optional })
   }
   if (text !== '') parts.push({ text })
   return parts

@@ -94,12 +94,14 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
 /**
  * Arrays repeat the name; objects, which a query string cannot hold, are sent as their JSON text; null is left out.
  * What an array would lose on the way is refused: a filter that arrives empty or shorter would ask for more than was
- * meant. An array where an object belongs is JSON text too, for the route to refuse.
+ * meant. One that is empty is left out where the route takes it to be empty then. An array where an object belongs is
+ * JSON text too, for the route to refuse.
  */
 function queryPairs (name: string, value: unknown, { input }: Tool): string[] | Refusal {
   const pairs: string[] = []
-  const repeats = Array.isArray(value) && !isObjectSchema(Reflect.get(Object(input.schema.properties), name))
-  if (repeats && value.length === 0) return { refusal: `${name} must not be an empty array, which a query string cannot hold. Leaving it out may mean something else` }
+  const schema: unknown = Reflect.get(Object(input.schema.properties), name)
+  const repeats = Array.isArray(value) && !isObjectSchema(schema)
+  if (repeats && value.length === 0) return hasEmptyDefault(schema) ? pairs : { refusal: `${name} must not be an empty array, which a query string cannot hold. Leaving it out may mean something else` }
   if (repeats && value.includes(null)) return { refusal: `${name} must not hold null, which a query string cannot` }
   if (value === null) return pairs
   for (const item of repeats ? value : [value]) {
@@ -109,6 +111,10 @@ function queryPairs (name: string, value: unknown, { input }: Tool): string[] | 
     pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
   }
   return pairs
+}
+
+function hasEmptyDefault (schema: unknown): boolean {
+  return isObject(schema) && Array.isArray(schema.default) && schema.default.length === 0
 }
 
 /** Whether a schema takes objects, or null, and nothing else. */

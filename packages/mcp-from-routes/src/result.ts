@@ -65,7 +65,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // A success without the promised JSON is one that clients throw away, so it is an error that says that it is none.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
-  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${what}, which its response schema does not declare.`
+  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${what}, for which it has no 2xx response schema.`
   return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
 }
 

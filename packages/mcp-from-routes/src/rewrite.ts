@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import { serverOptions } from './inherited.ts'
 
-/**
- * Whether the application was given `rewriteUrl`. Fastify tells nobody, and `initialConfig` leaves it out, so it is
- * read from the options that every instance inherits.
- */
+/** Whether the application was given `rewriteUrl`. */
 export function rewritesUrls (app: FastifyInstance): boolean {
-  for (let scope: unknown = app; scope !== null; scope = Object.getPrototypeOf(scope)) {
-    const key = Object.getOwnPropertySymbols(scope).find(({ description }) => description === 'fastify.options')
-    if (key !== undefined) return typeof Reflect.get(Object(Reflect.get(app, key)), 'rewriteUrl') === 'function'
-  }
-  return false
+  return typeof serverOptions(app).rewriteUrl === 'function'
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifySchema, FastifySerializerCompiler, FastifyServerOptions } from 'fastify'
+import type { FastifyInstance, FastifySchema, FastifySerializerCompiler } from 'fastify'
+import { inherited, serverOptions } from './inherited.ts'
 
 type Compiler = FastifySerializerCompiler<FastifySchema>
 
@@ -27,17 +28,8 @@ export function serializerCheck (): (compiler: Compiler | undefined) => boolean 
  * `setReplySerializer`, or the items of long lists, by `largeArrayMechanism`.
  */
 export function writesWithoutSchema (app: FastifyInstance): boolean {
-  const { serializerOpts } = Object(inherited(app, 'fastify.options')) as FastifyServerOptions
+  const { serializerOpts } = serverOptions(app)
   return typeof inherited(app, 'fastify.replySerializerDefault') === 'function' || Object(serializerOpts).largeArrayMechanism === 'json-stringify'
-}
-
-/** Fastify tells nobody, so it is read from where the instance, or the one it inherits from, keeps it. */
-function inherited (app: FastifyInstance, description: string): unknown {
-  for (let scope: unknown = app; scope !== null; scope = Object.getPrototypeOf(scope)) {
-    const key = Object.getOwnPropertySymbols(scope).find((symbol) => symbol.description === description)
-    if (key !== undefined) return Reflect.get(Object(scope), key)
-  }
-  return undefined
 }
 
 function writesAsFastify (compiler: Compiler): boolean {

@@ -15,7 +15,6 @@ import { isStreamed } from './progress.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
-import { ownConstraint } from './twins.ts'
 
 /** What a route's `config.mcp` may say about its tool. Everything is optional. */
 export interface McpRouteConfig {
@@ -94,6 +93,8 @@ export interface ExposedRoute {
   readonly schema: FastifySchema
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
+  /** The first of them that is the host's own, so that the plugin cannot meet it. */
+  readonly ownConstraint?: string | undefined
   readonly websocket: boolean
   /** Whether answers are written so that they are as the response schemas say. */
   readonly keepsToSchema: boolean
@@ -109,6 +110,8 @@ export interface ToolOptions {
   readonly forwardHeaders: readonly string[]
   /** Bytes. */
   readonly maxResultBytes: number
+  /** Whether answers are written by a serializer of the host's that knows all that their schemas say. */
+  readonly trustSerializer?: boolean
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
@@ -133,7 +136,9 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   checkHeaders(label, schema.headers, schemaReader(label, resolver), options)
   const input = inputFromRoute(label, path, schema, schemaReader(label, resolver))
-  const output = route.keepsToSchema ? outputFromRoute(schema.response, schemaReader(label, resolver, withoutUnknown)) : undefined
+  // What Fastify's serializer does not know, a trusted one does.
+  const reader = options.trustSerializer ? schemaReader(label, resolver) : schemaReader(label, resolver, withoutUnknown)
+  const output = route.keepsToSchema ? outputFromRoute(schema.response, reader) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const definition = frozenCopy<ToolDefinition>({
@@ -142,7 +147,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     description: large ? `${text} ${largeSentence(input)}` : text,
     inputSchema: config.mcp?.examples ? { ...input.schema, examples: config.mcp.examples } : input.schema,
     ...output && { outputSchema: output.schema },
-    annotations: { ...annotationsOf(method), ...config.mcp?.annotations },
+    annotations: annotationsOf(method, config.mcp?.annotations),
     ...large && { _meta: largeMeta(options.maxResultBytes) }
   })
   const version = route.constraints.version
@@ -182,11 +187,10 @@ function methodOf ({ method, url }: ExposedRoute): string {
   return only
 }
 
-function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
+function checkRoute (label: string, { config, ownConstraint, websocket }: ExposedRoute): void {
   if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no answer to return')
   if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
-  const constraint = ownConstraint({ constraints })
-  if (constraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${constraint} is not known`)
+  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${ownConstraint} is not known`)
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */
@@ -200,14 +204,16 @@ function checkHeaders (label: string, headers: unknown, reader: ReturnType<typeo
   }
 }
 
-function annotationsOf (method: string): ToolAnnotations {
-  const readOnlyHint = method === 'GET' || method === 'QUERY'
+function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): ToolAnnotations {
+  const reads = method === 'GET' || method === 'QUERY'
+  const { readOnlyHint = reads } = given
   return {
     readOnlyHint,
     // False would say that it only adds: of the methods that write, this is POST alone.
     destructiveHint: !readOnlyHint && method !== 'POST',
-    idempotentHint: readOnlyHint || method === 'PUT' || method === 'DELETE',
-    openWorldHint: false
+    idempotentHint: reads || method === 'PUT' || method === 'DELETE',
+    openWorldHint: false,
+    ...given
   }
 }
 

@@ -1,6 +1,8 @@
 import { MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from './errors.ts'
-import { partsFromPath } from './path.ts'
-import type { PathPart } from './path.ts'
+import { ownConstraint } from './router.ts'
+import type { Router } from './router.ts'
+import { mayMeet, mayPrecede, routerPaths } from './router-path.ts'
+import type { RouterPath } from './router-path.ts'
 import type { Tool } from './tool.ts'
 
 /** Where any route of the application is, tool or not. */
@@ -8,6 +10,22 @@ export interface RouteAddress {
   readonly method: readonly string[]
   readonly url: string
   readonly constraints: Readonly<Record<string, unknown>>
+}
+
+/** A route that a constraint of the host's own leads to. */
+interface Constrained {
+  readonly url: string
+  readonly paths: readonly RouterPath[]
+  readonly constraint: string
+  /** Whether it may be the only one that is found, wherever else the request would lead. */
+  readonly alone: boolean
+}
+
+/** A path of a route that the plugin can tell from others only by what a shape is made of. */
+interface Shaped {
+  readonly url: string
+  readonly unnamed: string
+  readonly host: string | undefined
 }
 
 /**
@@ -18,64 +36,50 @@ export interface RouteAddress {
  * of the tool could lead.
  *
  * @param addresses - those of all routes, also of those that are no tools
- * @param caseSensitive - whether the router tells `/Users` from `/users`
  * @throws MCP_FROM_ROUTES_UNSUPPORTED_ROUTE naming both routes
  */
-export function refuseTwins (tools: Iterable<Tool>, addresses: readonly RouteAddress[], caseSensitive: boolean): void {
-  const constrained = addresses.filter((address) => ownConstraint(address) !== undefined)
-  const byShape = new Map<string, RouteAddress[]>()
-  for (const address of addresses) {
-    for (const method of address.method) {
-      const shape = shapeOf(method, address, caseSensitive)
-      byShape.set(shape, [...byShape.get(shape) ?? [], address])
+export function refuseTwins (tools: Iterable<Tool>, addresses: readonly RouteAddress[], router: Router): void {
+  const constrained = new Map<string, Constrained[]>()
+  const byShape = new Map<string, Shaped[]>()
+  for (const { method: methods, url, constraints } of addresses) {
+    const paths = routerPaths(url, router)
+    const constraint = ownConstraint(router, constraints)
+    for (const method of methods) {
+      if (constraint !== undefined) add(constrained, method, { url, paths, constraint, alone: Object.keys(constraints).some(router.mustMatch) })
+      for (const path of paths) add(byShape, shapeOf(method, path, constraints), { url, unnamed: path.unnamed, host: hostOf(constraints) })
     }
   }
-  for (const { public: { route: { method, url } }, path, constraints } of tools) {
-    const other = constrained.find((address) => address.method.includes(method) && mayMeet(path, address.url, caseSensitive))
-    if (other !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `the constraint ${ownConstraint(other)} can lead a call of it to ${method} ${other.url}, which has that constraint. Give one of them a path of its own`)
-    const same = byShape.get(shapeOf(method, { url, constraints }, caseSensitive)) ?? []
-    const pattern = same.find((other) => other.url !== url)
-    if (pattern !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the pattern of a parameter tells it from ${method} ${pattern.url}. Give the parameters different names`)
-    const host = same.find((other) => String(other.constraints.host) !== String(constraints.host))
-    if (host !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the host tells it from ${method} ${url} of ${String(host.constraints.host ?? 'any host')}. Give it a path of its own`)
+  for (const { public: { route: { method, url } }, constraints } of tools) {
+    for (const path of routerPaths(url, router)) {
+      const other = constrained.get(method)?.find((other) => mayLeadTo(other, path))
+      if (other !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `the constraint ${other.constraint} can lead a call of it to ${method} ${other.url}, which has that constraint. Give one of them a path of its own`)
+      const same = byShape.get(shapeOf(method, path, constraints)) ?? []
+      const pattern = same.find((other) => other.unnamed !== path.unnamed)
+      if (pattern !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the pattern of a parameter tells it from ${method} ${pattern.url}. Give the parameters different names`)
+      const host = same.find((other) => other.host !== hostOf(constraints))
+      if (host !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the host tells it from ${method} ${url} of ${host.host ?? 'any host'}. Give it a path of its own`)
+    }
   }
 }
 
-/** The first constraint that is neither of the router's two, whose headers the plugin knows. */
-export function ownConstraint ({ constraints }: Pick<RouteAddress, 'constraints'>): string | undefined {
-  return Object.keys(constraints).find((name) => name !== 'version' && name !== 'host')
+/** Whether a call of a tool, which has no such constraint, may run the constrained route. */
+function mayLeadTo ({ paths, alone }: Constrained, tool: RouterPath): boolean {
+  // What cannot be read may lead anywhere.
+  if (paths.length === 0) return true
+  return paths.some((path) => (alone || mayPrecede(tool, path)) && mayMeet(tool, path))
 }
 
 /** What is left of an address without the patterns of its parameters and without its host. */
-function shapeOf (method: string, { url, constraints: { host, ...constraints } }: Omit<RouteAddress, 'method'>, caseSensitive: boolean): string {
-  const parts = partsFromPath(url)
-  const spelt = (text: string): string => caseSensitive ? text : text.toLowerCase()
-  const path = typeof parts === 'string' ? url : parts.map((part) => 'text' in part ? spelt(part.text) : `:${part.param}`).join('')
-  return `${method} ${path} ${JSON.stringify(constraints)}`
+function shapeOf (method: string, { unpatterned }: RouterPath, { host, ...constraints }: RouteAddress['constraints']): string {
+  return `${method} ${unpatterned} ${JSON.stringify(constraints)}`
 }
 
-const ANY = '\0'
-
-/** Whether some path is one of the tool's and one of the other route's as well. */
-function mayMeet (path: readonly PathPart[], url: string, caseSensitive: boolean): boolean {
-  // A wildcard ends the path, and takes the rest of whatever begins as that does.
-  const open = url.endsWith('*')
-  const other = partsFromPath(open ? url.slice(0, -1) : url)
-  if (typeof other === 'string') return true
-  const theirs = pathsOf(open ? [...other, { text: ANY }] : other, caseSensitive)
-  return pathsOf(path, caseSensitive).some((mine) => theirs.some((their) => {
-    if (!open && mine.length !== their.length) return false
-    const fixed = open ? their.slice(0, -1) : their
-    return fixed.every((segment, i) => segment === mine[i] || segment.includes(ANY) || mine[i]?.includes(ANY))
-  }))
+function hostOf ({ host }: RouteAddress['constraints']): string | undefined {
+  return host === undefined ? undefined : String(host)
 }
 
-/** The segments of a path, and of that without its optional parameter, with ANY in place of each parameter. */
-function pathsOf (parts: readonly PathPart[], caseSensitive: boolean): readonly string[][] {
-  const last = parts.at(-1)
-  const all = last !== undefined && 'param' in last && last.optional ? [parts, parts.slice(0, -1)] : [parts]
-  return all.map((some) => {
-    const path = some.map((part) => 'text' in part ? part.text : ANY).join('').replace(/\/$/, '')
-    return (caseSensitive ? path : path.toLowerCase()).split('/')
-  })
+function add<T> (lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }

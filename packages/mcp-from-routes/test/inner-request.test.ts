@@ -226,47 +226,6 @@ t.test('a route that was registered before the plugin cannot be the twin of a to
   await boot((app) => app.get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler).get('/U/:id(^\\d+$)', handler), '/u/:id')
 })
 
-const TENANT = {
-  name: 'tenant',
-  mustMatchWhenDerived: false,
-  storage () {
-    const kept = new Map<unknown, never>()
-    return { get: (tenant: unknown) => kept.get(tenant) ?? null, set: (tenant: unknown, store: never) => { kept.set(tenant, store) } }
-  },
-  validate () {},
-  deriveConstraint: ({ headers }: { headers: Record<string, unknown> }) => headers['x-tenant']
-}
-
-t.test('a route that a constraint of the host\'s own tells from a tool is refused at boot, wherever a call could lead to it', async (t) => {
-  const schema = { operationId: 'x', description: 'D.', tags: ['mcp'] }
-  const constraints = { tenant: 'a' }
-  const handler = async (): Promise<string> => 'x'
-  const server = { routerOptions: { constraints: { tenant: TENANT }, ignoreTrailingSlash: true, caseSensitive: false } } as object
-  const tools: Array<{ tool: string, refused: string[], taken: string[] }> = [
-    { tool: '/x', refused: ['/x', '/X/', '/:slug', '/:slug(^x$)', '/*', '*'], taken: ['/y', '/x/y', '/x/:id', '/y/*', '/'] },
-    { tool: '/y/:id', refused: ['/y/:id', '/y/:name', '/Y/me', '/:y/me', '/y/a-:b', '/y/*', '/y/:a/*'], taken: ['/y', '/z/:id', '/y/:id/z', '/z/*'] },
-    { tool: '/o/:id?', refused: ['/o', '/o/a'], taken: ['/p', '/o/a/b'] },
-    { tool: '/p/q', refused: ['/p/:id?'], taken: [] }
-  ]
-  for (const { tool, refused, taken } of tools) {
-    for (const url of refused) {
-      const code = 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE'
-      const message = `GET ${tool} cannot be a tool: the constraint tenant can lead a call of it to GET ${url}, which has that constraint. Give one of them a path of its own`
-      await t.rejects(listen(t, (app) => { app.get(tool, { schema }, handler).get(url, { constraints }, handler) }, {}, server), { code, message }, `${tool} beside ${url}`)
-    }
-    await listen(t, (app) => {
-      app.get(tool, { schema }, handler).post(tool, { constraints }, handler)
-      for (const url of taken) app.get(url, { constraints }, handler)
-    }, {}, server)
-  }
-  const app = Fastify(server)
-  t.teardown(() => app.close())
-  app.get('/x', { constraints }, handler)
-  await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  app.get('/x', { schema }, handler)
-  await t.rejects(async () => app.ready(), { message: /the constraint tenant can lead a call of it to GET \/x,/ }, 'one from before the plugin')
-})
-
 t.test('host and version constraints are met', async (t) => {
   const { url } = await listen(t, (app) => {
     app.get('/v/:id', { constraints: { version: '1.0.0' } }, async () => 'one')

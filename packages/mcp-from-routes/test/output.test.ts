@@ -143,7 +143,7 @@ t.test('JSON that no schema wrote is given as text, and said to be a success', a
     app.get('/upper', S('upper', { 200: { content: { 'Application/JSON': { schema } } } }), async () => ({ id: '1' }))
   })
   const undeclared = (said: string, text: string): unknown => ({
-    content: [{ type: 'text', text: `The call succeeded, so do not repeat it. The route answered ${said}, which its response schema does not declare.` }, { type: 'text', text }],
+    content: [{ type: 'text', text: `The call succeeded, so do not repeat it. The route answered ${said}, for which it has no 2xx response schema.` }, { type: 'text', text }],
     isError: true
   })
   t.strictSame(await call(url, 'queue'), undeclared('202 Accepted with application/json', '{"queued":true}'))

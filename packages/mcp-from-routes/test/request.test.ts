@@ -12,6 +12,7 @@ function tool (method: string, url: string, schema: Record<string, unknown> = {}
 const CALLER = { headers: { host: 'api.example.com' }, forwardHeaders: new Set<string>(), maxParamLength: 100 }
 const get = tool('GET', '/shops/:shop/things/:id')
 const list = tool('GET', '/things', { querystring: { type: 'object', properties: { q: { type: 'string' }, ids: { type: 'array' }, filter: { type: 'object' }, 'a b': {} } } })
+const defaults = tool('GET', '/things', { querystring: { type: 'object', properties: { ids: { type: 'array', default: [] }, some: { type: 'array', default: ['a'] } } } })
 const objects = tool('GET', '/things', { querystring: { type: 'object', properties: { a: { type: 'object', nullable: true }, b: { oneOf: [{ type: 'object' }, { type: 'null' }] }, c: { allOf: [{ type: 'object' }, {}] }, d: { anyOf: [{ type: 'object' }, { type: 'array' }] } } } })
 const put = tool('PUT', '/things/:id', { body: { type: 'object', properties: { name: { type: 'string' }, more: {} } } })
 const whole = tool('POST', '/things', { body: { type: 'array' } })
@@ -30,6 +31,7 @@ const requests: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'an array where an object belongs is JSON text', tool: list, args: { filter: [{ a: 1 }] }, url: '/things?filter=%5B%7B%22a%22%3A1%7D%5D' },
   { title: 'so is an empty one', tool: list, args: { filter: [] }, url: '/things?filter=%5B%5D' },
   { title: 'also beside null, or in alternatives', tool: objects, args: { a: [], b: [], c: [] }, url: '/things?a=%5B%5D&b=%5B%5D&c=%5B%5D' },
+  { title: 'an empty array is left out where the default is one', tool: defaults, args: { ids: [] }, url: '/things' },
   { title: 'null is left out of the query string', tool: list, args: { q: null }, url: '/things' },
   { title: 'body fields are collected, and null stays', tool: put, args: { id: '1', name: 'n', more: null }, url: '/things/1', body: '{"name":"n","more":null}' },
   { title: 'a body without fields is an empty object', tool: put, args: { id: '1' }, url: '/things/1', body: '{}' },
@@ -69,6 +71,7 @@ const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'an empty array in the query string', tool: list, args: { ids: [] }, says: 'ids must not be an empty array, which a query string cannot hold. Leaving it out may mean something else' },
   { title: 'an empty array for a text', tool: list, args: { q: [] }, says: 'q must not be an empty array, which a query string cannot hold. Leaving it out may mean something else' },
   { title: 'an empty array where an object or an array belongs', tool: objects, args: { d: [] }, says: 'd must not be an empty array, which a query string cannot hold. Leaving it out may mean something else' },
+  { title: 'an empty array where the default is another', tool: defaults, args: { some: [] }, says: 'some must not be an empty array, which a query string cannot hold. Leaving it out may mean something else' },
   { title: 'an array of null in the query string', tool: list, args: { ids: [null] }, says: 'ids must not hold null, which a query string cannot' },
   { title: 'an array with null between others', tool: list, args: { ids: ['x', null, 'y'] }, says: 'ids must not hold null, which a query string cannot' },
   { title: 'a body nested too deeply', tool: whole, args: { body: deep }, says: 'The arguments are nested too deeply' },

@@ -7,10 +7,10 @@ import { definitionFor, toolFromRoute } from '../src/tool.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 
-interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, websocket?: boolean, shared?: Record<string, unknown> }
+interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, ownConstraint?: string, websocket?: boolean, shared?: Record<string, unknown> }
 
-function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, websocket = false, shared = {} }: Route): ExposedRoute {
-  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, websocket, keepsToSchema: true, shared }
+function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, ownConstraint, websocket = false, shared = {} }: Route): ExposedRoute {
+  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, ownConstraint, websocket, keepsToSchema: true, shared }
 }
 
 function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
@@ -123,6 +123,23 @@ t.test('annotations follow the method, and all four are said', async (t) => {
   t.strictSame(hints('DELETE'), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
 })
 
+t.test('of a hint that the host gives another follows, unless it is given as well', async (t) => {
+  const hints = (method: string, annotations: Record<string, boolean>): unknown => toolOf({ method, config: { mcp: { annotations } } }).public.annotations
+  t.strictSame(hints('PUT', { readOnlyHint: true }), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+  t.strictSame(hints('SEARCH', { readOnlyHint: true }), { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false })
+  t.strictSame(hints('GET', { readOnlyHint: false }), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
+  t.strictSame(hints('GET', { readOnlyHint: false, destructiveHint: false }), { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false })
+})
+
+t.test('what a trusted serializer writes is promised with all items of a tuple', async (t) => {
+  const at = { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'number' } }
+  const { public: { outputSchema = {} } } = toolFromRoute(route({ schema: { response: { 200: { type: 'object', properties: { at } } } } }), { ...OPTIONS, trustSerializer: true })
+  // A client that does not know prefixItems would hold all items to what is said of the rest.
+  t.strictSame(outputSchema, { type: 'object', properties: { at: { type: 'array', prefixItems: [{ type: 'string' }] } } })
+  t.ok(new Ajv2020({ strict: false }).validate(outputSchema, { at: ['a', 1, 2] }))
+  t.notOk(new Ajv2020({ strict: false }).validate(outputSchema, { at: [1] }))
+})
+
 t.test('config.mcp says more than the schema', async (t) => {
   const config = { mcp: { title: 'Search', description: 'For the model.', annotations: { readOnlyHint: true }, examples: [{ q: 'x' }] } }
   const { public: tool } = toolOf({ method: 'POST', config, schema: { body: { type: 'object', properties: { q: { type: 'string' } } } } })
@@ -174,7 +191,7 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
   { title: 'several methods', from: { method: ['GET', 'POST'] }, code: 'UNSUPPORTED_ROUTE', message: /^GET,POST \/things cannot be a tool: it has several methods/ },
   { title: 'a websocket', from: { websocket: true }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
   { title: 'a hijacked reply that is told of', from: { config: { mcp: { hijack: true } } }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
-  { title: 'an unknown constraint', from: { constraints: { secret: 'x' } }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
+  { title: 'an unknown constraint', from: { constraints: { secret: 'x' }, ownConstraint: 'secret' }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
   { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /requires the header x-tenant, which is not in forwardHeaders/ },
   { title: 'a multipart body', from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } }, code: 'UNSUPPORTED_BODY', message: /^POST \/things cannot be a tool: it takes multipart\/form-data/ },
   { title: 'a body that is never JSON', from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes application\/octet-stream/ },
