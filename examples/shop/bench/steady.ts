@@ -1,39 +1,59 @@
 // A load that comes in whatever the server does, as that of many callers would: autocannon's own rate sends what is due
 // in a second at its start, which is saturation again, for a part of the time.
-import { Agent, request as send } from 'node:http'
-import { setTimeout as delay } from 'node:timers/promises'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type autocannon from 'autocannon'
 
-const SOCKETS = 64
-
-/**
- * Calls at random times, so many a second on average, for so many seconds.
- * @returns of each call the milliseconds from when it was due to the end of its answer, in rising order
- * @throws RangeError when one is not answered with a 2xx
- */
-export async function steadyLatencies (address: string, next: () => autocannon.Request, { rate, seconds }: { readonly rate: number, readonly seconds: number }): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })
-  const calls: Array<Promise<number>> = []
-  const start = performance.now()
-  let due = start
-  while (due < start + seconds * 1000) {
-    // Waiting ends some milliseconds late: a call that was due before it is measured from when it was due.
-    if (due > performance.now()) await delay(due - performance.now())
-    calls.push(latency(agent, address, next(), due))
-    // The gaps between independent callers are distributed exponentially.
-    due += -Math.log(1 - Math.random()) * 1000 / rate
-  }
-  const latencies = await Promise.all(calls)
-  agent.destroy()
-  return latencies.sort((a, b) => a - b)
+/** Calls at random times, so many a second on average, for so many seconds. */
+export interface Load {
+  readonly rate: number
+  readonly seconds: number
 }
 
-function latency (agent: Agent, address: string, { method, path = '/', headers, body }: autocannon.Request, due: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = send(new URL(path, address), { agent, method, headers: headers ?? {} }, (response) => {
-      if (response.statusCode === undefined || response.statusCode > 299) reject(new RangeError(`answered ${response.statusCode}`))
-      response.resume().on('end', () => { resolve(performance.now() - due) }).on('error', reject)
-    })
-    request.on('error', reject).end(body)
-  })
+/** A process that makes calls. */
+export interface Caller {
+  /**
+   * @param next - makes the request of a call; without it each is a row of a table with nothing else in it, committed by itself
+   * @param target - the URL of a server, or of a database
+   * @returns of each call the milliseconds from when it was due to the end of its answer, in rising order
+   * @throws RangeError when one is not answered, or not with a 2xx
+   */
+  latencies (target: string, load: Load, next?: () => autocannon.Request): Promise<number[]>
+  close (): void
+}
+
+/** What the process is told to do. */
+export interface Batch {
+  readonly target: string
+  readonly calls: readonly DueCall[]
+}
+
+/** One call, and the milliseconds from the start after which it is due. */
+export interface DueCall {
+  readonly due: number
+  readonly request?: { readonly method: 'GET' | 'POST', readonly path: string, readonly headers: Record<string, string>, readonly body?: string }
+}
+
+export function startCaller (): Caller {
+  const child = fork(fileURLToPath(new URL('caller.ts', import.meta.url)))
+  const ended = once(child, 'exit').then(([code]) => { throw new RangeError(`the caller ended with ${String(code)}`) })
+  ended.catch(() => {})
+  return {
+    async latencies (target, load, next) {
+      const answer = once(child, 'message')
+      child.send({ target, calls: dueCalls(load, next) } satisfies Batch)
+      const [latencies] = await Promise.race([answer, ended]) as [number[]]
+      return latencies.sort((a, b) => a - b)
+    },
+    close () { child.disconnect() }
+  }
+}
+
+function dueCalls ({ rate, seconds }: Load, next?: () => autocannon.Request): DueCall[] {
+  const calls: DueCall[] = []
+  // The gaps between independent callers are distributed exponentially.
+  const gap = (): number => -Math.log(1 - Math.random()) * 1000 / rate
+  for (let due = gap(); due < seconds * 1000; due += gap()) calls.push({ due, ...(next && { request: next() as NonNullable<DueCall['request']> }) })
+  return calls
 }
