@@ -1,26 +1,46 @@
+import { parseArgs } from 'node:util'
 import { clients, doctor, report } from './doctor.ts'
+import { printable } from './doctor/printable.ts'
+import { isSafeUrl } from './options.ts'
 
-const usage = `Usage: oauth-discovery-shim doctor <url> [client…]
+const usage = `Usage: oauth-discovery-shim doctor [--private] <url> [client…]
 
 Says for each known MCP client whether it gets from <url> to the sign-in page, and if not, why not.
 <url> is the URL of the MCP endpoint, or the server's origin when the endpoint is /mcp.
 
 Clients: ${clients.map(client => client.id).join(', ')}; all of them by default.
+--private: connect to private addresses too, for a server inside a network. Not needed for localhost or IP addresses.
 Exit status: 0 every client gets there, 1 some do not, 2 wrong usage.`
 
-const [command, url, ...ids] = process.argv.slice(2)
+const { isPrivate, words: [command, url, ...ids] } = argumentsFrom(process.argv.slice(2))
 const only = ids.length > 0 ? clients.filter(client => ids.includes(client.id)) : clients
 
 if (command !== 'doctor' || url === undefined || only.length < ids.length) {
   console.error(usage)
   process.exitCode = 2
 } else {
+  if (/^http:/i.test(url) && !isSafeUrl(url)) console.error('warning: over plain http anybody on the way can read and change what the server says; use https')
   try {
-    const verdicts = await doctor(url, { only })
+    const verdicts = await doctor(url, { only, ...isPrivate && { allowPrivate: true } })
     console.log(report(verdicts))
     process.exitCode = verdicts.some(({ obstacle }) => obstacle) ? 1 : 0
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(messageOf(error))
     process.exitCode = 2
   }
+}
+
+/** Without words where an option is not known, which is wrong usage. */
+function argumentsFrom (args: readonly string[]): { readonly isPrivate: boolean, readonly words: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: { private: { type: 'boolean', default: false } }, allowPositionals: true })
+    return { isPrivate: values.private, words: positionals }
+  } catch {
+    return { isPrivate: false, words: [] }
+  }
+}
+
+function messageOf (error: unknown): string {
+  const { code, message } = error as { readonly code?: string, readonly message: string }
+  return printable(message) + (code === 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' ? '; use --private if it is a server inside your network' : '')
 }

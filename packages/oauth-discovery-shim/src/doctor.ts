@@ -1,6 +1,8 @@
 import { clients, type ClientProfile } from './doctor/clients.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from './errors.ts'
-import { http } from './doctor/http.ts'
+import { httpClient } from './doctor/http.ts'
+import { printable } from './doctor/printable.ts'
+import { namesPrivateHost } from './doctor/public-address.ts'
 import type { Obstacle, Reason } from './doctor/step.ts'
 import { walk } from './doctor/walk.ts'
 
@@ -19,6 +21,12 @@ export interface DoctorOptions {
   readonly only?: readonly ClientProfile[]
   /** Longest wait for one answer, in milliseconds. Default 5000. */
   readonly timeout?: number
+  /**
+   * Connect to hosts that are not on the internet too: loopback, private and link-local addresses. A public server
+   * must not be able to send the doctor there. Default: only if `url` itself names such a host, by `localhost` or by
+   * its IP address.
+   */
+  readonly allowPrivate?: boolean
 }
 
 /**
@@ -27,12 +35,13 @@ export interface DoctorOptions {
  * in; on a server with real dynamic registration each client is registered once.
  *
  * @param url URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
- * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}
+ * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if the name in `url` is that
+ *   of a host that is not on the internet
  */
-export async function doctor (url: string, { only = clients, timeout = 5_000 }: DoctorOptions = {}): Promise<readonly Verdict[]> {
+export async function doctor (url: string, { only = clients, timeout = 5_000, allowPrivate }: DoctorOptions = {}): Promise<readonly Verdict[]> {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_URL(url)
   const mcpUrl = new URL(new URL(url).pathname === '/' ? '/mcp' : url, url).href
-  const net = http(timeout)
+  const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(mcpUrl))))
   // one request for all: this first step is the same for every client
   const endpoint = await net.post(mcpUrl, {
     jsonrpc: '2.0',
@@ -45,12 +54,12 @@ export async function doctor (url: string, { only = clients, timeout = 5_000 }: 
   return verdicts
 }
 
-/** One line per client: `ok` or `fail`, its name, and why. */
+/** One line per client: `ok` or `fail`, its name, and why. What the server said is escaped for a terminal. */
 export function report (verdicts: readonly Verdict[]): string {
   const width = Math.max(0, ...verdicts.map(({ client }) => client.name.length))
   return verdicts.map(({ client, obstacle }) => [
     obstacle ? 'fail' : 'ok  ',
     client.name.padEnd(width),
-    obstacle ? `${obstacle.reason}: ${obstacle.detail}` : 'reaches the sign-in page'
+    obstacle ? `${obstacle.reason}: ${printable(obstacle.detail)}` : 'reaches the sign-in page'
   ].join('  ')).join('\n')
 }

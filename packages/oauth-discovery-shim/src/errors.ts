@@ -23,3 +23,7 @@ export const OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID = createError(
 /** From the doctor: the address it was given is not an http(s) URL. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_URL = createError(
   'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', '%s is not an http(s) URL', 400)
+
+/** From the doctor: a public server leads to a host that is not on the internet, or its own name does. */
+export const OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE = createError(
+  'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE', '%s is at %s, which is not a public address', 400)

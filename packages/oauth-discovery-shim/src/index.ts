@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { warnIfClosed } from './closed.ts'
 import { compileNothing } from './compilers.ts'
 import { cors } from './cors.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
@@ -42,6 +43,7 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   // the first clients shall find the document, and a provider that hangs shall stop nobody: the boot waits
   // for the reading, but not until Fastify gives it up. The reading goes on
   app.addHook('onReady', async () => { await Promise.race([provider.start(), setTimeout(patience(app, settings.timeout), undefined, { ref: false })]) })
+  app.addHook('onListen', async () => await warnIfClosed(app))
   app.addHook('onClose', async () => provider.stop())
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
 
@@ -64,10 +66,12 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
 
     // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
     scope.get('/.well-known/oauth-protected-resource', { config, schema: schemas.protectedResource }, resource(rootResource(settings)))
-    // '/' under a prefix is also the prefix alone: a client that was given /mcp/ keeps the slash
-    await scope.register(async own => {
-      own.get('/', { config, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
-    }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
+    if (mcpPath !== '') {
+      // '/' under a prefix is also the prefix alone: a client that was given /mcp/ keeps the slash
+      await scope.register(async own => {
+        own.get('/', { config, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
+      }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
+    }
 
     // RFC 8414 §3, and where OpenID Connect Discovery 1.0 §4 has it
     scope.get('/.well-known/oauth-authorization-server', { config, schema: schemas.authorizationServer }, contract)
@@ -78,10 +82,10 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       scope.get('/oauth/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
     }
 
-    // RFC 7591 §3. The body is nobody's business here, so no body may fail: without a media type
-    // Fastify has nothing to judge, and the parser lets it pass unread
+    // RFC 7591 §3. The body is nobody's business here, so none within the host's bodyLimit may fail: without a media
+    // type Fastify has nothing to judge. It counts the bytes only of a body that it reads for the parser
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', (_request, payload, done) => { payload.resume(); done(null) })
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => { done(null) })
     scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
     scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')

@@ -42,7 +42,7 @@ export interface ClientRegistration {
 
 type Site = Pick<Settings, 'publicBaseUrl' | 'mcpPath'>
 
-/** `$B/mcp`, without a slash at its end: clients refuse a resource that is longer than the URL they were given. */
+/** `$B/mcp`, or `$B` on a server without an MCP endpoint. No slash at its end: clients refuse a resource that is longer than the URL they were given. */
 const resource = ({ publicBaseUrl, mcpPath }: Site): string => `${publicBaseUrl}${mcpPath}`
 
 /** The document at the root, as the service's contract has it: the authorization server is this origin. */

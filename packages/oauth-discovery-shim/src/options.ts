@@ -19,8 +19,11 @@ export interface OAuthDiscoveryShimOptions {
    * registers is given this one. Empty: no registration is advertised and registering answers 503.
    */
   readonly clientId: string
-  /** Path of the MCP endpoint, without a slash at its end. Default `/mcp`. */
-  readonly mcpPath?: string
+  /**
+   * Path of the MCP endpoint, without a slash at its end. `false`: this server has none, and the resource is the whole
+   * server. Default `/mcp`.
+   */
+  readonly mcpPath?: string | false
   /**
    * Callback URLs that the identity provider has for `clientId`; registration answers them as they
    * are. Default `http://localhost:7777/callback` and `http://127.0.0.1:7777/callback`.
@@ -56,8 +59,10 @@ export interface OAuthDiscoveryShimOptions {
 }
 
 /** The options with every default in place, checked. */
-export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName'>> {
+export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName' | 'mcpPath'>> {
   readonly resourceName: string | undefined
+  /** Empty without an MCP endpoint. */
+  readonly mcpPath: string
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -96,7 +101,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(isSafeUrl(issuer), 'issuer must be an https URL, or http on loopback')
   must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
-  must(isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp')
+  must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
   must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment, as strings')
   // RFC 6749 §3.3: what a scope token may be made of; the challenge quotes it
   must(isFilled(scopes) && scopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
@@ -111,7 +116,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     publicBaseUrl: originOf(publicBaseUrl),
     issuer,
     clientId,
-    mcpPath,
+    mcpPath: mcpPath === false ? '' : mcpPath,
     redirectUris,
     scopes,
     resourceName,

@@ -16,6 +16,7 @@ export const preflight = { hide: true, response: { 204: { type: 'null' } } } as 
 
 export const protectedResource = {
   operationId: 'get_protected_resource_metadata',
+  summary: 'Get the protected-resource metadata',
   description: 'Who protects the MCP endpoint (RFC 9728).',
   tags: ['oauth discovery'],
   response: {
@@ -35,6 +36,7 @@ export const protectedResource = {
 
 export const authorizationServer = {
   operationId: 'get_authorization_server_metadata',
+  summary: 'Get the authorization-server metadata',
   description: 'The identity provider\'s own metadata, plus the registration endpoint (RFC 8414).',
   tags: ['oauth discovery'],
   response: {
@@ -56,7 +58,8 @@ export const authorizationServer = {
 
 export const registration = {
   operationId: 'register_oauth_client',
-  description: 'Every client is given the one client registered at the identity provider (RFC 7591). The body is ignored.',
+  summary: 'Register a client',
+  description: 'Every client is given the one client registered at the identity provider (RFC 7591). The body is ignored; one that is larger than the server reads gets 413.',
   tags: ['oauth discovery'],
   response: {
     201: {
@@ -71,6 +74,7 @@ export const registration = {
         scope: { type: 'string' }
       }
     },
+    413: problem,
     503: problem
   }
 } as const

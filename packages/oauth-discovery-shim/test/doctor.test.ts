@@ -4,6 +4,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor.ts'
+import { httpClient } from '../src/doctor/http.ts'
+import { isPublic, namesPrivateHost } from '../src/doctor/public-address.ts'
+import { walk } from '../src/doctor/walk.ts'
 import { serve } from './build.ts'
 import { freePort, signInWorld } from './mcp-app.ts'
 
@@ -119,7 +122,7 @@ async function byHand (t: Test, change: (url: string) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const { challenge, resource, server, client } = change(url)
-  app.post('/mcp', async (_, reply) => reply.code(401).headers(challenge ? { 'www-authenticate': challenge } : {}).send())
+  for (const path of ['/mcp', '/mcp/']) app.post(path, async (_, reply) => reply.code(401).headers(challenge ? { 'www-authenticate': challenge } : {}).send())
   app.get('/.well-known/oauth-protected-resource/mcp', async () => ({ resource: `${url}/mcp`, authorization_servers: [url], ...resource }))
   app.get('/.well-known/oauth-authorization-server', async () => ({
     issuer: url,
@@ -159,6 +162,11 @@ t.test('documents written by hand', async t => {
   ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons]>) {
     t.strictSame(await reasons(await byHand(t, change), few), expected, what)
   }
+})
+
+t.test('clients that keep the slash at the end of the URL look for the document there', async t => {
+  const url = await byHand(t, () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }))
+  t.strictSame(await reasons(`${url}/mcp/`, few), { ...every('metadata'), python: undefined })
 })
 
 t.test('redirects within the origin are followed as the SDKs follow them, and what stops a client is said', async t => {
@@ -217,6 +225,19 @@ t.test('no redirect of the sign-in page is followed', async t => {
   t.strictSame(opened, ['/authorize'])
 })
 
+t.test('a client whose callback is not known comes with the first registered one, or else with that of the contract', async t => {
+  const callbacks: Array<string | null> = []
+  const idp = await serve(t, (request, response) => {
+    callbacks.push(new URL(request.url!, 'http://localhost').searchParams.get('redirect_uri'))
+    response.end()
+  })
+  for (const uris of [['http://localhost:1/first', 'http://localhost:1/second'], []]) {
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` }, client: { redirect_uris: uris } }))
+    t.strictSame(await reasons(url, ['codex']), { codex: undefined })
+  }
+  t.strictSame(callbacks, ['http://localhost:1/first', 'http://localhost:7777/callback'])
+})
+
 t.test('an error page of the identity provider\'s is recognised', async t => {
   for (const [what, answer, expected] of [
     ['the sign-in page', { status: 200 }, undefined],
@@ -235,6 +256,13 @@ t.test('an error page of the identity provider\'s is recognised', async t => {
   }
 })
 
+t.test('what a server answers is quoted up to a length', async t => {
+  const idp = await serve(t, (_, response) => response.writeHead(302, { location: `/error?error=${'x'.repeat(5000)}` }).end())
+  const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` } }))
+  const [verdict] = await doctor(url, { only: clients.filter(({ id }) => id === 'sdk-1') })
+  t.strictSame(verdict?.obstacle, { reason: 'provider', detail: `${`the identity provider refuses: ${'x'.repeat(5000)}`.slice(0, 499)}…` })
+})
+
 t.test('a public server is tried for a client that runs in the cloud', async t => {
   const verdicts = await doctor('https://127.0.0.1:9/mcp', { only: clients.filter(client => client.hosted) })
   t.strictSame(verdicts.map(({ obstacle }) => obstacle), [{ reason: 'unreachable', detail: 'https://127.0.0.1:9/mcp does not answer' }])
@@ -249,6 +277,73 @@ t.test('the report has one line per client', async t => {
   ].join('\n'))
 })
 
+/** Moves the cursor, sets the title, makes a line of its own, and turns text around. */
+const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\rok  \n\u2028\u202eevil\u{e0041}'
+const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok  \\u000a\\u2028\\u202eevil\\udb40\\udc41'
+
+t.test('what a server says is not obeyed by the terminal, nor longer than a few lines', async t => {
+  const url = await byHand(t, () => ({ server: { issuer: hostile } }))
+  t.equal(report(await doctor(url, { only: clients.filter(({ id }) => id === 'sdk-2') })),
+    `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless}, expected is ${url}`)
+  const long = report(await doctor(await byHand(t, () => ({ server: { issuer: 'x'.repeat(100_000) } })), { only: clients.filter(({ id }) => id === 'sdk-2') }))
+  t.equal(long.length, 'fail  MCP TypeScript SDK 2.x  issuer: '.length + 500)
+})
+
+t.test('an address is public only if it is one of the internet', async t => {
+  for (const address of ['1.1.1.1', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8']) t.equal(isPublic(address), true, address)
+  for (const address of [
+    '127.0.0.1', '127.255.255.254', '0.0.0.0', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '169.254.169.254', '192.0.0.192',
+    '192.0.2.1', '198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '::', '::1', '::127.0.0.1', '::ffff:127.0.0.1', '::ffff:169.254.169.254',
+    '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001:0:1::1', '100::1', '2001:db8::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1', 'fe80::1%eth0',
+    'fec0::1', 'ff02::1'
+  ]) t.equal(isPublic(address), false, address)
+})
+
+t.test('a public server cannot send the doctor to an address that is not public, by whatever name', async t => {
+  const requests: Array<string | undefined> = []
+  const { port } = new URL(await serve(t, (request, response) => {
+    requests.push(request.url)
+    response.end('{}')
+  }))
+  const client = clients[0]!
+  const mcpUrl = 'https://shop.example.com/mcp'
+  const closed = httpClient(1000, true)
+  const leads = async (url: string) => {
+    const headers = new Headers({ 'www-authenticate': `Bearer resource_metadata="${url}"` })
+    return await walk(client, mcpUrl, { url: mcpUrl, status: 401, headers, elsewhere: undefined, text: '', json: {} }, closed)
+  }
+  for (const [host, name, address] of [
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+    ['2130706433', '127.0.0.1', '127.0.0.1'],
+    ['0x7f.1', '127.0.0.1', '127.0.0.1'],
+    ['[::1]', '[::1]', '::1'],
+    ['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '::ffff:7f00:1'],
+    ['169.254.169.254', '169.254.169.254', '169.254.169.254'],
+    ['10.0.0.1', '10.0.0.1', '10.0.0.1']
+  ] as const) {
+    t.strictSame(await leads(`http://${host}:${port}/document`), {
+      reason: 'private', detail: `the server leads to a host that is not on the internet: ${name} is at ${address}, which is not a public address`
+    }, host)
+  }
+  t.match(await leads(`http://localhost:${port}/document`), { reason: 'private', detail: /: localhost is at (127\.0\.0\.1|::1), which is not a public address$/ }, 'a name is resolved')
+  for (const ask of [() => closed.post(`http://localhost:${port}/`, {}), () => closed.open(`http://localhost:${port}/`)]) {
+    await t.rejects(ask(), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' })
+  }
+  t.strictSame(requests, [])
+})
+
+t.test('only a URL that names a private host opens the way to others', async t => {
+  for (const url of ['http://localhost/', 'http://a.localhost:1/', 'http://localhost./', 'http://127.0.0.1/', 'http://[::1]/', 'http://192.168.1.1/']) t.equal(namesPrivateHost(new URL(url)), true, url)
+  for (const url of ['http://localhost.example.com/', 'http://notlocalhost/', 'http://shop/', 'http://1.1.1.1/', 'http://[2606:4700::1]/']) t.equal(namesPrivateHost(new URL(url)), false, url)
+  const { baseUrl } = await signInWorld(t)
+  await t.rejects(doctor(baseUrl, { allowPrivate: false }), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' })
+})
+
+t.test('an answer that does not end is none', async t => {
+  const url = await serve(t, (_, response) => { response.writeHead(401).write('{') })
+  t.strictSame((await doctor(url, { only: clients.slice(0, 1), timeout: 100 }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
+})
+
 t.test('what is not an http(s) URL is refused', async t => {
   for (const url of ['', 'localhost:8080', 'file:///etc/passwd', 'http://']) {
     await t.rejects(doctor(url), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', message: `${url} is not an http(s) URL` }, url)
@@ -257,10 +352,12 @@ t.test('what is not an http(s) URL is refused', async t => {
 
 t.test('the command', async t => {
   const { baseUrl } = await signInWorld(t)
-  const [good, bad, noUrl, ...wrong] = await Promise.all([
+  const [good, bad, noUrl, plain, ...wrong] = await Promise.all([
     command('doctor', baseUrl, 'sdk-1', 'sdk-2'),
     command('doctor', baseUrl, 'sdk-1', 'vs-code'),
-    command('doctor', 'localhost'),
+    command('doctor', `localhost${hostile}`),
+    command('doctor', '--private', 'http://0.0.0.0:9', 'sdk-1'),
+    command('doctor', '--privat', baseUrl),
     command(),
     command('doctor', baseUrl, 'netscape')
   ])
@@ -276,9 +373,14 @@ t.test('the command', async t => {
       'fail  VS Code                 callback: the identity provider does not know the callback http://127.0.0.1:33418/\n',
     err: ''
   })
-  t.strictSame(noUrl, { code: 2, out: '', err: 'localhost is not an http(s) URL\n' })
+  t.strictSame(noUrl, { code: 2, out: '', err: `localhost${harmless} is not an http(s) URL\n` })
+  t.strictSame(plain, {
+    code: 1,
+    out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n',
+    err: 'warning: over plain http anybody on the way can read and change what the server says; use https\n'
+  }, 'another host than this one, without encryption')
   for (const { code, out, err } of wrong) {
-    t.match(err, /^Usage: oauth-discovery-shim doctor <url> \[client…\]/)
+    t.match(err, /^Usage: oauth-discovery-shim doctor \[--private\] <url> \[client…\]/)
     t.strictSame({ code, out }, { code: 2, out: '' })
   }
 })

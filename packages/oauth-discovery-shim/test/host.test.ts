@@ -85,6 +85,6 @@ t.test('the host sees schemas that describe the answers', async t => {
   t.strictSame(described, {
     get_protected_resource_metadata: ['200'],
     get_authorization_server_metadata: ['200', '503'],
-    register_oauth_client: ['201', '503']
+    register_oauth_client: ['201', '413', '503']
   })
 })

@@ -54,7 +54,8 @@ export async function signInWorld (
   const accepted = new Set<string>()
   const revoked = new Set<string>()
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`))
-  app.addHook('onRequest', async ({ method, url }) => { requests.push(`${method} ${url}`) })
+  // Calls over the network, not those of the server itself.
+  app.addHook('onRequest', async ({ method, url, raw }) => { if (raw.socket.remotePort !== undefined) requests.push(`${method} ${url}`) })
   app.addHook('onRequest', async ({ url }, reply) => {
     const [status, target] = redirect(url, baseUrl) ?? []
     if (target !== undefined) return reply.redirect(target, status)

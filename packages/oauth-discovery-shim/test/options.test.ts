@@ -63,6 +63,8 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ scopes: 'openid email' as unknown as string[] }, 'scopes'],
     [{ scopes: ['openid email'] }, 'scopes'],
     [{ scopes: ['open"id'] }, 'scopes'],
+    [{ scopes: ['openid', 'email profile'] }, 'scopes'],
+    [{ redirectUris: ['http://localhost:7777/callback', '/callback'] }, 'redirectUris'],
     [{ timeout: 0 }, 'timeout'],
     [{ timeout: NaN }, 'timeout'],
     [{ refreshInterval: 2 ** 31 }, 'refreshInterval'],

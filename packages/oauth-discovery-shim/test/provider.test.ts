@@ -112,6 +112,13 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
   }
 })
 
+t.test('clients are told to wait for the next attempt, which is later after each failure', async t => {
+  const app = await build(t, options('http://127.0.0.1:9'))
+  const retryAfter = async () => (await app.inject(document)).headers['retry-after']
+  t.equal(await retryAfter(), '1')
+  await until(async () => await retryAfter() === '2')
+})
+
 t.test('an endless document is not read to its end', async t => {
   let sent = 0
   const issuer = await serve(t, (_, response) => {

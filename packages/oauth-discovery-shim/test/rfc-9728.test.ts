@@ -57,6 +57,16 @@ t.test('another path of the MCP endpoint is in every document', async t => {
     'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/agents/v1", scope="openid"')
 })
 
+t.test('on a server without an MCP endpoint the resource is the server, and there is one document', async t => {
+  const { issuer } = await provider(t)
+  const app = await build(t, { ...options(issuer), resourceName: 'Example shop', mcpPath: false })
+
+  t.strictSame((await app.inject(root)).json(), { ...contract, resource: 'https://shop.example.com' })
+  t.equal((await app.inject(`${root}/mcp`)).statusCode, 404)
+  t.equal(app.oauthChallenge,
+    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource", scope="openid email profile"')
+})
+
 t.test('the challenge leads to the document at the resource\'s own path', async t => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))

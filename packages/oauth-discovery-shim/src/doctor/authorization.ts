@@ -60,7 +60,7 @@ function errorFrom ({ status, headers, text }: Answer, asked: URL): string | und
     return searchParams.has('error') ? `${searchParams.get('error')} ${searchParams.get('error_description') ?? ''}`.trim() : undefined
   }
   if (status < 400) return undefined
-  return /invalid_[a-z_]+|[a-z]+_mismatch/.exec(text)?.[0] ?? `status ${status}`
+  return /invalid_[a-z_]+|(?<![a-z])[a-z]+_mismatch/.exec(text)?.[0] ?? `status ${status}`
 }
 
 /** RFC 9207: a provider that names itself on the callback is refused by clients that expect another issuer. */

@@ -1,3 +1,4 @@
+import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
 import { callbackIssuer, registrationWith, signInPage } from './authorization.ts'
 import type { ClientProfile } from './clients.ts'
 import { documentAt, resourceFor, serverFor } from './discovery.ts'
@@ -6,6 +7,15 @@ import { first, list, stop, type Obstacle } from './step.ts'
 
 /** Takes the steps of one client from the MCP endpoint's URL to the sign-in page. `undefined`: it gets there. */
 export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
+  try {
+    return await steps(client, mcpUrl, endpoint, http)
+  } catch (error) {
+    if (!(error instanceof OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE)) throw error
+    return stop('private', `the server leads to a host that is not on the internet: ${error.message}`).obstacle
+  }
+}
+
+async function steps (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
   if (endpoint === undefined) return stop('unreachable', `${mcpUrl} does not answer`).obstacle
   if (client.hosted && !mcpUrl.startsWith('https:')) return stop('unreachable', 'it runs in the cloud and reaches https servers only').obstacle
   if (endpoint.elsewhere !== undefined) return stop('endpoint', `POST ${mcpUrl} ${outcome(endpoint)}`).obstacle
@@ -34,6 +44,6 @@ export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Ans
 /** RFC 9728 §5.1. Clients look at the first scheme only. */
 function challengeFrom ({ headers }: Answer): { url: string | undefined, scope: string | undefined } {
   const header = headers.get('www-authenticate') ?? ''
-  const member = (name: string) => /^bearer /i.test(header) ? new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] : undefined
-  return { url: member('resource_metadata'), scope: member('scope') }
+  const member = (pattern: RegExp) => /^bearer /i.test(header) ? pattern.exec(header)?.[1] : undefined
+  return { url: member(/resource_metadata="([^"]*)"/), scope: member(/scope="([^"]*)"/) }
 }

@@ -1,0 +1,11 @@
+const longest = 500
+
+/**
+ * What a server said, so that a terminal shows it and does not obey it: control characters (C0, C1, line ends), and
+ * those that reorder or hide text, are written as in JSON, `\u001b`. Longer strings are cut.
+ */
+export function printable (text: string): string {
+  const start = text.length > longest ? `${text.slice(0, longest - 1)}…` : text
+  return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
+    Array.from({ length: character.length }, (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`).join(''))
+}
