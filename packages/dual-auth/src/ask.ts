@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from './errors.ts'
+import { DUAL_AUTH_OPTION_INVALID, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from './errors.ts'
 
 /**
  * Asks the store one thing.
@@ -26,7 +26,7 @@ export function createAsk (timeout: number, log: FastifyBaseLogger): Ask {
       answer = question()
       return await Promise.race([answer, deadline])
     } catch (error) {
-      if (error instanceof DUAL_AUTH_SHOP_UNKNOWN) throw error
+      if (error instanceof DUAL_AUTH_SHOP_UNKNOWN || error instanceof DUAL_AUTH_OPTION_INVALID) throw error
       // If it is the question that failed, then so has this.
       if (late !== undefined) answer?.then(late, () => {})
       log.error({ err: error }, 'the API key store failed')

@@ -67,7 +67,7 @@ export function identityFromClaims (claims: Claims, rules: ClaimRules, now: numb
   // An ID token says who somebody is to an app; it is no permission to call anything.
   if (use !== 'access') throw refusal('token_use is not access')
   if (typeof sub !== 'string' || sub === '') throw refusal('sub is not a string')
-  if (typeof clientId !== 'string' || clientId === '') throw refusal('client_id is not a string')
+  if (typeof clientId !== 'string') throw refusal('client_id is not a string')
   if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw refusal('exp or iat is not an integer')
   if (Number(iat) > now + rules.clockTolerance) throw refusal('iat is in the future')
   if (!audienceMatches(claims.aud, rules.audience)) throw refusal('aud is another resource')

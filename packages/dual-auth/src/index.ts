@@ -14,14 +14,16 @@ import { createLastUsed } from './last-used.ts'
 import { createKeyCheck } from './key-check.ts'
 import { registerJwt } from './jwt.ts'
 import { managementRoutes } from './routes.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING, DUAL_AUTH_OPTION_INVALID } from './errors.ts'
 
 export type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
 export type { ApiKeyIdentity, Identity, MachineIdentity, UserIdentity } from './identity.ts'
-export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyPage, NewApiKey, Page, StoredApiKey } from './store.ts'
+export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyChange, KeyField, KeyFilter, KeyPage, KeyQuery, NewApiKey, OnStored, StoredApiKey } from './store.ts'
 export type { AuthPolicy, AuthRoute } from './policy.ts'
 export type { ChallengeOptions } from './challenge.ts'
 export type { MintedKey, Pepper } from './api-key.ts'
+export { createApiKey } from './new-key.ts'
+export type { CreatedKey, KeyRequest } from './new-key.ts'
 export { scopesFromRoute } from './policy.ts'
 export { keyPattern } from './api-key.ts'
 export { memoryStore } from './memory.ts'
@@ -35,6 +37,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route. @default what the `policy` option says, else 'jwt' */
     auth?: AuthPolicy
+    /**
+     * Says that API keys of every shop are meant to call the route, whose path names no shop: there is no warning of it at
+     * startup. It opens nothing: where the path names a shop, a key still needs to be that shop's. @default false
+     */
+    anyShop?: boolean
   }
   interface FastifyRequest {
     /** Who is calling; null on public routes only. */
@@ -80,7 +87,11 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.addHook('onRoute', route => {
     const policy = policyFromRoute(route, decide)
     route.config = { ...route.config, auth: policy }
-    if (policy === 'dual') warnOfOtherParams(route.url)
+    if (policy === 'dual' && route.config.anyShop !== true) warnOfOtherParams(route.url)
+  })
+  app.addHook('onReady', async () => {
+    // A database that is away now may come later, and `ask` has logged it.
+    await ask(async () => apiKeys.store.ready?.()).catch(error => { if (error instanceof DUAL_AUTH_OPTION_INVALID) throw error })
   })
   app.addHook('onRequest', guard)
   app.addHook('onClose', async () => {
@@ -89,13 +100,13 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
 
   if (management !== undefined) {
-    const { canManage, path } = management
+    const { path, ...decisions } = management
     // Known when the server is ready: the host's routes are defined after these, in plugins of their own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesOfRoutes(routes, scopesOf) })
-    await app.register(managementRoutes, { prefix: path, host: app, options: apiKeys, shops, canManage, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
+    await app.register(managementRoutes, { prefix: path, host: app, options: apiKeys, shops, ...decisions, isScope: scope => scopes.has(scope), ask, queue, lastUsed, challenge })
   }
 
   /** Where the shop is spelt otherwise, or left out, it would go unchecked without a word; the twins of a path are one. */

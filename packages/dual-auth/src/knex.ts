@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
-import type { ApiKeyRecord, ApiKeyStore, StoredApiKey } from './store.ts'
+import { recordFromNewKey, type ApiKeyRecord, type ApiKeyStore, type KeyFilter, type KeyQuery, type StoredApiKey } from './store.ts'
+import { DUAL_AUTH_OPTION_INVALID } from './errors.ts'
 import { isNoShopId, isOfNoShop, shopUnknown, unless } from './shop-errors.ts'
 
 /** Never `*`: what a listing does not read it cannot leak. */
@@ -36,11 +37,18 @@ const LOCK_SHOP = `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
  */
 export function knexStore (knex: Knex): ApiKeyStore {
   return {
+    async ready () {
+      const columns = [...new Set([...RECORD, ...STORED, 'created_by', 'revoked_by'])]
+      await unless(isMistake, knex('api_keys').select(columns).limit(0), () => {
+        throw new DUAL_AUTH_OPTION_INVALID('apiKeys.store: the table api_keys or one of its columns is missing or may not be read; createApiKeysTable(knex) makes it')
+      })
+    },
     async find (fingerprints) {
       const row = await knex<Row>('api_keys').select(...STORED).whereIn('fingerprint', fingerprints).first()
       return row === undefined ? null : storedFromRow(row)
     },
-    async insert ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }, limit) {
+    async insert (key, limit, onStored) {
+      const { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt } = key
       return knex.transaction(async trx => {
         // Counting and inserting must be one step, or two requests at once both find room for the last key.
         await unless(isNoShopId, trx.raw(LOCK_SHOP, [shopId]), shopUnknown)
@@ -60,22 +68,31 @@ export function knexStore (knex: Knex): ApiKeyStore {
           created_by: createdBy,
           expires_at: expiresAt
         }), shopUnknown)
+        await onStored?.(recordFromNewKey(key), trx)
         return true
       })
     },
-    async list (shopId, { skip, limit }) {
-      const ofShop = knex<Row>('api_keys').where('shop_id', shopId)
+    async list (shopId, { skip, limit, filter, sort }) {
+      const ofShop = knex<Row>('api_keys').where('shop_id', shopId).modify(where, filter)
+      const order = orderFromSort(sort)
       // One statement: between two of them a key could be made. It has a row of nulls where the page is empty.
-      const query = knex.from(ofShop.clone().select(...RECORD).orderBy(['created_at', 'id']).offset(skip).limit(limit).as('page'))
+      const query = knex.from(ofShop.clone().select(...RECORD).orderByRaw(order).offset(skip).limit(limit).as('page'))
         .rightJoin(ofShop.clone().count('* as count').as('every'), knex.raw('true'))
-        .select<Array<Pick<Row, typeof RECORD[number]> & { count: number | string }>>('page.*', 'every.count').orderBy(['created_at', 'id'])
+        .select<Array<Pick<Row, typeof RECORD[number]> & { count: number | string }>>('page.*', 'every.count').orderByRaw(order)
       const rows = await unless(isNoShopId, query, () => [])
       const found = rows.filter(({ id }) => id !== null)
       return { keys: found.map(recordFromRow), count: Number(rows[0]?.count ?? 0) }
     },
-    async revoke (shopId, id, by, at) {
-      const set = { revoked_at: knex.raw('coalesce(revoked_at, ?)', [at]), revoked_by: knex.raw('coalesce(revoked_by, ?)', [by]) }
-      return await unless(isNoShopId, knex('api_keys').where({ id, shop_id: shopId }).update(set), () => 0) > 0
+    async revoke (shopId, id, by, at, onStored) {
+      return knex.transaction(async trx => {
+        const revocation = trx('api_keys').where({ id, shop_id: shopId }).whereNull('revoked_at')
+          .update({ revoked_at: at, revoked_by: by }).returning<Array<Pick<Row, typeof RECORD[number]>>>([...RECORD])
+        const revoked = await unless(isNoShopId, revocation, () => null)
+        if (revoked === null) return false
+        if (revoked[0] === undefined) return await trx('api_keys').where({ id, shop_id: shopId }).first('id') !== undefined
+        await onStored?.(recordFromRow(revoked[0]), trx)
+        return true
+      })
     },
     async rehash (id, previous, { fingerprint, pepperId, hash }) {
       await knex('api_keys').where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash })
@@ -86,6 +103,29 @@ export function knexStore (knex: Knex): ApiKeyStore {
         .update({ last_used_at: at })
     }
   }
+}
+
+/** Leaves the keys that match all of the filter. */
+function where (query: Knex.QueryBuilder, { q, revoked, scopes, ...fields }: KeyFilter): void {
+  for (const [field, values] of Object.entries(fields)) {
+    const present = values.filter(value => value !== null)
+    // Answers have milliseconds, the columns may have microseconds.
+    const column = query.client.raw(field.endsWith('_at') ? "date_trunc('milliseconds', ??)" : '??', [field])
+    query.where(any => {
+      any.whereIn(column, present)
+      if (present.length < values.length) any.orWhereNull(field)
+    })
+  }
+  if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
+  if (revoked !== undefined) query.whereRaw(`revoked_at is ${revoked ? 'not ' : ''}null`)
+  if (q !== undefined) query.whereRaw("(name ilike :part escape '!' or prefix ilike :part escape '!')", { part: `%${q.replace(/[!%_]/g, '!$&')}%` })
+}
+
+/** The id is always last, so that pages never overlap. `sort` names a column, and nothing else. */
+function orderFromSort (sort: KeyQuery['sort']): string {
+  if (sort === null) return 'revoked_at is not null, created_at desc, id desc'
+  const direction = sort.descending ? 'desc' : 'asc'
+  return `${sort.field} ${direction} nulls last, id ${direction}`
 }
 
 /**
@@ -115,6 +155,11 @@ export async function createApiKeysTable (knex: Knex): Promise<void> {
       )`)
     await trx.raw('create index if not exists api_keys_shop_id_created_at_index on api_keys (shop_id, created_at)')
   })
+}
+
+/** SQLSTATE class 42, or 3F000: no such table, column or schema, or no right to read it. It will not pass by waiting. */
+function isMistake ({ code }: { readonly code?: unknown }): boolean {
+  return /^(42...|3F000)$/.test(String(code))
 }
 
 // Dates and bytes pass through constructors because a host may have set other type parsers for its pool.

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Pepper } from './api-key.ts'
-import type { ApiKeyStore } from './store.ts'
+import type { ApiKeyStore, KeyChange } from './store.ts'
 import type { AuthPolicy, AuthRoute } from './policy.ts'
 import type { ChallengeOptions } from './challenge.ts'
 import type { ClaimRules } from './identity.ts'
@@ -74,6 +74,12 @@ export interface ManagementOptions {
    * False is a 403; what it throws is the answer.
    */
   readonly canManage: (request: FastifyRequest, shopId: string) => boolean | Promise<boolean>
+  /**
+   * Called for every key that these routes make or revoke, for an audit trail. `transaction` is the transaction of the
+   * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. What is written in it is kept if and only
+   * if the change is. If the function throws, the change is undone and the response is 503. @default none
+   */
+  readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
   /** Path of the collection; must hold the shop parameter. @default '/shops/:shop_id/api-keys' */
   readonly path?: string
 }

@@ -36,7 +36,8 @@ export function resolveOptions (options: DualAuthOptions): ResolvedOptions {
   }
 }
 
-function resolveApiKeys (options: ApiKeyOptions): ResolvedApiKeyOptions {
+/** @throws {@link DUAL_AUTH_OPTION_INVALID} */
+export function resolveApiKeys (options: ApiKeyOptions): ResolvedApiKeyOptions {
   const {
     marker, peppers, store, logN = 5, headerName = 'x-api-key', shopParam = 'shop_id', shopIdFromParam = (value: string) => value,
     maxPerShop = 100, concurrency = 3, queueLength = 256, storeTimeout = 2000, ...rest
@@ -111,8 +112,8 @@ function resolveChallenge (challenge: ChallengeOptions): ChallengeOptions {
 }
 
 function resolveManagement (management: ManagementOptions, shopParam: string): Required<ManagementOptions> {
-  const { canManage, path = `/shops/:${shopParam}/api-keys`, ...rest } = record('management', management)
+  const { canManage, onKeyChange = () => {}, path = `/shops/:${shopParam}/api-keys`, ...rest } = record('management', management)
   nothingElse('management.', rest)
   demand(typeof path === 'string' && path.split('/').includes(`:${shopParam}`), `management.path must hold :${shopParam}`)
-  return { canManage: callable('management.canManage', canManage), path }
+  return { canManage: callable('management.canManage', canManage), onKeyChange: callable('management.onKeyChange', onKeyChange), path }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Static } from '@sinclair/typebox'
 import type { Ask } from './ask.ts'
@@ -7,12 +6,14 @@ import type { Queue } from './queue.ts'
 import type { Shops } from './shop.ts'
 import { headersFromRefusal, type ChallengeOptions } from './challenge.ts'
 import type { ManagementOptions, ResolvedApiKeyOptions } from './options.ts'
-import type { ApiKeyRecord } from './store.ts'
-import { fingerprint, mintKey } from './api-key.ts'
-import { hashFromKey } from './hash.ts'
+import { recordFromNewKey, type ApiKeyRecord, type KeyChange, type KeyQuery, type OnStored } from './store.ts'
+import { newKey } from './new-key.ts'
+import { excerpt } from './excerpt.ts'
 import { compileOwnSchemas } from './compilers.ts'
-import { FIRST_PAGE, schemasForShop, type Key, type KeyPageQuery, type NewKey } from './schemas.ts'
-import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from './errors.ts'
+import { contentRange } from './list-grammar.ts'
+import { schemasForShop, type Key, type NewKey } from './schemas.ts'
+import { about } from './about.ts'
+import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from './errors.ts'
 
 /** A later one would be written with a sign and six digits of its year, which is no date-time of RFC 3339. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -24,6 +25,7 @@ export interface RouteParts {
   readonly options: ResolvedApiKeyOptions
   readonly shops: Shops
   readonly canManage: ManagementOptions['canManage']
+  readonly onKeyChange: Required<ManagementOptions>['onKeyChange']
   /** Whether a key with this scope can call something. */
   readonly isScope: (scope: string) => boolean
   readonly ask: Ask
@@ -33,8 +35,8 @@ export interface RouteParts {
 }
 
 /** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, options, shops, canManage, isScope, ask, queue, lastUsed, challenge }) => {
-  const { marker, peppers, store, logN, maxPerShop } = options
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, options, shops, canManage, onKeyChange, isScope, ask, queue, lastUsed, challenge }) => {
+  const { store, maxPerShop } = options
   const { createSchema, listSchema, revokeSchema } = schemasForShop(options.shopParam)
   const config = { auth: 'jwt' } as const
   compileOwnSchemas(app)
@@ -61,34 +63,32 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 
   app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
-    const createdAt = new Date()
     const expiresAt = expiry === undefined ? null : dateFromText(expiry)
-    if (expiresAt !== null && !(expiresAt > createdAt)) throw about('expires_at', new DUAL_AUTH_EXPIRY_PAST())
     const unknown = scopes.filter(scope => !isScope(scope))
-    if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(unknown.join(', ')))
-    const { prefix, plaintext } = mintKey(marker)
-    const record = { id: randomUUID(), shopId: shopOf(request), name, prefix, scopes, createdAt, expiresAt }
-    const secrets = { fingerprint: fingerprint(plaintext, peppers[0]), pepperId: peppers[0].id, hash: await queue(() => hashFromKey(plaintext, logN)) }
-    const createdBy = callerOf(request)
-    const inserted = await ask(() => store.insert({ ...record, ...secrets, createdBy }, maxPerShop), async late => { if (late) await takeBack(record, createdBy) })
+    if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', '))))
+    const { stored, plaintext } = await newKey(options, { shopId: shopOf(request), name, scopes, expiresAt, createdBy: callerOf(request) }, queue)
+    const inserted = await ask(() => store.insert(stored, maxPerShop, told('create', request)), async late => { if (late) await takeBack(stored, request) })
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
-    return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord({ ...record, lastUsedAt: null, revokedAt: null }), plaintext })
+    return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord(recordFromNewKey(stored)), plaintext })
   })
 
-  app.get<{ Querystring: Static<typeof KeyPageQuery> }>('/', { schema: listSchema, config }, async (request, reply) => {
-    const { skip, limit } = { ...FIRST_PAGE, ...request.query }
+  app.get<{ Querystring: KeyQuery }>('/', { schema: listSchema, config }, async (request, reply) => {
     // Whoever has just used a key and looks here should see it.
     await lastUsed.flush()
-    const { keys, count } = await ask(() => store.list(shopOf(request), { skip, limit }))
-    reply.header('content-range', `api-keys ${skip}-${skip + limit}/${count}`)
+    const { keys, count } = await ask(() => store.list(shopOf(request), request.query))
+    reply.header('content-range', contentRange('api-keys', request.query, count, keys.length))
     return keys.map(bodyFromRecord)
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date()))
+    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date(), told('revoke', request)))
     if (!found) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })
+
+  function told (action: KeyChange['action'], request: FastifyRequest): OnStored {
+    return async (key, transaction) => { await onKeyChange({ action, key }, request, transaction) }
+  }
 
   /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} where the path names no shop */
   function shopOf ({ params }: FastifyRequest): string {
@@ -98,19 +98,14 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   }
 
   /** Nobody was given the key, since the answer was a 503: it shall not be good, nor count as one that the shop has. */
-  async function takeBack ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, by: string): Promise<void> {
+  async function takeBack ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, request: FastifyRequest): Promise<void> {
     try {
-      await ask(() => store.revoke(shopId, id, by, new Date()))
+      await ask(() => store.revoke(shopId, id, callerOf(request), new Date(), told('revoke', request)))
       app.log.warn({ keyId: id }, 'an API key was stored too late to be given out, and was revoked')
     } catch (err) {
       app.log.warn({ err, keyId: id }, 'an API key was stored too late to be given out, and could not be revoked')
     }
   }
-}
-
-/** Names the input that the error is about, for the host's error handler. */
-function about (field: string, error: Error): Error {
-  return Object.assign(error, { field })
 }
 
 /** JavaScript knows no leap second (RFC 3339 §5.7): it counts as the one before. */

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { KEY_LIST } from './key-list.ts'
 
 // No control characters: PostgreSQL takes no NUL, and nobody wants the others in a listing.
 const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
@@ -12,13 +13,13 @@ export const NewKey = Type.Object({
   expires_at: Type.Optional(Time)
 }, { additionalProperties: false })
 
-/** What a listing shows unless it is told otherwise: every key that a shop may have at once, unless `maxPerShop` is raised. */
-export const FIRST_PAGE = { skip: 0, limit: 100 }
-
-/** Which part of the listing. */
-export const KeyPageQuery = Type.Object({
-  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: FIRST_PAGE.skip, description: 'How many keys to skip' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: FIRST_PAGE.limit, description: 'How many keys to return at most' }))
+/** The parameters of the listing; `key-list.ts` reads them, since everything arrives as a string. */
+const KeyListQuery = Type.Object({
+  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many keys to skip' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_LIST.maxLimit, default: KEY_LIST.defaultLimit, description: 'How many keys to return at most' })),
+  range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
+  filter: Type.Optional(Type.String({ description: 'A JSON object. Keys match all of it: revoked (true or false), q (part of the name or prefix) and any field of a key, with a value or a list of values' })),
+  sort: Type.Optional(Type.String({ description: 'A field of one value, with a minus for descending; or ["field","ASC"]. Default: active keys first, then the newest first' }))
 })
 
 /** A key as the routes show it. */
@@ -49,6 +50,7 @@ export function schemasForShop (shopParam: string) {
   return {
     createSchema: {
       operationId: 'create_api_key',
+      summary: 'Create an API key',
       description: 'Makes an API key for the shop. This answer is the only one that holds it.',
       tags,
       params: Type.Object(shop),
@@ -57,14 +59,16 @@ export function schemasForShop (shopParam: string) {
     },
     listSchema: {
       operationId: 'list_api_keys',
-      description: 'The API keys of the shop, revoked ones too, oldest first. Content-Range: api-keys {skip}-{skip+limit}/{count}.',
+      summary: 'List API keys',
+      description: 'The API keys of the shop, active ones first, newest first. Content-Range: api-keys {skip}-{skip+limit}/{count}.',
       tags,
       params: Type.Object(shop),
-      querystring: KeyPageQuery,
+      querystring: KeyListQuery,
       response: { 200: Type.Array(Key), 400: ErrorBody, ...refusals }
     },
     revokeSchema: {
       operationId: 'revoke_api_key',
+      summary: 'Revoke an API key',
       description: 'Revokes an API key, at once and everywhere. To do so again is no error.',
       tags,
       params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),

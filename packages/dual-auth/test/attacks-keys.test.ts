@@ -204,7 +204,7 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
   }
   scrypt.stop()
   t.equal(scrypt.runs, 0)
-  t.equal((await store.list(SHOP, { skip: 0, limit: 100 })).keys.every(({ lastUsedAt }) => lastUsedAt === null), true)
+  t.equal((await store.list(SHOP, { filter: {}, sort: null, skip: 0, limit: 100 })).keys.every(({ lastUsedAt }) => lastUsedAt === null), true)
 })
 
 t.test('200 bad keys at once run no scrypt; 200 good ones run one each', async t => {

@@ -56,6 +56,7 @@ const refused: Array<[string, Record<string, unknown>]> = [
   ['a list as token_use', { token_use: ['access'] }],
   ['a client of another app', { client_id: 'other' }],
   ['no client', { client_id: undefined }],
+  ['an empty client', { client_id: '' }],
   ['a list of clients', { client_id: ['web'] }],
   ['no subject', { sub: undefined }],
   ['an empty subject', { sub: '' }],

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import Fastify from 'fastify'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
@@ -55,6 +57,28 @@ t.test('a key is written at most once in the interval, then again', async t => {
   t.strictSame(writes, [['a'], ['a', 'b']])
   await useAt(119_999, 'a', 'b')
   t.equal(writes.length, 2)
+})
+
+t.test('a key that is no longer used takes no memory', async t => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const heapUsed = () => { collectGarbage(); return process.memoryUsage().heapUsed }
+  const lastUsed = createLastUsed({ ...memoryStore(), touch: async () => {} }, createAsk(60_000, log), log, 60_000)
+  const start = Date.now()
+  const before = heapUsed()
+  await at(start, async () => {
+    for (let i = 0; i < 100_000; i++) lastUsed.touch(`key ${i}`)
+    await lastUsed.flush()
+  })
+  const noted = heapUsed() - before
+  await at(start + 60_000, async () => {
+    lastUsed.touch('another')
+    await lastUsed.flush()
+  })
+  const left = heapUsed() - before
+  t.ok(left < noted / 2, `${noted} bytes while their use is recent, ${left} afterwards`)
+  // Used once more: it has to be reachable when the memory is measured.
+  await lastUsed.flush()
 })
 
 t.test('nothing to write is nothing to wait for', async t => {

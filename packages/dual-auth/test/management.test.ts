@@ -28,6 +28,52 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   t.notMatch(list.body, plaintext.split('_')[3])
 })
 
+t.test('the host sees a schema for every status that the routes answer', async t => {
+  const statuses: Record<string, readonly string[]> = {}
+  await build(t, {
+    host: app => {
+      app.addHook('onRoute', ({ schema }) => {
+        if (schema?.tags?.includes('api-keys')) statuses[schema.operationId!] = Object.keys(schema.response!)
+      })
+    }
+  })
+  t.strictSame(statuses, {
+    create_api_key: ['201', '400', '401', '403', '404', '409', '413', '415', '422', '500', '503'],
+    list_api_keys: ['200', '400', '401', '403', '404', '422', '500', '503'],
+    revoke_api_key: ['204', '400', '401', '403', '404', '413', '415', '422', '500', '503']
+  })
+})
+
+t.test('the host is told of each key that is made or revoked, by whom, and can refuse it', async t => {
+  const told: object[] = []
+  let broken = false
+  const harness = await build(t, {
+    auth: {
+      management: {
+        canManage: () => true,
+        onKeyChange: ({ action, key }, { identity }, transaction) => {
+          if (broken) throw new Error('the audit is away')
+          told.push({ action, key, by: identity?.kind, transaction })
+        }
+      }
+    }
+  })
+  const call = as(harness)
+  const made = (await call('POST', PATH, { name: 'Label printer', scopes: ['read'] })).json()
+  for (let times = 0; times < 2; times++) t.equal((await call('DELETE', PATH + made.id)).statusCode, 204)
+  t.equal((await call('DELETE', `${PATH}00000000-0000-4000-8000-000000000000`)).statusCode, 404)
+  const key = { id: made.id, shopId: SHOP, name: 'Label printer', prefix: made.prefix, scopes: ['read'], createdAt: new Date(made.created_at), lastUsedAt: null, expiresAt: null, revokedAt: null }
+  const { revoked_at: revokedAt } = (await call('GET', PATH)).json()[0]
+  t.strictSame(told, [
+    { action: 'create', key, by: 'user', transaction: undefined },
+    { action: 'revoke', key: { ...key, revokedAt: new Date(revokedAt) }, by: 'user', transaction: undefined }
+  ])
+
+  broken = true
+  t.equal((await call('POST', PATH, { name: 'Unseen' })).json().code, 'DUAL_AUTH_STORE_UNAVAILABLE')
+  t.equal((await call('GET', PATH)).json().length, 1)
+})
+
 t.test('both spellings of the path', async t => {
   const call = as(await build(t))
   t.equal((await call('POST', PATH.slice(0, -1), { name: 'a' })).statusCode, 201)
@@ -44,8 +90,10 @@ t.test('and with a router that takes both anyway', async t => {
 t.test('a listing comes in pages, and says how many there are', async t => {
   const harness = await build(t)
   const call = as(harness)
-  const ids: string[] = []
-  for (const name of ['a', 'b', 'c']) ids.push((await harness.mint(SHOP, { name })).id)
+  for (const name of ['a', 'b', 'c']) await harness.mint(SHOP, { name })
+  const made: Array<{ id: string, created_at: string }> = (await call('GET', `${PATH}?sort=id`)).json()
+  // Those of one millisecond come by their ids.
+  const ids = made.toReversed().sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at)).map(({ id }) => id)
   const page = async (query: string) => {
     const { headers, ...response } = await call('GET', PATH + query)
     return [headers['content-range'], response.json().map(({ id }: { id: string }) => id)]
@@ -54,8 +102,37 @@ t.test('a listing comes in pages, and says how many there are', async t => {
   t.strictSame(await page('?limit=2'), ['api-keys 0-2/3', ids.slice(0, 2)])
   t.strictSame(await page('?skip=2&limit=2'), ['api-keys 2-4/3', ids.slice(2)])
   t.strictSame(await page('?skip=5'), ['api-keys 5-105/3', []])
-  for (const query of ['?limit=0', '?limit=1001', '?limit=x', '?skip=-1', '?skip=1000001']) {
-    t.equal((await call('GET', PATH + query)).statusCode, 400, query)
+  t.strictSame(await page('?range=[1,2]'), ['api-keys 1-3/3', ids.slice(1)])
+})
+
+t.test('the newest active key is the first of a listing, however many were revoked', async t => {
+  const harness = await build(t)
+  const call = as(harness)
+  for (let n = 0; n < 101; n++) await call('DELETE', PATH + (await harness.mint(SHOP, { name: `Revoked ${n}` })).id)
+  const { id } = await harness.mint(SHOP, { name: 'In use' })
+  const first = await call('GET', PATH)
+  t.strictSame([first.headers['content-range'], first.json()[0].id, first.json().length], ['api-keys 0-100/102', id, 100])
+  for (const [filter, range] of [['{"revoked":false}', '0-100/1'], ['{"revoked":true}', '0-100/101'], ['{"q":"revoked 10"}', '0-100/2']] as const) {
+    t.equal((await call('GET', `${PATH}?filter=${encodeURIComponent(filter)}`)).headers['content-range'], `api-keys ${range}`, filter)
+  }
+  const counted = await harness.app.inject({ method: 'HEAD', url: `${PATH}?filter=${encodeURIComponent('{"revoked":false}')}`, headers: bearer(harness.issuer.user()) })
+  t.strictSame([counted.statusCode, counted.headers['content-range']], [200, 'api-keys 0-100/1'], 'HEAD counts')
+})
+
+t.test('what a listing does not know is 400 and named', async t => {
+  const call = as(await build(t))
+  for (const [query, message] of [
+    ['limit=0', 'limit must be an integer from 1 to 1000'], ['limit=1001', 'limit must be an integer from 1 to 1000'], ['limit=x', 'limit must be an integer from 1 to 1000'],
+    ['skip=-1', 'skip must be an integer from 0 to 1000000000'], ['range=[0,24]&limit=5', 'range cannot be combined with skip or limit'],
+    ['page=2', 'page is not a known parameter'], ['__proto__=2', '__proto__ is not a known parameter'],
+    ['filter={"colour":1}', 'filter/colour is not a known field'], ['filter={"shop_id":"x"}', 'filter/shop_id is not a known field'],
+    ['filter={"revoked":"no"}', 'filter/revoked must be true or false'], ['filter={"revoked":[true]}', 'filter/revoked must be true or false'],
+    ['filter={"expires_at":"soon"}', 'filter/expires_at must be a date and time such as 2026-01-31T12:00:00Z, or null'],
+    ['filter={"id":"1"}', 'filter/id must be a UUID'], ['filter={"a~/b":1}', 'filter/a~0~1b is not a known field'],
+    ['sort=scopes', 'sort must be one of id, name, prefix, created_at, last_used_at, expires_at, revoked_at, with a minus for descending']
+  ] as const) {
+    const response = await call('GET', `${PATH}?${encodeURI(query)}`)
+    t.strictSame(response.json(), { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: `querystring/${message}` }, query)
   }
 })
 
@@ -205,6 +282,7 @@ t.test('a scope that opens nothing is 400 and named, and no key is made', async 
   for (const [scopes, unknown] of [
     [['nope'], 'nope'],
     [['read', 'nope', 'write', 'nada'], 'nope, nada'],
+    [Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(64, 'x')), `${Array.from({ length: 5 }, (_, i) => `${i}`.padEnd(64, 'x')).join(', ').slice(0, 199)}…`],
     [['list_reports'], 'list_reports'], // for tokens only
     [['get_status'], 'get_status'], // for everybody
     [['create_api_key'], 'create_api_key'], // a route of this plugin
@@ -395,7 +473,7 @@ for (const [name, settings] of Object.entries(hosts)) {
       const page = await call('GET', PATH + query)
       t.strictSame([page.headers['content-range'], page.json()], [`api-keys ${range}`, [key]], query)
     }
-    t.match((await call('GET', `${PATH}?limit=x`)).json(), { statusCode: 400, message: 'querystring/limit must be integer' })
+    t.match((await call('GET', `${PATH}?limit=x`)).json(), { statusCode: 400, message: 'querystring/limit must be an integer from 1 to 1000' })
     t.match((await call('POST', PATH, { name: 5 })).json(), { statusCode: 400, message: 'body/name must be string' })
     t.equal((await call('POST', PATH, { name: 'a', expiresAt: '' })).statusCode, 400)
     t.equal((await call('DELETE', `${PATH}${key.id}`)).statusCode, 204)
@@ -409,5 +487,5 @@ t.test('the host says in its own way what is wrong with the input, and where', a
   const said = async (response: ReturnType<typeof call>) => [(await response).statusCode, (await response).json().message]
   t.strictSame(await said(call('POST', PATH, {})), [422, 'body  required {"missingProperty":"name"}'])
   t.strictSame(await said(call('POST', PATH, { name: 'x', expiresAt: '' })), [422, 'body  additionalProperties {"additionalProperty":"expiresAt"}'])
-  t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit minimum {"comparison":">=","limit":1}'])
+  t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit list {}'])
 })

@@ -84,6 +84,7 @@ const wrong: Wrong[] = [
   [{ scopes: ['read'] as never }, 'dual-auth: scopes must be a function'],
   [{ management: null as never }, 'dual-auth: management must be an object'],
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
+  [{ management: { canManage: () => true, onKeyChange: 'audit' as never } }, 'dual-auth: management.onKeyChange must be a function'],
   [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must hold :shop_id'],
   [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must hold :shop_id'],
   [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],

@@ -200,6 +200,8 @@ t.test('on a route of several methods each needs its own scope, and a key can be
 
 t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async t => {
   const { mint } = await build(t, {
+    // A HEAD route beside it would supply 'read' too.
+    server: { exposeHeadRoutes: false },
     auth: { policy: route => route.url === '/only' ? 'dual' : undefined, scopes: scopesFromRoute },
     routes: app => { app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' }) }
   })
@@ -238,6 +240,8 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/all/*', dual, handler)
       app.get('/any/:shop_id?', dual, handler)
       app.get('/each/:shop_id/:id?', dual, handler)
+      app.get('/reports/:id', { config: { auth: 'dual', anyShop: true } }, handler)
+      app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, handler)
     }
   })
   const warning = (path: string) => `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named shop_id`
@@ -247,6 +251,15 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
     'dual-auth: /any/:shop_id? takes the API keys of every shop where shop_id is left out',
     warning('/shops/:id')
   ])
+})
+
+t.test('a route that is meant for every shop still checks a shop that its path names', async t => {
+  const { app, mint } = await build(t, {
+    routes: app => { app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, async () => '') }
+  })
+  const { plaintext } = await mint()
+  const status = async (url: string) => (await app.inject({ url, headers: bearer(plaintext) })).statusCode
+  t.strictSame([await status('/meant'), await status(`/meant/${SHOP}`), await status(`/meant/${OTHER_SHOP}`)], [200, 200, 403])
 })
 
 t.test('the parameters of a path', async t => {

@@ -49,6 +49,23 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
   }
 })
 
+t.test('a table or a column that is missing is told at startup', async t => {
+  const empty = await embeddedDatabase()
+  t.teardown(() => empty.close())
+  const message = 'dual-auth: apiKeys.store: the table api_keys or one of its columns is missing or may not be read; createApiKeysTable(knex) makes it'
+  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
+  await createApiKeysTable(empty.knex)
+  await t.resolves(build(t, { store: knexStore(empty.knex) }))
+  await empty.knex.raw('alter table api_keys drop revoked_by')
+  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
+})
+
+t.test('a database that is away at startup may come later', async t => {
+  const store: ApiKeyStore = { ...memoryStore(), ready: () => Promise.reject(new RangeError('connection refused')) }
+  const { app } = await build(t, { store })
+  t.equal((await app.inject('/health')).statusCode, 200)
+})
+
 t.test('a table that somebody wrote into: the key is 401, not 500, and the row is named in the log', async t => {
   const logged: string[] = []
   const { app, mint } = await build(t, {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { memoryStore, type ApiKeyStore, type NewApiKey } from '../src/index.ts'
+import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type NewApiKey, type OnStored } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/knex.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
 
@@ -31,7 +31,7 @@ const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
   ...change
 })
 
-const ALL = { skip: 0, limit: 100 }
+const ALL = { skip: 0, limit: 100, filter: {}, sort: null }
 
 /** What every store must do, whatever it keeps keys in. */
 function contract (name: string, store: ApiKeyStore) {
@@ -46,7 +46,7 @@ function contract (name: string, store: ApiKeyStore) {
     t.equal(await store.find([key.hash.subarray(0, 32)]), null)
   })
 
-  t.test(`${name}: lists the keys of one shop, oldest first, without anything secret`, async t => {
+  t.test(`${name}: lists the keys of one shop, newest first, without anything secret`, async t => {
     const shopId = randomUUID()
     const old = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.001Z') })
     const young = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.002Z'), scopes: [] })
@@ -54,11 +54,49 @@ function contract (name: string, store: ApiKeyStore) {
     await store.insert(old, 100)
     await store.insert(newKey({ shopId: randomUUID() }), 100)
     const record = ({ id, name, prefix, scopes, createdAt, expiresAt }: NewApiKey) => ({ id, shopId, name, prefix, scopes, createdAt, lastUsedAt: null, expiresAt, revokedAt: null })
-    t.strictSame(await store.list(shopId, ALL), { keys: [record(old), record(young)], count: 2 })
+    t.strictSame(await store.list(shopId, ALL), { keys: [record(young), record(old)], count: 2 })
     t.strictSame(await store.list(randomUUID(), ALL), { keys: [], count: 0 })
-    for (const [skip, limit, keys] of [[0, 1, [old]], [1, 1, [young]], [1, 5, [young]], [2, 5, []], [9, 1, []]] as const) {
-      t.strictSame(await store.list(shopId, { skip, limit }), { keys: keys.map(record), count: 2 }, `${skip} ${limit}`)
+    for (const [skip, limit, keys] of [[0, 1, [young]], [1, 1, [old]], [1, 5, [old]], [2, 5, []], [9, 1, []]] as const) {
+      t.strictSame(await store.list(shopId, { ...ALL, skip, limit }), { keys: keys.map(record), count: 2 }, `${skip} ${limit}`)
     }
+  })
+
+  t.test(`${name}: lists active keys before revoked ones, filters by every field and sorts by those of one value`, async t => {
+    const shopId = randomUUID()
+    const at = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, n, 5))
+    const keys = [
+      newKey({ shopId, name: 'Printer', prefix: 'ccc1', scopes: [], createdAt: at(1) }),
+      newKey({ shopId, name: 'Till 100%', prefix: 'bbb2', scopes: ['read'], createdAt: at(2), expiresAt: at(50) }),
+      newKey({ shopId, name: 'Robot', prefix: 'aaa3', scopes: ['write', 'read'], createdAt: at(3) }),
+      newKey({ shopId, name: 'Printer', prefix: 'ddd4', scopes: ['list_tags'], createdAt: at(4), expiresAt: at(40) })
+    ]
+    for (const key of keys) await store.insert(key, 100)
+    await store.touch([keys[0]!.id], at(20), at(19))
+    await store.revoke(shopId, keys[2]!.id, 'ada', at(30))
+    await store.revoke(shopId, keys[3]!.id, 'ada', at(31))
+    const found = async (query: Partial<Parameters<ApiKeyStore['list']>[1]>) => {
+      const { keys: page, count } = await store.list(shopId, { ...ALL, ...query })
+      t.equal(count, page.length)
+      return page.map(({ prefix }) => prefix.at(-1)).join('')
+    }
+    const ids = keys.map(({ id }) => id)
+    t.equal(await found({}), '2143', 'active first, then the newest first')
+    for (const [filter, wanted] of [
+      [{ revoked: false }, '21'], [{ revoked: true }, '43'], [{ id: [ids[3]!, ids[0]!] }, '14'], [{ id: [randomUUID()] }, ''],
+      [{ name: ['Printer'] }, '14'], [{ prefix: ['aaa3', 'bbb2'] }, '23'], [{ created_at: [at(2).toISOString()] }, '2'],
+      [{ last_used_at: [at(20).toISOString()] }, '1'], [{ last_used_at: [null] }, '243'], [{ expires_at: [null, at(40).toISOString()] }, '143'],
+      [{ revoked_at: [at(30).toISOString()] }, '3'], [{ scopes: ['read'] }, '23'], [{ scopes: ['list_tags', 'write'] }, '43'],
+      [{ q: 'pRINT' }, '14'], [{ q: '%' }, '2'], [{ q: '_' }, ''], [{ q: 'BB' }, '2'], [{ q: 'r', revoked: false, name: ['Printer', 'Robot'] }, '1']
+    ] as const) t.equal(await found({ filter }), wanted, JSON.stringify(filter))
+    for (const [field, ascending, descending] of [
+      ['prefix', '3214', '4123'], ['created_at', '1234', '4321'], ['revoked_at', '34', '43'], ['expires_at', '42', '24'], ['last_used_at', '1', '1']
+    ] as const) {
+      t.equal((await found({ sort: { field, descending: false } })).slice(0, ascending.length), ascending, field)
+      t.equal((await found({ sort: { field, descending: true } })).slice(0, descending.length), descending, `-${field}`)
+    }
+    const byName = await found({ sort: { field: 'name', descending: false } })
+    t.equal(byName, [...(await found({ sort: { field: 'name', descending: true } }))].reverse().join(''), 'ties in the direction of the field')
+    t.strictSame((await store.list(shopId, { ...ALL, sort: { field: 'id', descending: false } })).keys.map(({ id }) => id), ids.toSorted())
   })
 
   t.test(`${name}: revokes once, for the right shop only`, async t => {
@@ -73,6 +111,27 @@ function contract (name: string, store: ApiKeyStore) {
     t.equal(await store.revoke(shopId, key.id, 'eve', new Date('2032-01-01')), true)
     t.strictSame((await store.find([key.fingerprint]))?.revokedAt, at)
     t.strictSame((await store.list(shopId, ALL)).keys[0]?.revokedAt, at)
+  })
+
+  t.test(`${name}: tells of a key that is made or revoked, once, and undoes it if that fails`, async t => {
+    const shopId = randomUUID()
+    const key = newKey({ shopId })
+    const record = { id: key.id, shopId, name: key.name, prefix: key.prefix, scopes: key.scopes, createdAt: key.createdAt, lastUsedAt: null, expiresAt: null, revokedAt: null }
+    const at = new Date('2030-01-01T00:00:00.000Z')
+    const told: ApiKeyRecord[] = []
+    const tell: OnStored = async record => { told.push(record) }
+    const fail: OnStored = async () => { throw new RangeError('not told') }
+
+    await t.rejects(store.insert(key, 1, fail), { message: 'not told' })
+    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0 })
+    t.equal(await store.insert(key, 1, tell), true)
+    t.equal(await store.insert(newKey({ shopId }), 1, tell), false)
+    await t.rejects(store.revoke(shopId, key.id, 'ada', at, fail), { message: 'not told' })
+    t.strictSame((await store.list(shopId, ALL)).keys, [record])
+    t.equal(await store.revoke(randomUUID(), key.id, 'ada', at, tell), false)
+    t.equal(await store.revoke(shopId, key.id, 'ada', at, tell), true)
+    t.equal(await store.revoke(shopId, key.id, 'ben', new Date(), tell), true)
+    t.strictSame(told, [record, { ...record, revokedAt: at }])
   })
 
   t.test(`${name}: a shop has at most so many keys that are neither revoked nor expired`, async t => {
@@ -187,6 +246,25 @@ t.test('creations at once that spell one shop in several ways do not pass the li
   const store = knexStore(knex)
   const results = await Promise.all(Array.from({ length: 16 }, (_, i) => store.insert(newKey({ shopId: String(spellings[i % 4]) }), 3)))
   t.equal(results.filter(Boolean).length, 3)
+})
+
+t.test('what is written on being told is kept if and only if the key is', async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await createApiKeysTable(knex)
+  await knex.raw('create table audit (key_id uuid not null, revoked boolean not null)')
+  const store = knexStore(knex)
+  const key = newKey()
+  const tell = (error?: Error): OnStored => async ({ id, revokedAt }, transaction) => {
+    await (transaction as Knex.Transaction)('audit').insert({ key_id: id, revoked: revokedAt !== null })
+    if (error !== undefined) throw error
+  }
+  await t.rejects(store.insert(key, 1, tell(new RangeError('too late'))), { message: 'too late' })
+  t.strictSame(await knex('audit'), [])
+  await store.insert(key, 1, tell())
+  await t.rejects(store.revoke(SHOP, key.id, 'ada', new Date(), tell(new RangeError('too late'))), { message: 'too late' })
+  await store.revoke(SHOP, key.id, 'ada', new Date(), tell())
+  t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
 
 t.test('the table can be created again, also inside a migration', async t => {

@@ -1,0 +1,42 @@
+import type { FastifySchemaValidationError } from 'fastify'
+import { excerpt } from './excerpt.ts'
+import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
+import type { KeyField, KeyQuery } from './store.ts'
+
+const fields = {
+  id: { kind: 'uuid' },
+  name: { kind: 'string' },
+  prefix: { kind: 'string' },
+  created_at: { kind: 'instant' },
+  last_used_at: { kind: 'instant', nullable: true },
+  expires_at: { kind: 'instant', nullable: true },
+  revoked_at: { kind: 'instant', nullable: true },
+  scopes: { kind: 'strings' }
+} satisfies Readonly<Record<KeyField | 'scopes', ListField>>
+
+/** The default limit holds every key that a shop may have active at once, unless `maxPerShop` is raised. */
+export const KEY_LIST: ListRules = {
+  fields,
+  conditions: { revoked: { kind: 'boolean' }, q: { kind: 'string' } },
+  defaultLimit: 100,
+  maxLimit: 1000,
+  refuse: (path, message) => Object.assign(new Error(message), { path })
+}
+
+/** Reads the query of the listing, as a validator does: the host's own formatter puts the error into words. */
+export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: KeyQuery } | { error: FastifySchemaValidationError[] } {
+  const unknown = Object.keys(query).find(name => !parameters.includes(name))
+  if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }
+  try {
+    return { value: listQueryFrom(query, KEY_LIST) as KeyQuery }
+  } catch (error) {
+    const { path, message } = error as Error & { path?: readonly string[] }
+    if (path === undefined) throw error
+    return { error: [faultAt(path, message)] }
+  }
+}
+
+function faultAt (path: readonly string[], message: string): FastifySchemaValidationError {
+  const pointer = path.map(part => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return { keyword: 'list', instancePath: pointer, schemaPath: `#/properties${pointer}`, params: {}, message }
+}
