@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { excerpt } from './excerpt.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import type { OnChunk } from './loopback.ts'
 import type { Settings } from './options.ts'
@@ -119,7 +120,7 @@ function leadsToRoute (app: FastifyInstance, { isOwn }: Router, { public: { rout
 }
 
 function elsewhere ({ params, headers }: InnerRequest): string {
-  if (params.size === 0) return `This tool is not for the host ${headers.host ?? 'that was called'}.`
+  if (params.size === 0) return `This tool is not for the host ${excerpt(headers.host ?? 'that was called')}.`
   const values = [...params].map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ')
   return `${values} cannot be used here: that address belongs to another route.`
 }

@@ -1,5 +1,6 @@
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { insteadOf } from './missing-type.ts'
 
 /** What 2020-12 knows and a tool schema may use. Everything else is for Fastify, OpenAPI or Ajv alone. */
 const KNOWN = new Set([
@@ -18,7 +19,7 @@ class Unpublishable extends Error {}
 
 /**
  * Rewrites a draft-07 schema, with the OpenAPI and Ajv keywords Fastify applications use, as JSON Schema 2020-12.
- * References must be inlined or point into `$defs` already.
+ * References must point into `$defs` already.
  * @returns the schema, or a sentence that says what in it cannot be published
  * @see [JSON Schema 2020-12 migration notes](https://json-schema.org/draft/2020-12/release-notes)
  */
@@ -36,6 +37,7 @@ function convert (schema: unknown): Record<string, unknown> {
   if (!isObject(schema)) return { not: {} }
   const dynamic = DYNAMIC.find((keyword) => keyword in schema)
   if (dynamic !== undefined) throw new Unpublishable(`${dynamic} is not supported`)
+  checkPatterns(schema)
   const out = mapSubschemas(schema, (sub) => typeof sub === 'boolean' ? sub : convert(sub))
   tuples(out)
   dependencies(out)
@@ -43,7 +45,7 @@ function convert (schema: unknown): Record<string, unknown> {
   examples(out)
   booleans(out)
   checkTypes(out)
-  checkPatterns(out)
+  if (!isReadable(out.pattern)) delete out.pattern
   if (!Array.isArray(out.required)) delete out.required
   const nullable = out.nullable === true
   for (const keyword of Object.keys(out)) if (!KNOWN.has(keyword) || out[keyword] === undefined) delete out[keyword]
@@ -97,20 +99,40 @@ function booleans (schema: Record<string, unknown>): void {
 function checkTypes (schema: Record<string, unknown>): void {
   if (schema.type === undefined) return
   for (const type of [schema.type].flat()) {
-    if (typeof type !== 'string' || !TYPES.has(type)) throw new Unpublishable(`type ${JSON.stringify(type)} is not a JSON Schema type`)
+    if (typeof type !== 'string' || !TYPES.has(type)) throw new Unpublishable(`type ${JSON.stringify(type)} is not a JSON Schema type${insteadOf(String(type))}`)
   }
 }
 
-/** A pattern is read with the u flag; a client fails on one that is not valid then, and may take no tool at all. */
-function checkPatterns (schema: Record<string, unknown>): void {
-  const patterns = isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []
-  if (typeof schema.pattern === 'string') patterns.push(schema.pattern)
-  for (const pattern of patterns) {
-    try {
-      RegExp(pattern, 'u')
-    } catch {
-      throw new Unpublishable(`pattern ${JSON.stringify(pattern)} is not a regular expression with the u flag`)
-    }
+/** Keywords under which a schema that takes more makes the whole take less. */
+const CONTRARY = ['contains', 'if', 'not', 'oneOf']
+
+/**
+ * A pattern is read with the u flag; a client fails on one that is not valid then, and may take no tool at all. A route
+ * whose validator reads patterns without the flag checks such a pattern itself, so it is left out where that is safe.
+ */
+function checkPatterns (schema: JsonSchema): void {
+  const names = Object.keys(objectOrNothing(schema.patternProperties))
+  const pattern = names.find((name) => !isReadable(name)) ?? unreadableIn(CONTRARY.map((keyword) => schema[keyword]))
+  if (pattern !== undefined) throw new Unpublishable(`pattern ${JSON.stringify(pattern)} is not a regular expression with the u flag`)
+}
+
+/** A pattern that cannot be read, in a schema or its subschemas. */
+function unreadableIn (schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(unreadableIn).find((pattern) => pattern !== undefined)
+  if (!isObject(schema)) return undefined
+  if (!isReadable(schema.pattern)) return schema.pattern
+  let found: unknown
+  mapSubschemas(schema, (sub) => { found ??= unreadableIn(sub); return sub })
+  return found
+}
+
+/** Whether a pattern, if it is one, is a regular expression with the u flag. */
+export function isReadable (pattern: unknown): boolean {
+  if (typeof pattern !== 'string') return true
+  try {
+    return RegExp(pattern, 'u') instanceof RegExp
+  } catch {
+    return false
   }
 }
 

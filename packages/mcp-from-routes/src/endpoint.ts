@@ -3,6 +3,7 @@ import { answerWriter } from './answer.ts'
 import { batchRefusal } from './batch.ts'
 import { definitionWriter } from './list.ts'
 import type { Settings } from './options.ts'
+import { idOfOversized } from './oversized.ts'
 import { writtenPages } from './pages.ts'
 import { relay } from './relay.ts'
 import { rpcError, sendAnswer, sendChallenge } from './reply.ts'
@@ -11,6 +12,9 @@ import type { Served } from './served.ts'
 import { Stop } from './stop.ts'
 import { acceptedForm, directMessage, rememberedEnvelopes } from './wire.ts'
 import type { DirectMessage } from './wire.ts'
+
+/** A body over the limit is read as far as so many times the limit, to find out which request it is. */
+const OVERSIZE = 16
 
 /**
  * Registers the endpoint's routes, with and without a slash at the end, in the host's own scope, so that the
@@ -56,14 +60,26 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
 
   /** A body that Fastify could not read is the SDK's to refuse: it knows the protocol's words for it. */
   async function unreadable (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
     // Other errors are for the host's handler, which it may have set after this route.
     if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) return app.errorHandler(error, request, reply)
     return throughSdk(request, reply, undefined)
   }
 
+  /** As an HTTP error it would be one of the transport, which clients do not tell the model. */
+  async function tooLarge (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { bodyLimit } = request.routeOptions
+    // Where there is no content-length, Fastify has read as far as the limit.
+    const id = await idOfOversized(request.raw, request.headers['content-length'] !== undefined, OVERSIZE * bodyLimit)
+    const answer = rpcError(-32600, `Invalid Request: the message is larger than ${bodyLimit} bytes. Send less in one call`, id)
+    if (id === undefined) return reply.code(413).send(answer)
+    // All of the body was read, so there is no need to close the connection.
+    return sendAnswer(reply.code(200).removeHeader('connection'), acceptedForm(request.headers.accept) ?? 'json', JSON.stringify(answer))
+  }
+
   for (const url of urlsOf(app, settings.path)) {
     const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest: [originCheck(settings), ...settings.onRequest] }
-    app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadable })
+    app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadable, ...settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit } })
     app.route({ ...common, method: ['GET', 'DELETE'], handler: notAllowed })
   }
   app.addHook('preClose', async () => {

@@ -1,7 +1,7 @@
 import createError from '@fastify/error'
 
 /*
- * Every one of these is thrown while the application boots, never by a request.
+ * Every one of these is thrown at startup, never by a request.
  * The first %s of a route error is the route, as in `GET /products/:id`.
  */
 
@@ -9,10 +9,14 @@ import createError from '@fastify/error'
 export const MCP_FROM_ROUTES_BAD_OPTION = createError(
   'MCP_FROM_ROUTES_BAD_OPTION', 'Option %s %s', 500)
 
-/** No tagged route was registered after the plugin, which can only see those, and some routes before it. */
+/** Tagged routes were registered before the plugin, which turns only later ones into tools. */
 export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(
   'MCP_FROM_ROUTES_REGISTERED_LATE',
-  'No tagged route was seen, and these routes were registered before mcp-from-routes: %s. Register mcp-from-routes before the routes', 500)
+  'These routes were registered before mcp-from-routes, so they cannot be tools: %s. Register it first, and with await: await app.register(mcpFromRoutes, …)', 500)
+
+/** Several tagged routes cannot be tools. `errors` has the error of each. */
+export const MCP_FROM_ROUTES_BAD_ROUTES = createError<[number, string]>(
+  'MCP_FROM_ROUTES_BAD_ROUTES', '%d routes cannot be tools:\n%s', 500)
 
 /** A tagged route has no `schema.operationId`. */
 export const MCP_FROM_ROUTES_NO_OPERATION_ID = createError(
@@ -37,11 +41,19 @@ export const MCP_FROM_ROUTES_NO_DESCRIPTION = createError(
 /** The path, the query string and the body of a route have an input of the same name. */
 export const MCP_FROM_ROUTES_NAME_CLASH = createError(
   'MCP_FROM_ROUTES_NAME_CLASH',
-  '%s has two inputs named %s (%s). Rename one, or remove the tag', 500)
+  '%s has two inputs named %s (%s). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both', 500)
+
+/** The `config.mcp` of a tagged route cannot be followed. */
+export const MCP_FROM_ROUTES_BAD_CONFIG = createError(
+  'MCP_FROM_ROUTES_BAD_CONFIG', '%s has a config.mcp that cannot be followed: %s', 500)
 
 /** The path or the method of a tagged route cannot be called as a tool. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', '%s cannot be a tool: %s', 500)
+
+/** A query argument of a tagged route would never arrive in the shape that its schema demands. */
+export const MCP_FROM_ROUTES_UNSUPPORTED_QUERY = createError(
+  'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', '%s cannot be a tool: its query argument %s %s', 500)
 
 /** The request body of a tagged route is not JSON. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_BODY = createError(

@@ -62,7 +62,7 @@ function joined (a: FlatObject, b: FlatObject): FlatObject {
   const properties = { ...a.properties }
   for (const [name, schema] of Object.entries(b.properties)) {
     const other = properties[name]
-    properties[name] = other === undefined || JSON.stringify(other) === JSON.stringify(schema) ? schema : { allOf: [other, schema] }
+    properties[name] = other === undefined ? schema : both(other, schema)
   }
   return {
     properties,
@@ -70,6 +70,11 @@ function joined (a: FlatObject, b: FlatObject): FlatObject {
     dependentRequired: { ...a.dependentRequired, ...b.dependentRequired },
     minProperties: Math.max(a.minProperties, b.minProperties)
   }
+}
+
+/** A schema for what fits two of them. */
+export function both (a: JsonSchema, b: JsonSchema): JsonSchema {
+  return JSON.stringify(a) === JSON.stringify(b) ? b : { allOf: [a, b] }
 }
 
 function isOpen (value: unknown): boolean {

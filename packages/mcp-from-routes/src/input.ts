@@ -1,18 +1,24 @@
+import { compact } from './compact.ts'
+import { withoutFilled } from './defaults.ts'
+import { definitionsOf, followed } from './definitions.ts'
+import type { DefinitionMap } from './definitions.ts'
 import { MCP_FROM_ROUTES_BAD_SCHEMA, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_UNSUPPORTED_BODY } from './errors.ts'
-import { flatBody, flatObject, unlisted } from './flatten.ts'
+import { both, flatBody, flatObject, unlisted } from './flatten.ts'
 import type { FlatObject } from './flatten.ts'
-import { isObject } from './json-schema.ts'
+import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import type { Input, Overrides, Place } from './overrides.ts'
 import type { PathPart } from './path.ts'
+import { hasEmptyDefault } from './query.ts'
 import type { SchemaReader } from './schema.ts'
-
-/** Where an argument goes in the inner request. */
-export type Place = 'path' | 'query' | 'body'
+import { typesOf } from './types-of.ts'
 
 /** What a tool takes, and where each argument goes. */
 export interface ToolInput {
   readonly schema: JsonSchema
+  /** The first place of each argument. */
   readonly places: ReadonlyMap<string, Place>
+  readonly inputs: readonly Input[]
   /** How the body is made: not at all, of the arguments whose place is the body, or of the argument `body` alone. */
   readonly body: 'none' | 'fields' | 'whole'
 }
@@ -26,25 +32,48 @@ export interface RequestSchemas {
   readonly consumes?: readonly string[]
 }
 
+/** What else decides about the arguments of a route. */
+export interface InputRules {
+  /** Which inputs have another name or a fixed value. */
+  readonly overrides: Overrides
+  /** Whether the route fills in defaults before it looks for what is required. */
+  readonly fillsDefaults: boolean
+}
+
 /**
  * Joins path parameters, query string and body into the arguments of one tool.
  * @param route - the route as named in errors
  * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY}, {@link MCP_FROM_ROUTES_BAD_SCHEMA}
  */
-export function inputFromRoute (route: string, path: readonly PathPart[], schemas: RequestSchemas, reader: SchemaReader): ToolInput {
-  const input = new InputBuilder(route)
-  input.addAll('path', pathInputs(route, path, schemas.params, reader))
-  input.addAll('query', queryInputs(route, schemas.querystring ?? schemas.query, reader))
-  const body = jsonBody(route, schemas)
-  if (body === undefined) return input.build(reader, 'none')
-  const schema = reader.read(body, 'body', 'input')
-  const flat = flatBody(schema)
+export function inputFromRoute (route: string, path: readonly PathPart[], schemas: RequestSchemas, reader: SchemaReader, { overrides, fillsDefaults }: InputRules): ToolInput {
+  const parts = partsOfRequest(route, schemas, reader, fillsDefaults)
+  const input = new InputBuilder(route, overrides, parts.definitions)
+  input.addAll('path', pathInputs(route, path, parts))
+  input.addAll('query', queryInputs(route, parts))
+  if (parts.body === undefined) return input.build('none')
+  const flat = flatBody(followed(parts.body, parts.definitions))
   if (flat === undefined) {
-    input.addAll('body', { ...EMPTY, properties: { body: schema }, required: ['body'] })
-    return input.build(reader, 'whole')
+    input.addAll('body', { ...EMPTY, properties: { body: parts.body }, required: ['body'] })
+    return input.build('whole')
   }
   input.addAll('body', flat)
-  return input.build(reader, 'fields')
+  return input.build('fields')
+}
+
+/** The schemas of a request, as read. */
+interface RequestParts {
+  readonly params: JsonSchema | undefined
+  readonly querystring: JsonSchema | undefined
+  readonly body: JsonSchema | undefined
+  readonly definitions: DefinitionMap
+}
+
+function partsOfRequest (route: string, schemas: RequestSchemas, reader: SchemaReader, fillsDefaults: boolean): RequestParts {
+  const given = { params: schemas.params, querystring: schemas.querystring ?? schemas.query, body: jsonBody(route, schemas) }
+  const present = Object.entries(given).filter(([, schema]) => schema !== undefined)
+  const read = reader.close({ properties: Object.fromEntries(present.map(([part, schema]) => [part, reader.read(schema, part, 'input')])) })
+  const whole = fillsDefaults ? withoutFilled(read) : read
+  return { params: undefined, querystring: undefined, body: undefined, ...whole.properties as object, definitions: definitionsOf(whole) }
 }
 
 const EMPTY: FlatObject = { properties: {}, required: [], dependentRequired: {}, minProperties: 0 }
@@ -54,28 +83,39 @@ class InputBuilder {
   readonly #route: string
   readonly #properties: Record<string, JsonSchema> = {}
   readonly #places = new Map<string, Place>()
+  #inputs: readonly Input[] = []
+  readonly #overrides: Overrides
+  readonly #chosen = new Set<string>()
   readonly #required = new Set<string>()
   #dependentRequired: Record<string, readonly string[]> = {}
+  readonly #definitions: DefinitionMap
   #minProperties = 0
 
-  constructor (route: string) {
+  constructor (route: string, overrides: Overrides, definitions: DefinitionMap) {
     this.#route = route
+    this.#overrides = overrides
+    this.#definitions = definitions
   }
 
-  addAll (place: Place, flat: FlatObject): void {
+  addAll (place: Place, own: FlatObject): void {
+    const { flat, inputs, chosen } = this.#overrides.apply(place, own)
+    this.#inputs = [...this.#inputs, ...inputs]
+    for (const name of chosen) this.#chosen.add(name)
     // The merged object has at least so many properties only if everything else in it is certain to be there.
-    if (flat.minProperties > 0 && this.#required.size === this.#places.size) this.#minProperties = this.#places.size + flat.minProperties
+    const least = flat.minProperties - Object.keys(flat.properties).filter((name) => this.#places.has(name)).length
+    if (least > 0 && this.#required.size === this.#places.size) this.#minProperties = this.#places.size + least
     for (const [name, schema] of Object.entries(flat.properties)) {
       const taken = this.#places.get(name)
-      if (taken !== undefined) throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
-      this.#places.set(name, place)
-      this.#properties[name] = schema
+      // Whoever chose the name of one of them wants both to have the same value.
+      if (taken !== undefined && !this.#chosen.has(name)) throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
+      this.#places.set(name, taken ?? place)
+      this.#properties[name] = taken === undefined ? schema : both(this.#properties[name] ?? {}, schema)
     }
     for (const name of flat.required) if (this.#places.has(name)) this.#required.add(name)
     this.#dependentRequired = { ...this.#dependentRequired, ...flat.dependentRequired }
   }
 
-  build (reader: SchemaReader, body: ToolInput['body']): ToolInput {
+  build (body: ToolInput['body']): ToolInput {
     const schema = {
       type: 'object',
       properties: this.#properties,
@@ -84,18 +124,33 @@ class InputBuilder {
       ...this.#minProperties > this.#required.size && { minProperties: this.#minProperties },
       additionalProperties: false
     }
-    return { schema: reader.close(schema), places: this.#places, body }
+    const own = { ...schema, $defs: Object.fromEntries(this.#definitions) }
+    const properties = Object.entries(this.#properties).map(([name, property]) => [name, notEmpty(property, this.#places.get(name), own, this.#definitions)])
+    return { schema: compact({ ...own, properties: Object.fromEntries(properties) }), places: this.#places, inputs: this.#inputs, body }
   }
 }
 
-function pathInputs (route: string, path: readonly PathPart[], params: unknown, reader: SchemaReader): FlatObject {
-  const described = params === undefined ? EMPTY : objectOf(route, reader.read(params, 'params', 'input'), 'params')
+/** An empty path value would lead to another route, and a query string holds no empty array: no call may have them. */
+function notEmpty (schema: JsonSchema, place: Place | undefined, root: JsonSchema, definitions: DefinitionMap): JsonSchema {
+  const types = typesOf(schema, root)
+  const whole = followed(schema, definitions)
+  if (place === 'path' && (types?.has('string') ?? true) && whole.enum === undefined && whole.const === undefined) return atLeastOne(schema, whole, 'minLength')
+  if (place === 'query' && types?.has('array') && !hasEmptyDefault(whole)) return atLeastOne(schema, whole, 'minItems')
+  return schema
+}
+
+function atLeastOne (schema: JsonSchema, whole: JsonSchema, keyword: 'minLength' | 'minItems'): JsonSchema {
+  return Number(whole[keyword] ?? 0) >= 1 ? schema : { ...schema, [keyword]: 1 }
+}
+
+function pathInputs (route: string, path: readonly PathPart[], { params, definitions }: RequestParts): FlatObject {
+  const described = params === undefined ? EMPTY : objectOf(route, followed(params, definitions), 'params')
   const inPath = path.filter((part) => 'param' in part)
   const unknown = Object.keys(described.properties).find((name) => !inPath.some((part) => part.param === name))
   if (unknown !== undefined) throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
   const properties = Object.fromEntries(inPath.map(({ param }) => [param, described.properties[param] ?? { type: 'string' }]))
   for (const [name, schema] of Object.entries(properties)) {
-    const types = [schema.type ?? 'string'].flat()
+    const types = [followed(schema, definitions).type ?? 'string'].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {
       throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no one spelling in a URL`)
     }
@@ -103,9 +158,9 @@ function pathInputs (route: string, path: readonly PathPart[], params: unknown, 
   return { ...EMPTY, properties, required: inPath.filter((part) => !part.optional).map((part) => part.param) }
 }
 
-function queryInputs (route: string, query: unknown, reader: SchemaReader): FlatObject {
-  if (query === undefined) return EMPTY
-  const { additionalProperties, unevaluatedProperties, minProperties, ...schema } = reader.read(query, 'querystring', 'input')
+function queryInputs (route: string, { querystring, definitions }: RequestParts): FlatObject {
+  if (querystring === undefined) return EMPTY
+  const { additionalProperties, unevaluatedProperties, minProperties, ...schema } = followed(querystring, definitions)
   if (Object.keys(schema).length === 0) return EMPTY
   const flat = objectOf(route, schema, 'querystring')
   const name = unlisted(flat)
@@ -131,7 +186,6 @@ function jsonBody (route: string, { body, consumes }: RequestSchemas): unknown {
     if (json === undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(route, `it takes ${types.join(', ')}`)
     return Reflect.get(Object(body.content[json]), 'schema')
   }
-  if (mentionsFile(body)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(route, 'it takes a file upload')
   return body
 }
 
@@ -139,9 +193,9 @@ function isJson (mediaType: string): boolean {
   return /^(application\/json|\*\/\*|application\/\*)\s*(;|$)/i.test(mediaType)
 }
 
-/** @fastify/multipart describes uploaded files with `isFile: true`, or with a shared schema of its own. */
-function mentionsFile (schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(mentionsFile)
-  if (!isObject(schema)) return false
-  return schema.isFile === true || Object.values(schema).some(mentionsFile)
+/** Whether a schema has a file: @fastify/multipart describes those with `isFile: true`. */
+export function mentionsFile (schema: JsonSchema): boolean {
+  let found = schema.isFile === true
+  mapSubschemas(schema, (sub) => { found ||= isObject(sub) && mentionsFile(sub); return sub })
+  return found
 }

@@ -17,15 +17,15 @@ export function isObject (value: unknown): value is Record<string, unknown> {
  * Positions that hold data (`enum`, `const`, `default`, `examples`) are left alone, and names in
  * `properties` are never taken for keywords.
  */
-export function mapSubschemas (schema: JsonSchema, change: (subschema: unknown) => unknown): Record<string, unknown> {
+export function mapSubschemas (schema: JsonSchema, change: (subschema: unknown, keyword: string) => unknown): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (MAP.has(keyword) && isObject(value)) {
-      out[keyword] = Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, isSchema(sub) ? change(sub) : sub]))
+      out[keyword] = Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, isSchema(sub) ? change(sub, keyword) : sub]))
     } else if (LIST.has(keyword) && Array.isArray(value)) {
-      out[keyword] = value.map(change)
+      out[keyword] = value.map((sub) => change(sub, keyword))
     } else if (SINGLE.has(keyword) && isSchema(value)) {
-      out[keyword] = change(value)
+      out[keyword] = change(value, keyword)
     } else {
       out[keyword] = value
     }

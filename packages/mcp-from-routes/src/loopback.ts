@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import inject from 'light-my-request'
 import { LightRequest, LightResponse, LightSocket } from './light.ts'
@@ -48,25 +49,42 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, r
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
 /** The same over light-my-request, which is what `app.inject` is: slower, and truer to a socket in its corners. */
-export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, rewrites }) => {
-  const abort = new AbortController()
-  stop.onStop(() => abort.abort())
+export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, rewrites }) => {
+  if (stop.reason !== undefined) return undefined
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
     Object.defineProperty(req, PARENT_REQUEST, { value: outer })
     const socket = new LightSocket(outer.raw.socket)
     // Over HTTP a request closes once its response has, and what it holds is released then. This one would not.
     res.once('close', () => process.nextTick(() => { if (!req.destroyed) req.emit('close') }))
+    stop.onStop(() => {
+      req.destroy()
+      res.destroy()
+    })
     for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
     if (rewrites) keepUrl(req)
     app.routing(req, res)
   }
   const payload = body === undefined ? {} : { payload: body }
   try {
-    const response = await inject(dispatch, { method, url, headers: { ...headers }, ...payload, signal: abort.signal, validate: false })
-    return { statusCode: response.statusCode, headers: response.headers as InnerResponse['headers'], body: response.rawPayload }
+    const response = await inject(dispatch, { method, url, headers: { ...headers }, ...payload, validate: false, payloadAsStream: true })
+    const answer = { statusCode: response.statusCode, headers: response.headers as InnerResponse['headers'], ...await bodyOf(response.stream(), maxBytes) }
+    if (answer.cut) stop.stop('too large')
+    return answer
   } catch (error) {
-    // It rejects when the request is aborted, and when the route destroys the response.
+    // It rejects when the request is ended early, and when the route destroys the response.
     if (stop.reason !== undefined || Reflect.get(Object(error), 'code') === 'LIGHT_ECONNRESET') return undefined
     throw error
   }
+}
+
+/** What comes in one piece is there anyway; of a stream nobody knows how much is still to come. */
+async function bodyOf (stream: Readable, maxBytes: number): Promise<Pick<InnerResponse, 'body' | 'cut'>> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > maxBytes && chunks.length > 1) return { body: Buffer.concat(chunks), cut: true }
+  }
+  return { body: Buffer.concat(chunks) }
 }

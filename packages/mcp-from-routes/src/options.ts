@@ -1,6 +1,7 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import type { ToolCallEvent } from './call.ts'
 import { MCP_FROM_ROUTES_BAD_OPTION } from './errors.ts'
+import { NEVER_FORWARDED } from './headers.ts'
 import type { McpTool } from './tool.ts'
 
 /** Who the server says it is. */
@@ -39,10 +40,21 @@ export interface McpFromRoutesOptions {
    */
   readonly resultHeaders?: readonly string[]
   /**
-   * The origins, like `https://app.example.com` or `chrome-extension://abc`, whose pages may call the endpoint. Requests without an Origin,
+   * The origins, like `https://app.example.com` or `chrome-extension://abc`, whose pages may call the endpoint;
+   * `http://localhost:*` is every port of a host. Requests without an Origin,
    * which browsers always send, are not concerned. Default is any port of localhost, 127.0.0.1 and [::1].
    */
   readonly allowedOrigins?: readonly string[]
+  /**
+   * The largest message that the endpoint takes, in bytes. The body of a call is part of it, and has to fit into the
+   * `bodyLimit` of its route too. Default is the `bodyLimit` of the app.
+   */
+  readonly bodyLimit?: number
+  /**
+   * Whether the app parses JSON in query strings before it validates, as in a `preValidation` hook: a query argument
+   * may then be an object, although the `querystringParser` reads none. Default is false.
+   */
+  readonly jsonQuery?: boolean
   /** The largest result of one call, in bytes of the route's answer. Default is 1,000,000. */
   readonly maxResultBytes?: number
   /** How long the route of a tool may take to answer, in milliseconds. Default is 60,000. */
@@ -76,7 +88,8 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options with defaults in place and names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'canUse' | 'onToolCall'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'canUse' | 'onToolCall'>> {
+  readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
@@ -86,19 +99,19 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 
 /** The longest that setTimeout waits. */
 const MAX_TIMEOUT = 2_147_483_647
-// The version of a route is its tool's: another would lead to another route.
-const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
 /** Every option, so that one that is misspelt, as a list of allowed origins may be, is not passed over. */
 const KNOWN: Readonly<Record<keyof McpFromRoutesOptions, true>> = {
   allowedOrigins: true,
+  bodyLimit: true,
   cacheScope: true,
   cacheTtl: true,
   canUse: true,
   exposedTag: true,
   forwardHeaders: true,
   instructions: true,
+  jsonQuery: true,
   largeTag: true,
   maxResultBytes: true,
   onRequest: true,
@@ -122,7 +135,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     serverInfo, instructions, path = '/mcp', exposedTag = 'mcp', largeTag = 'large', onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-    allowedOrigins, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
+    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
     cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, trustSerializer = false
   } = options
   for (const name in options) check(name in KNOWN || OF_REGISTER.includes(name), name, 'is not known')
@@ -132,7 +145,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
   check(isText(exposedTag), 'exposedTag', 'must be a text')
   check(isText(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a text other than exposedTag')
-  for (const [name, value] of Object.entries({ maxResultBytes, toolTimeout, pageSize })) {
+  for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
     check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
   }
   check(toolTimeout <= MAX_TIMEOUT, 'toolTimeout', `must be at most ${MAX_TIMEOUT}`)
@@ -143,7 +156,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would tell one client what is for another')
-  check(typeof trustSerializer === 'boolean', 'trustSerializer', 'must be true or false')
+  for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
@@ -152,10 +165,12 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     path: path.length > 1 ? path.replace(/\/$/, '') : path,
     exposedTag,
     largeTag,
-    onRequest: hooks,
+    onRequest: hooks.map(awaited),
     forwardHeaders: headerNames('forwardHeaders', forwardHeaders, (name) => !NEVER_FORWARDED.test(name)),
     resultHeaders: headerNames('resultHeaders', resultHeaders, (name) => name !== 'set-cookie'),
     isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOf(allowedOrigins),
+    bodyLimit,
+    jsonQuery,
     maxResultBytes,
     toolTimeout,
     canUse,
@@ -186,16 +201,30 @@ function headerNames (option: string, names: readonly string[], isAllowed: (name
 function oneOf (origins: readonly string[]): (origin: string) => boolean {
   check(Array.isArray(origins) && origins.every(isOrigin), 'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
   const allowed = new Set(origins)
-  return (origin) => allowed.has(origin)
+  return (origin) => allowed.has(origin) || allowed.has(`${origin.replace(/:\d+$/, '')}:*`)
 }
 
 /** Of `chrome-extension://abc` and its like, which browsers send as they are, the URL standard knows no origin. */
 function isOrigin (text: string): boolean {
-  if (!isText(text) || !URL.canParse(text)) return false
-  const { origin } = new URL(text)
-  return origin === 'null' ? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:\d+)?$/.test(text) : origin === text
+  if (!isText(text)) return false
+  const host = text.replace(/:\*$/, '')
+  if (!URL.canParse(host)) return false
+  const { origin } = new URL(host)
+  return origin === 'null' ? /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(:\d+)?$/.test(host) : origin === host
 }
 
 function isLoopback (origin: string): boolean {
   return URL.canParse(origin) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(origin).hostname)
+}
+
+/**
+ * A hook as Fastify can wait for it: one without a callback that returns no promise, as `() => {}`, would leave every
+ * request without an answer.
+ */
+function awaited (hook: onRequestHookHandler): onRequestHookHandler {
+  if (hook.length > 2) return hook
+  const promising: onRequestAsyncHookHandler = async function (request, reply) {
+    return (hook as onRequestAsyncHookHandler).call(this, request, reply)
+  }
+  return promising
 }

@@ -1,3 +1,8 @@
+import { ANNOTATIONS } from './combine.ts'
+import { compact } from './compact.ts'
+import { definitionsOf, referredTo, rewriteShared } from './definitions.ts'
+import type { DefinitionMap } from './definitions.ts'
+import { isReadable } from './dialect.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { SchemaReader } from './schema.ts'
@@ -29,23 +34,41 @@ const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'a
 export function outputFromRoute (response: unknown, reader: SchemaReader): ToolOutput | undefined {
   if (!isObject(response)) return undefined
   const successes = Object.entries(response).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
-  const schemas: JsonSchema[] = []
   const reads: JsonSchema[] = []
   const types = new Map<number | '2xx', string>()
   for (const [status, answer] of successes) {
     const json = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
     if (json === undefined) return undefined
-    const read = reader.read(json.schema, `response ${status}`, 'output')
-    reads.push(read)
-    schemas.push(relaxed(read, true))
+    reads.push(reader.read(json.schema, `response ${status}`, 'output'))
     types.set(/xx$/i.test(status) ? '2xx' : Number(status), json.type)
   }
-  const [first, ...others] = schemas
+  const [first, ...others] = reads
   if (first === undefined) return undefined
-  const schema = reader.close(others.length === 0 ? first : { anyOf: schemas }, (definition) => relaxed(definition))
-  if (reads.some((read) => mayBeText(read, schema.$defs))) return undefined
+  const written = compact(reader.close(others.length === 0 ? first : { anyOf: reads }))
+  if (mayBeText(written, written.$defs)) return undefined
+  const definitions = definitionsOf(written)
+  const kept = rewriteShared(written, others.length > 0 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
+  // What was left out may have been one of two uses of a definition.
+  const schema = compact(kept)
   const wrapped = schema.type !== 'object'
   return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped, types }
+}
+
+/**
+ * Leaves out patterns, of which the serializer knows the names of properties alone. It reads those without the u flag, so
+ * one that clients cannot read says nothing to them.
+ */
+export function withoutPatterns (schema: JsonSchema): JsonSchema {
+  const { pattern, patternProperties, additionalProperties, ...rest } = schema
+  const named = isObject(patternProperties) ? Object.entries(patternProperties) : []
+  const readable = named.filter(([name]) => isReadable(name))
+  const known = {
+    ...rest,
+    ...patternProperties !== undefined && { patternProperties: Object.fromEntries(readable) },
+    // It would be said of the properties that are not named any more.
+    ...additionalProperties !== undefined && readable.length === named.length && { additionalProperties }
+  }
+  return mapSubschemas(known, (sub) => isObject(sub) ? withoutPatterns(sub) : sub)
 }
 
 /**
@@ -97,49 +120,58 @@ function mayBeText (schema: unknown, definitions: unknown, seen: readonly string
   return !Array.isArray(members) || members.some((member) => mayBeText(member, definitions, seen))
 }
 
+/** What holds of the place of a schema, as bits: its value cannot be missing; nothing else is joined with it; it is several answers. */
+const WHOLE = 1
+const ALONE = 2
+const ANSWERS = 4
+
+type Use = (schema: JsonSchema, place: number) => void
+
 /**
  * Leaves what Fastify's serializer makes true of every answer. It coerces types, fills defaults and drops other
  * properties, but it ignores enum, format, lengths and ranges; a client that checks them would reject good answers.
  * It fails without a required property, but writes null, given for an object, as `{}`: where a record is missing in
- * another, nothing in it is required, nor in a definition, which may stand for a property. Items of a list are not
- * missing, nor is the answer as a whole. It takes the first matching alternative, so `oneOf` becomes `anyOf`.
- *
- * @param whole - whether the schema is of what cannot be missing
+ * another, nothing in it is required. Items of a list are not missing, nor is the answer as a whole. It takes the first
+ * matching alternative, so `oneOf` becomes `anyOf`. It joins the parts of a schema before it writes, so what one closes
+ * another may open.
  */
-function relaxed (schema: unknown, whole = false): JsonSchema {
-  if (!isObject(schema)) return {}
+function relaxed (schema: JsonSchema, place: number, definitions: DefinitionMap, use: Use): JsonSchema {
+  const inside = (at: (keyword: string) => number) => (sub: unknown, keyword: string): unknown => isObject(sub) ? relaxed(sub, at(keyword), definitions, use) : sub
+  if (place & ANSWERS) return mapSubschemas(schema, inside(() => WHOLE | ALONE))
   const { oneOf, ...rest } = schema
-  const anyOf = Array.isArray(oneOf) && rest.anyOf === undefined ? { anyOf: oneOf } : {}
-  const joined: JsonSchema = { ...rest, ...anyOf }
-  const { allOf, anyOf: members, items, prefixItems, ...others } = joined
-  const change = (isWhole: boolean) => (sub: unknown): unknown => typeof sub === 'boolean' ? sub : relaxed(sub, isWhole)
-  const out = {
-    ...mapSubschemas(others, change(false)),
-    ...mapSubschemas(listed({ items, prefixItems }), change(true)),
-    ...mapSubschemas(listed({ allOf, anyOf: members }), change(whole))
-  }
-  if (!whole) delete out.required
+  const inner = isJoined(schema) ? place & ~ALONE : place
+  use(schema, inner)
+  const out = mapSubschemas(Array.isArray(oneOf) && rest.anyOf === undefined ? { ...rest, anyOf: oneOf } : rest, inside((keyword) => {
+    if (keyword === 'items' || keyword === 'prefixItems') return WHOLE | ALONE
+    return keyword === 'allOf' || keyword === 'anyOf' ? inner : ALONE
+  }))
+  if (!(place & WHOLE)) delete out.required
   // Of those beyond a tuple it takes no notice; and older clients would refuse every item if none were allowed.
   if (out.prefixItems !== undefined) delete out.items
-  withNull(out)
-  // The serializer joins these before it writes, so what one part closes another may open.
-  const open = schema.allOf !== undefined || schema.if !== undefined || schema.anyOf !== undefined || oneOf !== undefined
-  for (const keyword of Object.keys(out)) if (!GUARANTEED.has(keyword) || (open && keyword === 'additionalProperties')) delete out[keyword]
-  for (const keyword of ['allOf', 'anyOf']) {
-    const members = out[keyword]
-    if (open && Array.isArray(members)) out[keyword] = members.map(opened)
-  }
+  withNull(out, definitions)
+  if (!(inner & ALONE)) delete out.additionalProperties
+  for (const keyword of Object.keys(out)) if (!GUARANTEED.has(keyword)) delete out[keyword]
   return out
 }
 
-function listed (keywords: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(keywords).filter(([, value]) => value !== undefined))
+/** Whether the schema has several parts. A union with null alone is none. */
+function isJoined (schema: JsonSchema): boolean {
+  const keywords = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
+  const { allOf, anyOf, oneOf, if: condition, $ref } = schema
+  if ($ref !== undefined || (anyOf !== undefined && isNullUnion(anyOf))) return keywords.length > 1
+  return [allOf, anyOf, oneOf, condition].some((part) => part !== undefined)
+}
+
+function isNullUnion (anyOf: unknown): boolean {
+  const members = membersOf(anyOf)
+  return members.length === 2 && members[1]?.type === 'null'
 }
 
 /** A default is written as it is, and null where it is allowed whatever the constant is. */
-function withNull (schema: Record<string, unknown>): void {
+function withNull (schema: Record<string, unknown>, definitions: DefinitionMap): void {
+  const beside = [...membersOf(schema.allOf), ...membersOf(schema.anyOf)].map((part) => definitions.get(referredTo(part) ?? '') ?? part)
   // Joined with the others, one part that may be null lets all be.
-  if (schema.default === null || [schema, ...membersOf(schema.allOf), ...membersOf(schema.anyOf)].some(isNullable)) allowNull(schema)
+  if (schema.default === null || [schema, ...beside].some(isNullable)) allowNull(schema)
 }
 
 function isNullable (schema: JsonSchema): boolean {
@@ -165,12 +197,6 @@ function allowNull (schema: Record<string, unknown>): void {
   delete schema.$ref
   if (schema.anyOf === undefined) schema.anyOf = anyOf
   else schema.allOf = [...Array.isArray(schema.allOf) ? schema.allOf as unknown[] : [], { anyOf }]
-}
-
-function opened (schema: unknown): unknown {
-  if (!isObject(schema)) return schema
-  const { additionalProperties, ...rest } = schema
-  return rest
 }
 
 /** `{ result: schema }`, with the references in it moved along. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isObject } from './json-schema.ts'
+import { excerpt } from './excerpt.ts'
 import { pathFromParts } from './path.ts'
+import { addToQuery, jsonText } from './query.ts'
 import type { Tool } from './tool.ts'
 
 /** The inner request that a call becomes. */
@@ -29,6 +30,8 @@ export interface Caller {
 const ACCEPT = 'application/json, */*;q=0.8'
 /** With these a host that trusts its proxy, or reads them itself, sees the same client inside as outside. */
 const IDENTITY = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
+/** So many unknown arguments are named. */
+const MAX_NAMES = 10
 const SURROGATE = /\p{Surrogate}/u
 
 /**
@@ -36,23 +39,24 @@ const SURROGATE = /\p{Surrogate}/u
  * refused here is what it would never see: names it does not know, and values that would change the path.
  */
 export function requestFromCall (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): InnerRequest | Refusal {
-  const { places } = tool.input
+  const { places, inputs } = tool.input
   for (const name in args) if (!places.has(name)) return { refusal: unknownArguments(args, places) }
   const params = new Map<string, string>()
   const query: string[] = []
   const fields: Record<string, unknown> = {}
-  for (const [name, place] of places) {
-    const value = args[name]
-    if (value === undefined || !Object.hasOwn(args, name)) {
-      if (place === 'path' && !isOptional(tool, name)) return { refusal: `${name} is missing` }
+  for (const { place, name, argument, value: fixed } of inputs) {
+    // What is wrong is told of the argument; nobody can help a fixed value.
+    const label = argument ?? name
+    const value = argument === undefined ? fixed : Object.hasOwn(args, argument) ? args[argument] : undefined
+    if (value === undefined) {
+      if (place === 'path' && !isOptional(tool, name)) return { refusal: `${label} is missing` }
     } else if (place === 'path') {
-      const text = pathValue(name, value, caller.maxParamLength)
+      const text = pathValue(label, value, caller.maxParamLength)
       if (typeof text !== 'string') return text
       params.set(name, text)
     } else if (place === 'query') {
-      const pairs = queryPairs(name, value, tool)
-      if ('refusal' in pairs) return pairs
-      query.push(...pairs)
+      const problem = addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser)
+      if (problem !== undefined) return { refusal: `${label} ${problem}` }
     } else {
       fields[name] = value
     }
@@ -71,7 +75,7 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
 
 function unknownArguments (args: Readonly<Record<string, unknown>>, places: ReadonlyMap<string, unknown>): string {
   const unknown = Object.keys(args).filter((name) => !places.has(name))
-  const names = unknown.map((name) => JSON.stringify(name.slice(0, 100))).join(', ')
+  const names = [...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.length > MAX_NAMES ? ['…'] : []].join(', ')
   const takes = places.size === 0 ? 'This tool takes no arguments' : `This tool takes ${[...places.keys()].join(', ')}`
   return `Unknown argument${unknown.length > 1 ? 's' : ''} ${names}. ${takes}`
 }
@@ -91,54 +95,9 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
   return text
 }
 
-/**
- * Arrays repeat the name; objects, which a query string cannot hold, are sent as their JSON text; null is left out.
- * What an array would lose on the way is refused: a filter that arrives empty or shorter would ask for more than was
- * meant. One that is empty is left out where the route takes it to be empty then. An array where an object belongs is
- * JSON text too, for the route to refuse.
- */
-function queryPairs (name: string, value: unknown, { input }: Tool): string[] | Refusal {
-  const pairs: string[] = []
-  const schema: unknown = Reflect.get(Object(input.schema.properties), name)
-  const repeats = Array.isArray(value) && !isObjectSchema(schema)
-  if (repeats && value.length === 0) return hasEmptyDefault(schema) ? pairs : { refusal: `${name} must not be an empty array, which a query string cannot hold. Leaving it out may mean something else` }
-  if (repeats && value.includes(null)) return { refusal: `${name} must not hold null, which a query string cannot` }
-  if (value === null) return pairs
-  for (const item of repeats ? value : [value]) {
-    const text = typeof item === 'object' ? jsonText(item) : String(item)
-    if (text === undefined) return { refusal: `${name} is nested too deeply` }
-    if (SURROGATE.test(text) || SURROGATE.test(name)) return { refusal: `${name} is not valid Unicode` }
-    pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
-  }
-  return pairs
-}
-
-function hasEmptyDefault (schema: unknown): boolean {
-  return isObject(schema) && Array.isArray(schema.default) && schema.default.length === 0
-}
-
-/** Whether a schema takes objects, or null, and nothing else. */
-function isObjectSchema (schema: unknown): boolean {
-  if (!isObject(schema)) return false
-  const types = [schema.type ?? []].flat()
-  if (types.length > 0) return types.includes('object') && types.every((type) => type === 'object' || type === 'null')
-  if (Array.isArray(schema.allOf) && schema.allOf.some(isObjectSchema)) return true
-  const members: unknown = schema.anyOf ?? schema.oneOf
-  return Array.isArray(members) && members.some(isObjectSchema) && members.every((member) => isObjectSchema(member) || (isObject(member) && member.type === 'null'))
-}
-
 function bodyText (value: unknown): string | undefined | Refusal {
   if (value === undefined) return undefined
   return jsonText(value) ?? { refusal: 'The arguments are nested too deeply' }
-}
-
-/** JSON.stringify recurses, so a value nested some thousand levels deep, which JSON.parse takes, overflows the stack. */
-function jsonText (value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
 }
 
 function headersFor (tool: Tool, { headers, forwardHeaders }: Caller, hasBody: boolean): Record<string, string> {
@@ -150,6 +109,7 @@ function headersFor (tool: Tool, { headers, forwardHeaders }: Caller, hasBody: b
     const value = headers[name]
     if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) out[name] = typeof value === 'string' ? value : value.join(', ')
   }
+  for (const name in tool.headers) out[name] = tool.headers[name] as string
   if (tool.version !== undefined) out['accept-version'] = tool.version
   if (hasBody) out['content-type'] = 'application/json'
   return out

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { inArgumentNames } from './argument-names.ts'
 import { isObject } from './json-schema.ts'
 import { isDeclared } from './output.ts'
 import { narrowingArguments } from './tool.ts'
@@ -154,9 +155,10 @@ function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string
 function clientError (tool: Tool, response: InnerResponse): string {
   const status = `${response.statusCode} ${STATUS_CODES[response.statusCode] ?? ''}`.trim()
   const body = jsonOf(response)?.value
-  if (isObject(body)) return inArgumentNames(tool, status + sentenceOf(body, response.statusCode))
   const text = /^text\/plain$|json$/.test(mediaType(response)) ? textOf(response) : ''
-  return inArgumentNames(tool, text === '' ? status : `${status}: ${text}`)
+  const said = isObject(body) ? status + sentenceOf(body, response.statusCode) : text === '' ? status : `${status}: ${text}`
+  // What is cut off in the end need not be read.
+  return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
 }
 
 /** `: taken (E_TAKEN)`, and on a line of its own what of the body that does not say. */
@@ -185,12 +187,4 @@ function unsaid (body: Record<string, unknown>, said: ReadonlySet<unknown>, stat
     if (!isSaid && !(key === 'type' && left === 'about:blank')) more[key] = left
   }
   return Object.keys(more).length === 0 ? undefined : more
-}
-
-/** Fastify's validation speaks of `body/name` and `querystring/limit`; the model knows them as `name` and `limit`. */
-function inArgumentNames ({ input }: Tool, text: string): string {
-  return text.replace(/(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))/g, (match, part: string, path: string | undefined) => {
-    if (part === 'body' && input.body !== 'fields') return match
-    return path === undefined ? 'arguments' : path.replaceAll('~1', '/').replaceAll('~0', '~')
-  })
 }

@@ -1,10 +1,12 @@
 import { MCP_FROM_ROUTES_BAD_SCHEMA } from './errors.ts'
 import { to2020 } from './dialect.ts'
+import type { DefinitionMap } from './definitions.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { insteadOf } from './missing-type.ts'
 import type { Definitions, RefResolver } from './refs.ts'
 
-/** Reads the schemas of one route: references inlined, written as 2020-12. */
+/** Reads the schemas of one route, written as 2020-12. Their references read `#/$defs/<name>`. */
 export interface SchemaReader {
   /**
    * @param part - where the schema stands in the route, for the error message
@@ -12,11 +14,10 @@ export interface SchemaReader {
    * @throws {@link MCP_FROM_ROUTES_BAD_SCHEMA}
    */
   read: (schema: unknown, part: string, io: 'input' | 'output') => JsonSchema
-  /**
-   * The schema with the definitions it refers to, read so far, put beside it.
-   * @param finish - what was done to the schema since it was read, to be done to the definitions too
-   */
-  close: (schema: JsonSchema, finish?: (definition: JsonSchema) => JsonSchema) => JsonSchema
+  /** What the schemas read so far refer to, shared by all of them. */
+  definitions: () => DefinitionMap
+  /** The schema with those definitions put beside it. */
+  close: (schema: JsonSchema) => JsonSchema
 }
 
 /**
@@ -25,7 +26,8 @@ export interface SchemaReader {
  * @param prepare - what is done to a schema while it is still in the draft it was written in
  */
 export function schemaReader (route: string, resolver: RefResolver, prepare = (schema: JsonSchema) => schema): SchemaReader {
-  const definitions: Definitions = new Map()
+  const found: Definitions = { schemas: new Map(), names: new Map() }
+  const definitions = new Map<string, JsonSchema>()
   function fail (part: string, problem: string): never {
     throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `${part}: ${problem}`)
   }
@@ -37,13 +39,14 @@ export function schemaReader (route: string, resolver: RefResolver, prepare = (s
     read (schema, part, io) {
       const plain = plainSchema(schema, io)
       if (typeof plain === 'string') return fail(part, plain)
-      const inlined = resolver.inline(plain, definitions)
-      return typeof inlined === 'string' ? fail(part, inlined) : converted(inlined, part)
+      const local = resolver.localize(plain, found)
+      if (typeof local === 'string') return fail(part, local)
+      for (const [name, definition] of found.schemas) if (!definitions.has(name)) definitions.set(name, converted(definition, `${part}: $defs/${name}`))
+      return converted(local, part)
     },
-    close (schema, finish = (definition) => definition) {
-      if (definitions.size === 0) return schema
-      const entries = [...definitions].map(([name, definition]) => [name, finish(converted(definition, `$defs/${name}`))])
-      return { ...schema, $defs: Object.fromEntries(entries) }
+    definitions: () => definitions,
+    close (schema) {
+      return definitions.size === 0 ? schema : { ...schema, $defs: Object.fromEntries(definitions) }
     }
   }
 }
@@ -62,7 +65,8 @@ function plainSchema (schema: unknown, io: 'input' | 'output'): JsonSchema | str
     try {
       json = converter({ target: 'draft-2020-12' })
     } catch (error) {
-      return `it cannot be converted to JSON Schema: ${error instanceof Error ? error.message : String(error)}`
+      const problem = error instanceof Error ? error.message : String(error)
+      return `it cannot be converted to JSON Schema: ${problem}${insteadOf(problem)}`
     }
     return isObject(json) ? json : 'it does not convert to a JSON Schema object'
   }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult, ListToolsResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
+import { excerpt } from './excerpt.ts'
 import { isObject } from './json-schema.ts'
 import { pageOf } from './list.ts'
 import { progressReader } from './progress.ts'
@@ -77,7 +78,7 @@ function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exc
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = exchange && await fromHost(exchange, (outer) => toolFor(params.name, outer))
-    if (exchange === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`)
+    if (exchange === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
     const stop = new Stop()
     const progressToken = params._meta?.progressToken
     const isStream = tool.streams && progressToken !== undefined

@@ -1,17 +1,24 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import type { QueryAcceptance } from './accepts.ts'
+import { definitionsOf, followed } from './definitions.ts'
 import {
   MCP_FROM_ROUTES_BAD_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
-  MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
+  MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from './errors.ts'
-import { inputFromRoute } from './input.ts'
+import { NEVER_FORWARDED } from './headers.ts'
+import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { outputFromRoute, withoutUnknown } from './output.ts'
+import { outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
+import { Overrides } from './overrides.ts'
+import type { ArgumentOverrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
 import type { PathPart } from './path.ts'
 import { isStreamed } from './progress.ts'
+import { PLAIN_PARSER, queryProblem, queryShape } from './query.ts'
+import type { QueryParser, QueryShape } from './query.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
@@ -24,12 +31,18 @@ export interface McpRouteConfig {
   readonly description?: string
   /** Hints that differ from what the HTTP method says. */
   readonly annotations?: Partial<ToolAnnotations>
+  /**
+   * Names and fixed values of inputs, by the part of the request and their name in the route:
+   * `{ body: { id: { name: 'id' } }, headers: { 'x-tenant': { value: 'acme' } } }`. Two inputs with the same name, such
+   * as an id in the path and in the body, become one argument. Default is that each input is the argument of its name.
+   */
+  readonly arguments?: ArgumentOverrides
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
    * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
-   * request and response: for a handler that needs more of a socket than those offer. An answer over
-   * `maxResultBytes` is then read to its end before it is refused, and a streamed one tells no progress.
+   * request and response: for a handler that needs more of a socket than those offer. A streamed answer then tells
+   * no progress.
    */
   readonly loopback?: 'inject'
   /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */
@@ -75,6 +88,11 @@ export interface Tool {
   readonly public: McpTool
   readonly path: readonly PathPart[]
   readonly input: ToolInput
+  /** What the schemas of the query arguments say of their shapes, by their names in the route. */
+  readonly shapes: ReadonlyMap<string, QueryShape>
+  readonly queryParser: QueryParser
+  /** Headers that every call sends. */
+  readonly headers: Readonly<Record<string, string>>
   readonly output: ToolOutput | undefined
   /** What else but method and path leads to the route. */
   readonly constraints: ExposedRoute['constraints']
@@ -98,8 +116,14 @@ export interface ExposedRoute {
   readonly websocket: boolean
   /** Whether answers are written so that they are as the response schemas say. */
   readonly keepsToSchema: boolean
+  /** Whether defaults are filled in before the route looks for what is required. Default is false. */
+  readonly fillsDefaults?: boolean
   /** The schemas the route can refer to. */
   readonly shared: Readonly<Record<string, unknown>>
+  /** Default is one that reads as Fastify's own. */
+  readonly queryParser?: QueryParser
+  /** What the route's validator takes for a query argument. Default is that nobody knows. */
+  readonly accepts?: QueryAcceptance
 }
 
 /** The parts of the options that decide what a tool looks like. */
@@ -110,6 +134,8 @@ export interface ToolOptions {
   readonly forwardHeaders: readonly string[]
   /** Bytes. */
   readonly maxResultBytes: number
+  /** Whether the host parses JSON in a query string before it validates. */
+  readonly jsonQuery?: boolean
   /** Whether answers are written by a serializer of the host's that knows all that their schemas say. */
   readonly trustSerializer?: boolean
 }
@@ -134,17 +160,23 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   checkRoute(label, route)
   const path = partsFromPath(route.url)
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
-  checkHeaders(label, schema.headers, schemaReader(label, resolver), options)
-  const input = inputFromRoute(label, path, schema, schemaReader(label, resolver))
+  const overrides = new Overrides(label, config.mcp?.arguments)
+  const headers = overrides.headers((name) => !NEVER_FORWARDED.test(name) && !options.forwardHeaders.includes(name))
+  checkHeaders(label, schema.headers, schemaReader(label, resolver, withoutPatterns), options, headers)
+  const input = inputFromRoute(label, path, schema, schemaReader(label, resolver, (part) => {
+    if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
+    return part
+  }), { overrides, fillsDefaults: route.fillsDefaults ?? false })
+  const shapes = queryShapes(label, input, route, options)
   // What Fastify's serializer does not know, a trusted one does.
-  const reader = options.trustSerializer ? schemaReader(label, resolver) : schemaReader(label, resolver, withoutUnknown)
+  const reader = schemaReader(label, resolver, (part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
   const output = route.keepsToSchema ? outputFromRoute(schema.response, reader) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const definition = frozenCopy<ToolDefinition>({
     name,
     ...title && { title },
-    description: large ? `${text} ${largeSentence(input)}` : text,
+    description: large ? `${asSentence(text)} ${largeSentence(input)}` : text,
     inputSchema: config.mcp?.examples ? { ...input.schema, examples: config.mcp.examples } : input.schema,
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
@@ -155,6 +187,9 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     public: Object.freeze({ ...definition, route: Object.freeze({ method, url: route.url, tags: schema.tags ?? [], config }) }),
     path,
     input,
+    shapes,
+    queryParser: route.queryParser ?? PLAIN_PARSER,
+    headers,
     output,
     constraints: route.constraints,
     version: typeof version === 'string' ? version : undefined,
@@ -194,14 +229,28 @@ function checkRoute (label: string, { config, ownConstraint, websocket }: Expose
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */
-function checkHeaders (label: string, headers: unknown, reader: ReturnType<typeof schemaReader>, options: ToolOptions): void {
+function checkHeaders (label: string, headers: unknown, reader: ReturnType<typeof schemaReader>, options: ToolOptions, fixed: Readonly<Record<string, string>>): void {
   if (headers === undefined) return
-  const { required } = reader.read(headers, 'headers', 'input')
+  const { required } = followed(reader.read(headers, 'headers', 'input'), reader.definitions())
   for (const name of Array.isArray(required) ? required.map((item) => String(item).toLowerCase()) : []) {
-    if (!ALWAYS_SENT.has(name) && !options.forwardHeaders.includes(name)) {
-      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it requires the header ${name}, which is not in forwardHeaders`)
+    if (!ALWAYS_SENT.has(name) && !options.forwardHeaders.includes(name) && !Object.hasOwn(fixed, name)) {
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it requires the header ${name}. Add it to forwardHeaders, or give it a value in config.mcp.arguments.headers`)
     }
   }
+}
+
+/** The shapes of the query arguments, all of which arrive. */
+function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParser = PLAIN_PARSER, accepts }: ExposedRoute, { jsonQuery = false }: ToolOptions): ReadonlyMap<string, QueryShape> {
+  const shapes = new Map<string, QueryShape>()
+  const definitions = definitionsOf(schema)
+  for (const { place, name, argument } of inputs) {
+    if (place !== 'query' || argument === undefined) continue
+    const shape = queryShape(followed(Reflect.get(Object(schema.properties), argument) as JsonSchema, definitions), schema)
+    const problem = queryProblem(shape, queryParser, accepts?.(name) ?? (() => undefined), jsonQuery)
+    if (problem !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_QUERY(label, name, problem)
+    shapes.set(name, shape)
+  }
+  return shapes
 }
 
 function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): ToolAnnotations {
@@ -220,6 +269,11 @@ function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): T
 /** Claude Code takes at most 500,000 characters of one result, and a tenth of that unless told. */
 function largeMeta (maxResultBytes: number): Record<string, unknown> {
   return { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, maxResultBytes) }
+}
+
+function asSentence (text: string): string {
+  const trimmed = text.trimEnd()
+  return /[.!?:…。]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
 function largeSentence (input: ToolInput): string {

@@ -1,3 +1,4 @@
+import type { FastifyError } from 'fastify'
 import { MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from './errors.ts'
 import { ownConstraint } from './router.ts'
 import type { Router } from './router.ts'
@@ -29,16 +30,16 @@ interface Shaped {
 }
 
 /**
- * Refuses a tool that only the pattern of a parameter or the host tells from another route, as `/users/:id` and
+ * Finds tools that only the pattern of a parameter or the host tells from another route, as `/users/:id` and
  * `/users/:id(\\d+)`: a call of the tool could run the other one. Before a call the router is asked where it
  * leads, but it tells only the names and values of the parameters, which are the same for both. Nor can it be asked
  * about a constraint of the host's own, which is derived from the request: so no route with one may be where a call
  * of the tool could lead.
  *
  * @param addresses - those of all routes, also of those that are no tools
- * @throws MCP_FROM_ROUTES_UNSUPPORTED_ROUTE naming both routes
+ * @returns MCP_FROM_ROUTES_UNSUPPORTED_ROUTE for each, naming both routes
  */
-export function refuseTwins (tools: Iterable<Tool>, addresses: readonly RouteAddress[], router: Router): void {
+export function twinErrors (tools: Iterable<Tool>, addresses: readonly RouteAddress[], router: Router): FastifyError[] {
   const constrained = new Map<string, Constrained[]>()
   const byShape = new Map<string, Shaped[]>()
   for (const { method: methods, url, constraints } of addresses) {
@@ -49,17 +50,23 @@ export function refuseTwins (tools: Iterable<Tool>, addresses: readonly RouteAdd
       for (const path of paths) add(byShape, shapeOf(method, path, constraints), { url, unnamed: path.unnamed, host: hostOf(constraints) })
     }
   }
-  for (const { public: { route: { method, url } }, constraints } of tools) {
+  function problemOf ({ public: { route: { method, url } }, constraints }: Tool): string | undefined {
     for (const path of routerPaths(url, router)) {
       const other = constrained.get(method)?.find((other) => mayLeadTo(other, path))
-      if (other !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `the constraint ${other.constraint} can lead a call of it to ${method} ${other.url}, which has that constraint. Give one of them a path of its own`)
+      if (other !== undefined) return `the constraint ${other.constraint} can lead a call of it to ${method} ${other.url}, which has that constraint. Give one of them a path of its own`
       const same = byShape.get(shapeOf(method, path, constraints)) ?? []
       const pattern = same.find((other) => other.unnamed !== path.unnamed)
-      if (pattern !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the pattern of a parameter tells it from ${method} ${pattern.url}. Give the parameters different names`)
+      if (pattern !== undefined) return `only the pattern of a parameter tells it from ${method} ${pattern.url}. Give the parameters different names`
       const host = same.find((other) => other.host !== hostOf(constraints))
-      if (host !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, `only the host tells it from ${method} ${url} of ${host.host ?? 'any host'}. Give it a path of its own`)
+      if (host !== undefined) return `only the host tells it from ${method} ${url} of ${host.host ?? 'any host'}. Give it a path of its own`
     }
+    return undefined
   }
+  return [...tools].flatMap((tool) => {
+    const { public: { route: { method, url } } } = tool
+    const problem = problemOf(tool)
+    return problem === undefined ? [] : [new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${method} ${url}`, problem)]
+  })
 }
 
 /** Whether a call of a tool, which has no such constraint, may run the constrained route. */

@@ -18,8 +18,12 @@ const cases: Array<{ title: string, from: Record<string, unknown>, to: unknown }
   { title: 'data is not touched', from: { const: { nullable: true, $id: 'x' }, enum: [{ example: 1 }] }, to: { const: { nullable: true, $id: 'x' }, enum: [{ example: 1 }] } },
   { title: 'a property that may be anything is an object, for older clients', from: { properties: { a: true, b: false }, additionalProperties: false }, to: { properties: { a: {}, b: { not: {} } }, additionalProperties: false } },
   { title: 'the required flag of a parameter is dropped', from: { type: 'object', properties: { a: { type: 'string', required: true } } }, to: { type: 'object', properties: { a: { type: 'string' } } } },
-  { title: 'a type that is none is refused', from: { properties: { when: { type: 'Date' } } }, to: 'type "Date" is not a JSON Schema type' },
-  { title: 'a pattern that is invalid with the u flag is refused', from: { pattern: '^{a}' }, to: 'pattern "^{a}" is not a regular expression with the u flag' },
+  { title: 'a type that is none is refused', from: { properties: { a: { type: 'money' } } }, to: 'type "money" is not a JSON Schema type' },
+  { title: 'one that JSON lacks with what to write instead', from: { properties: { when: { type: 'Date' } } }, to: 'type "Date" is not a JSON Schema type. JSON has no dates. Describe a string with the format date-time and convert it: in Zod z.iso.datetime().transform((text) => new Date(text)), in TypeBox Type.String({ format: \'date-time\' })' },
+  { title: 'a pattern that is invalid with the u flag is left out', from: { type: 'string', pattern: '^\\_', maxLength: 3 }, to: { type: 'string', maxLength: 3 } },
+  { title: 'one under a not is refused, as without it the rest would take less', from: { not: { properties: { a: { pattern: '^\\_' } } } }, to: 'pattern "^\\\\_" is not a regular expression with the u flag' },
+  { title: 'so is one in an alternative of which exactly one must hold', from: { oneOf: [{ pattern: '^\\_' }, { type: 'null' }] }, to: 'pattern "^\\\\_" is not a regular expression with the u flag' },
+  { title: 'so is one that names properties', from: { patternProperties: { '^{a}': {} } }, to: 'pattern "^{a}" is not a regular expression with the u flag' },
   { title: 'dynamic references are refused', from: { anyOf: [{ $dynamicRef: '#a' }] }, to: '$dynamicRef is not supported' }
 ]
 

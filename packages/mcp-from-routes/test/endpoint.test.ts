@@ -48,6 +48,14 @@ t.test('a page of another origin gets 403, before authentication', async (t) => 
   }
 })
 
+t.test('an allowed origin with :* is every port of its host, and no other host', async (t) => {
+  const { url } = await listen(t, hello, { allowedOrigins: ['http://localhost:*'] })
+  for (const [origin, status] of [
+    ['http://localhost:6274', 200], ['http://localhost', 200], ['https://localhost:6274', 403], ['http://localhost.example.com:1', 403],
+    ['http://127.0.0.1:6274', 403], ['http://localhost:6274:1', 403], ['http://localhost:x', 403], ['null', 403]
+  ] as const) t.equal((await post(url, LIST, { origin })).status, status, origin)
+})
+
 t.test('allowedOrigins are the only ones, exactly', async (t) => {
   const { url } = await listen(t, hello, { allowedOrigins: ['https://app.example.com'] })
   t.equal((await post(url, LIST, { origin: 'https://app.example.com' })).status, 200)
@@ -72,6 +80,11 @@ t.test('onRequest guards the endpoint, and its challenge reaches the client', as
   t.equal(headers.get('www-authenticate'), 'Bearer resource_metadata="x"')
   t.strictSame(body, { statusCode: 401, error: 'Unauthorized', message: 'no' })
   t.equal((await post(url, LIST, { authorization: 'Bearer good' })).status, 200)
+})
+
+t.test('onRequest need not return a promise, and may take a callback', async (t) => {
+  const { url } = await listen(t, hello, { onRequest: [() => {}, (_request, _reply, done) => done()] })
+  t.equal((await post(url, LIST)).status, 200)
 })
 
 t.test('hooks and headers of the host apply to answers, even when they are added after the plugin', async (t) => {

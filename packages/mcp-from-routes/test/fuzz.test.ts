@@ -49,6 +49,11 @@ class Fuzz {
     return Array.from({ length: this.below(6 - Math.min(depth, 4)) }, () => make(1)).join()
   }
 
+  /** More elements than a call of a function may have arguments. */
+  giant (): string {
+    return `[${Array(130_000).fill(this.of(['1', 'null', '"a"', '{}', '[]'])).join()}]`
+  }
+
   nested (): string {
     const depth = this.of([2, 50, 5000, 100_000])
     return this.of([0, 1]) === 0 ? `${'['.repeat(depth)}${']'.repeat(depth)}` : `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -73,6 +78,41 @@ function routes (app: FastifyInstance, seen: Seen): void {
 
 const NAMES = ['get_user', 'get_item', 'get_range', 'put_user', 'bulk', 'delete_user']
 const MODERN = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+
+/** Members of a message that are of no type that they should be. */
+const ODD = ['null', 'true', '-1', '1e999', '""', '[]', '[[]]', '{}', '{"toString":1}', '{"toString":null,"valueOf":null}', '{"constructor":{"prototype":1}}', '{"length":1e9}', '{"then":1}', '{"toJSON":1}']
+
+t.test(`whatever the shape, no 5xx (seed ${SEED})`, async (t) => {
+  const app = await build(t, (app) => routes(app, { strays: [], calls: 0 }), {}, { bodyLimit: 4_000_000 })
+  const fuzz = new Fuzz(SEED + 2)
+  async function asked (payload: string): Promise<void> {
+    // The revision makes no difference to what is large.
+    const revisions = [{ 'mcp-protocol-version': '2024-11-05' }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_item' }]
+    for (const headers of [{}, ...payload.length < 1000 ? revisions : []]) {
+      const { statusCode, body } = await app.inject({ method: 'POST', url: '/mcp', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }, payload })
+      if (statusCode >= 500 || body.includes('The route failed with status') || body.includes('The route did not answer')) t.fail(`${statusCode} to ${payload.slice(0, 300)}`, { headers, body: body.slice(0, 500) })
+    }
+  }
+  const call = (args: string, name = 'get_item'): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`
+  for (const name of ['q', 'tags', 'filter', 'id', 'unknown']) await asked(call(`{"id":"a","other":"b","${name}":${fuzz.giant()}}`))
+  for (const [name, args] of [['bulk', `{"body":${fuzz.giant()}}`], ['put_user', `{"id":"a","name":"n","filter":${fuzz.giant()}}`], ['put_user', `{"id":"a","name":${fuzz.giant()}}`]]) await asked(call(args ?? '', name))
+  await asked(call(`{${Array.from({ length: 130_000 }, (_, n) => `"a${n}":1`).join()}}`))
+  await asked(fuzz.giant())
+  for (const name of ['id', 'method', 'params']) await asked(`{"jsonrpc":"2.0","id":1,"method":"tools/call","${name}":${fuzz.giant()}}`)
+  for (const odd of ODD) {
+    for (const name of ['jsonrpc', 'id', 'method', 'params']) {
+      const members = { jsonrpc: '"2.0"', id: '1', method: '"tools/call"', params: '{"name":"get_item","arguments":{"id":"a","other":"b"}}', [name]: odd }
+      const message = `{${Object.entries(members).map(([name, value]) => `"${name}":${value}`).join()}}`
+      await asked(message)
+      await asked(`[${message}]`)
+      await asked(`[{"jsonrpc":"2.0","method":"notifications/initialized"},${message},${odd}]`)
+    }
+    for (const name of ['name', 'arguments', '_meta', 'cursor']) await asked(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_item","${name}":${odd}}}`)
+    for (const name of ['progressToken', 'io.modelcontextprotocol/protocolVersion', 'io.modelcontextprotocol/clientCapabilities']) await asked(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_item","_meta":{"${name}":${odd}}}}`)
+    await asked(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":${odd},"capabilities":${odd},"clientInfo":${odd}}}`)
+  }
+  t.pass('no 5xx')
+})
 
 t.test(`whatever the arguments, no 5xx and no other route (seed ${SEED})`, async (t) => {
   const seen: Seen = { strays: [], calls: 0 }

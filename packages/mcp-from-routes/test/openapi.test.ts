@@ -7,11 +7,13 @@ import { isObject } from '../src/json-schema.ts'
 import { toolFromRoute } from '../src/tool.ts'
 import type { ExposedRoute, Tool } from '../src/tool.ts'
 import { call, CLIENTS, connect, listen } from './build.ts'
-import { routesFromOpenApi } from './openapi.ts'
+import { routesFromOpenApi, sourcesOf } from './openapi.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization', 'x-api-key'], maxResultBytes: 1_000_000 }
 const examples = dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'))
 const documents = ['2.0', '3.0', '3.1'].flatMap((version) => readdirSync(join(examples, version, 'json')).filter((name) => name.endsWith('.json')).map((name) => join(version, 'json', name)))
+/** Characters of an object around the arguments. */
+const ENVELOPE = 100
 let tools = 0
 const refused = new Map<string, number>()
 
@@ -56,7 +58,10 @@ for (const name of documents) {
     const converted = convert(routesFromOpenApi(JSON.parse(readFileSync(join(examples, name), 'utf8'))))
     tools += converted.length
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
-    for (const [, { public: { name, inputSchema, outputSchema }, output }] of converted) {
+    for (const [route, { public: { name, inputSchema, outputSchema }, output }] of converted) {
+      const sources = sourcesOf(route)
+      t.ok(JSON.stringify(inputSchema).length <= 1.1 * sources.input + ENVELOPE, `the arguments of ${name} say hardly more than their sources`)
+      t.ok(JSON.stringify(outputSchema ?? '').length <= 1.1 * sources.output + ENVELOPE, 'its result as well')
       for (const schema of [inputSchema, outputSchema, output?.objectSchema]) {
         if (schema !== undefined) t.doesNotThrow(() => ajv.compile(schema), `${name} is valid JSON Schema 2020-12, all references included`)
       }

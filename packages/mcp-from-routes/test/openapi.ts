@@ -28,6 +28,7 @@ export function routesFromOpenApi (document: Json): ExposedRoute[] {
         constraints: {},
         websocket: false,
         keepsToSchema: true,
+        fillsDefaults: true,
         shared
       })
     }
@@ -83,6 +84,31 @@ function responseOf (response: Json, produces: readonly string[] | undefined): u
   if (isObject(schema)) return produces?.some((type) => type.includes('json')) === false ? undefined : withoutOuterRefs(schema)
   if (!isObject(content) || Object.keys(content).length === 0) return { type: 'null' }
   return { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { schema: withoutOuterRefs(object(object(media).schema)) }])) }
+}
+
+/** How many characters of the description the schemas say, with all that they refer to, each part of it once. */
+function lengthOfSource (schemas: unknown, { openapi: document }: Json): number {
+  const parts = new Set<unknown>([schemas])
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    const ref = Reflect.get(value, '$ref')
+    // Those in the schemas of a route begin with the shared schema's name.
+    const part = typeof ref === 'string' ? resolved(object(document), { $ref: ref.replace(/^openapi/, '') }) : undefined
+    if (part !== undefined && !parts.has(part)) {
+      parts.add(part)
+      visit(part)
+    }
+    Object.values(value).forEach(visit)
+  }
+  visit(schemas)
+  return [...parts].reduce<number>((sum, part) => sum + JSON.stringify(part).length, 0)
+}
+
+/** The schemas of a route that a tool publishes, as they are in the route. */
+export function sourcesOf ({ schema, shared }: ExposedRoute): { readonly input: number, readonly output: number } {
+  const { params, querystring, body, response } = schema as Json
+  const successes = Object.entries(object(response)).filter(([status]) => status.startsWith('2'))
+  return { input: lengthOfSource({ params, querystring, body }, shared), output: lengthOfSource(successes, shared) }
 }
 
 /** References of a part of the description, made to point into the shared schema. */

@@ -11,6 +11,15 @@ const VALUES = 12
 
 type Schema = Record<string, unknown>
 
+/** Schemas that those of answers refer to, often several times. */
+const SHARED: Record<string, Schema> = {
+  Line: { type: 'object', properties: { text: { type: 'string', description: 'as it was written' }, number: { type: 'integer', default: 1 } }, required: ['text'], additionalProperties: false },
+  Page: { type: 'object', nullable: true, properties: { first: { $ref: 'Line#' }, lines: { type: 'array', items: { $ref: 'Line#' } } }, required: ['lines'], additionalProperties: { type: 'integer' } },
+  Node: { type: 'object', properties: { id: { type: 'integer' }, next: { $ref: 'Node#' }, line: { $ref: 'Line#' } }, required: ['id'] },
+  Either: { anyOf: [{ $ref: 'Line#' }, { type: 'integer' }] },
+  Both: { allOf: [{ $ref: 'Node#' }, { type: 'object', properties: { size: { type: 'number' } }, required: ['size'] }] }
+}
+
 /** Schemas of answers, and answers that fit them more or less. */
 class Answers {
   #state = SEED
@@ -37,9 +46,14 @@ class Answers {
       () => ({ type: 'array', items: inner(), minItems: 1 }),
       () => ({ type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: this.below(2) === 0 }),
       () => ({ anyOf: [inner(), inner()] }), () => ({ oneOf: [inner(), { type: 'null' }] }),
+      () => this.reference(), () => this.reference(), () => ({ ...this.reference(), nullable: true }), () => ({ type: 'array', items: this.reference() }),
       () => ({ allOf: [this.part(depth, ['a', 'b', 'c']), this.part(depth, ['d', 'e'])] }),
       () => this.object(depth), () => this.object(depth), () => this.object(depth)
     ])()
+  }
+
+  reference (): Schema {
+    return { $ref: `${this.of(Object.keys(SHARED))}#` }
   }
 
   object (depth: number): Schema {
@@ -62,6 +76,7 @@ class Answers {
   /** Mostly what the schema describes, and now and then what a careless handler gives. */
   value (schema: Schema, whole = false): unknown {
     if (!whole && this.below(5) === 0) return this.of([null, 1.5, 'x', true, [], {}, new Date(0), -3])
+    if (typeof schema.$ref === 'string') return this.value(SHARED[schema.$ref.slice(0, -1)] ?? {}, whole)
     const branch = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined
     if (branch !== undefined) return this.value(this.of(branch))
     if (schema.allOf !== undefined) return Object.assign({}, ...(schema.allOf as Schema[]).map((part) => this.value(part, true)))
@@ -85,6 +100,7 @@ t.test(`whatever the serializer writes, the output schema takes (seed ${SEED})`,
   const values = new Map<string, unknown>()
   const schemas = Array.from({ length: RUNS }, (_item, index) => ({ name: `tool_${index}`, schema: answers.object(0) }))
   const app = await build(t, (app) => {
+    for (const [$id, schema] of Object.entries(SHARED)) app.addSchema({ $id, ...schema })
     for (const { name, schema } of schemas) {
       app.get(`/${name}`, { schema: { operationId: name, description: 'D.', tags: ['mcp'], response: { 200: schema } } }, async () => values.get(name))
     }

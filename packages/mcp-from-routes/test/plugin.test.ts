@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
-import t from 'tap'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
 import mcpFromRoutes from '../src/index.ts'
 import { build, SERVER_INFO } from './build.ts'
 
@@ -77,35 +78,101 @@ t.test('boot fails when two routes have one name', async (t) => {
   await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_DUPLICATE_NAME', message: 'GET /x and POST /y both have the operationId same. Give each tagged route its own' })
 })
 
-t.test('boot fails when there is no tagged route after the plugin, and routes before it', async (t) => {
+t.test('a tagged route that was registered before the plugin is refused at startup, also when others came after it', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
+  app.get('/health', async () => 1)
   app.get('/x/:id', tagged('x'), async () => 1)
-  app.post('/y', tagged('y'), async () => 1)
-  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: /these routes were registered before mcp-from-routes: GET \/x\/:id, POST \/y\. Register/ })
-})
-
-t.test('the log tells the routes that were registered before the plugin, by their whole paths', async (t) => {
-  const logged: unknown[] = []
-  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { logged.push(JSON.parse(line).routes) } } } })
-  t.teardown(() => app.close())
-  const handler = async (): Promise<number> => 1
-  app.options('*', handler)
-  app.get('/health', handler)
-  app.register(async (scope) => { scope.get('/users/:id/notes', handler).get('/users/:id', handler).post('/users/:user/keys/*', handler).get('/tags/:tag/a', handler).get('/tags/:name/b', handler) }, { prefix: '/v1' })
+  app.register(async (scope) => { scope.post('/y', tagged('y'), async () => 1) }, { prefix: '/v1' })
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  app.get('/x', tagged('x'), handler)
-  await app.ready()
-  t.strictSame(logged, [['GET /health', 'GET /v1/users/:id', 'GET /v1/users/:id/notes', 'GET /v1/tags/:tag|:name/a', 'GET /v1/tags/:tag|:name/b', 'POST /v1/users/:user/keys/*']])
+  app.get('/z', tagged('z'), async () => 1)
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: 'These routes were registered before mcp-from-routes, so they cannot be tools: GET /x/:id, POST /v1/y. Register it first, and with await: await app.register(mcpFromRoutes, …)' })
 })
 
-t.test('routes outside the scope of the plugin are none that it misses', async (t) => {
-  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => t.fail(line) } } })
+t.test('so is a plugin that was not awaited before the routes', async (t) => {
+  const app = Fastify()
   t.teardown(() => app.close())
-  app.get('/v10', async () => 1)
-  app.register(async (scope) => { await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO }) }, { prefix: '/v1' })
+  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  app.get('/x', tagged('x'), async () => 1)
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_REGISTERED_LATE', message: /cannot be tools: GET \/x\. Register it first, and with await: await app\.register/ })
+})
+
+/** An application that keeps its warnings. */
+function warned (t: Test): { app: FastifyInstance, warnings: unknown[] } {
+  const warnings: unknown[] = []
+  const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { const { level, msg, routes } = JSON.parse(line); warnings.push({ level, msg, ...routes && { routes } }) } } } })
+  t.teardown(() => app.close())
+  return { app, warnings }
+}
+
+t.test('routes before the plugin without the tag, and those outside its scope, are nothing to say', async (t) => {
+  const { app, warnings } = warned(t)
+  app.get('/health', async () => 1)
+  app.get('/outside', tagged('outside'), async () => 1)
+  app.register(async (scope) => {
+    await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    scope.get('/x', tagged('x'), async () => 1)
+  })
+  app.register(async (scope) => { scope.get('/sibling', tagged('sibling'), async () => 1) })
   await app.ready()
+  t.strictSame(warnings, [])
+})
+
+t.test('tools that API keys cannot call are warned of where an authentication writes its policy into config.auth', async (t) => {
+  const warningsWith = async (endpoint: string, tool: string, options: object = {}): Promise<unknown[]> => {
+    const warnings: unknown[] = []
+    const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { const { msg, tools } = JSON.parse(line); warnings.push({ msg, tools }) } } } })
+    t.teardown(() => app.close())
+    app.addHook('onRoute', (route) => { route.config = Object.assign({}, route.config, { auth: route.url.startsWith('/mcp') ? endpoint : route.url === '/open' ? 'dual' : tool }) })
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
+    app.get('/open', tagged('open'), async () => 1)
+    app.get('/x', tagged('x'), async () => 1)
+    app.get('/untagged', async () => 1)
+    await app.ready()
+    return warnings
+  }
+  t.strictSame(await warningsWith('dual', 'jwt'), [{
+    msg: 'API keys can call the MCP endpoint but not these tools, which accept tokens only: set config.auth of their routes to "dual", or hide them from API keys with canUse',
+    tools: ['GET /x']
+  }])
+  t.strictSame(await warningsWith('jwt', 'jwt'), [{
+    msg: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts tokens only: set its policy to "dual"',
+    tools: ['GET /open']
+  }])
+  t.strictSame(await warningsWith('dual', 'jwt', { canUse: () => true }), [], 'the host decides')
+  t.strictSame(await warningsWith('dual', 'dual'), [])
+  t.strictSame(await warningsWith('dual', 'public'), [])
+  t.strictSame(await warningsWith('session', 'jwt'), [], 'some other authentication')
+})
+
+t.test('a tag in other letters, and an endpoint without tools, are warned of', async (t) => {
+  const { app, warnings } = warned(t)
+  await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  app.get('/a', { schema: { operationId: 'a', description: 'A.', tags: ['MCP'] } }, async () => 1)
+  await app.ready()
+  t.strictSame(warnings, [
+    { level: 40, msg: 'no tools: their tag differs from "mcp" in upper and lower case', routes: ['GET /a'] },
+    { level: 40, msg: 'the MCP endpoint has no tools: no route is tagged "mcp"' }
+  ])
+})
+
+t.test('one startup error lists all routes that cannot be tools', async (t) => {
+  const app = await build(t, (app) => {
+    app.get('/a', { schema: { tags: ['mcp'] } }, async () => 1)
+    app.get('/ok', tagged('ok'), async () => 1)
+    app.post('/a/:id', tagged('b', { body: { type: 'object', properties: { id: {} } } }), async () => 1)
+    app.get('/ok/:id', tagged('ok'), async () => 1)
+    app.get('/c/:id', tagged('c'), async () => 1)
+    app.get('/c/:id(^\\d+$)', async () => 1)
+  })
+  const error = await app.ready().then(() => undefined, (error: unknown) => error) as Error & { code: string, errors: Array<{ code: string }> }
+  t.equal(error.code, 'MCP_FROM_ROUTES_BAD_ROUTES')
+  t.equal(error.message, `4 routes cannot be tools:
+- GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name (MCP_FROM_ROUTES_NO_OPERATION_ID)
+- POST /a/:id has two inputs named id (path and body). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both (MCP_FROM_ROUTES_NAME_CLASH)
+- GET /ok and GET /ok/:id both have the operationId ok. Give each tagged route its own (MCP_FROM_ROUTES_DUPLICATE_NAME)
+- GET /c/:id cannot be a tool: only the pattern of a parameter tells it from GET /c/:id(^\\d+$). Give the parameters different names (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`)
+  t.strictSame(error.errors.map(({ code }) => code.replace('MCP_FROM_ROUTES_', '')), ['NO_OPERATION_ID', 'NAME_CLASH', 'DUPLICATE_NAME', 'UNSUPPORTED_ROUTE'])
 })
 
 for (const [option, value, rule] of [
@@ -131,6 +198,9 @@ for (const [option, value, rule] of [
   ['allowedOrigins', ['null'], 'must be an array of origins like https://app.example.com, without a path'],
   ['trustSerializer', 'yes', 'must be true or false'],
   ['maxResultBytes', 0, 'must be a positive integer'],
+  ['bodyLimit', 0, 'must be a positive integer'],
+  ['bodyLimit', '1mb', 'must be a positive integer'],
+  ['jsonQuery', 'yes', 'must be true or false'],
   ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a text, or none'],
   ['cacheScope', 'shared', 'must be private or public'],
   ['allowedOrigin', ['https://a.example.com'], 'is not known']

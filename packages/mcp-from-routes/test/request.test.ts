@@ -55,6 +55,7 @@ const deep = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
 const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>, says: string }> = [
   { title: 'an unknown argument', tool: list, args: { q: 'x', limit: 1 }, says: 'Unknown argument "limit". This tool takes q, ids, filter, a b' },
   { title: 'several unknown arguments', tool: tool('GET', '/x'), args: { a: 1, b: 2 }, says: 'Unknown arguments "a", "b". This tool takes no arguments' },
+  { title: 'an unknown argument with a long name', tool: tool('GET', '/x'), args: { [`${'x'.repeat(198)}\u{1f600}yy`]: 1 }, says: `Unknown argument "${'x'.repeat(198)}…". This tool takes no arguments` },
   { title: '__proto__', tool: list, args: JSON.parse('{"__proto__":{"q":"x"}}'), says: 'Unknown argument "__proto__". This tool takes q, ids, filter, a b' },
   { title: 'constructor', tool: list, args: { constructor: 1 }, says: 'Unknown argument "constructor". This tool takes q, ids, filter, a b' },
   { title: 'a header', tool: list, args: { authorization: 'Bearer x' }, says: 'Unknown argument "authorization". This tool takes q, ids, filter, a b' },

@@ -67,6 +67,39 @@ const cases: Case[] = [
   { title: '5xx tells the request id and nothing else', status: 500, ...json({ message: 'password of db is x' }), gives: { content: text('The route failed with status 500 Internal Server Error. The request id is req-7.'), isError: true } }
 ]
 
+const allowed = [
+  ['an enum', 'querystring/sort must be equal to one of the allowed values', 'sort must be one of "name", "-name"'],
+  ['a constant', 'params/kind must be equal to constant', 'kind must be one of 1'],
+  ['constants as alternatives, once', 'body/size must be equal to constant, body/size must be equal to constant, body/size must match a schema in anyOf, body/name must be string', 'size must be one of "s", "l", null, name must be string'],
+  ['an enum in an item of a definition', 'body/list/7/a~1b must be equal to one of the allowed values', 'list/7/a/b must be one of true'],
+  ['an item of a tuple', 'body/pair/1 must be equal to constant', 'pair/1 must be one of "y"'],
+  ['many values', 'body/many must be equal to one of the allowed values', `many must be one of ${Array.from({ length: 50 }, (_, i) => i).join(', ')}, …`],
+  ['no values that are known', 'body/open must match a schema in anyOf, body/nothing must be equal to constant', 'open must match a schema in anyOf, nothing must be equal to constant']
+] as const
+const choosing = toolFromRoute({
+  method: 'PUT',
+  url: '/:kind',
+  config: {},
+  constraints: {},
+  websocket: false,
+  keepsToSchema: true,
+  shared: { Item: { $id: 'Item', type: 'object', properties: { 'a/b': { enum: [true] }, kids: { type: 'array', items: { $ref: '#' } } } } },
+  schema: {
+    operationId: 'a',
+    description: 'A.',
+    params: { type: 'object', properties: { kind: { const: 1 } } },
+    querystring: { type: 'object', properties: { sort: { type: 'string', enum: ['name', '-name'] } } },
+    body: { type: 'object', properties: { name: { type: 'string' }, size: { anyOf: [{ const: 's' }, { const: 'l' }, { type: 'null' }] }, list: { type: 'array', items: { $ref: 'Item#' } }, pair: { type: 'array', items: [{ const: 'x' }, { const: 'y' }] }, many: { enum: Array.from({ length: 60 }, (_, i) => i) }, open: { anyOf: [{ const: 1 }, { type: 'string' }] } } }
+  }
+}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+
+for (const [title, message, says] of allowed) {
+  t.test(`the values that are allowed are named: ${title}`, async (t) => {
+    const result = resultFromResponse(choosing, { statusCode: 400, ...json({ message }) }, CONTEXT)
+    t.strictSame(result.content, text(`400 Bad Request: ${says}`))
+  })
+}
+
 for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, older = gives } of cases) {
   t.test(title, async (t) => {
     const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body) }, CONTEXT)

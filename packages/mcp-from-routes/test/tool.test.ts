@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import t from 'tap'
+import { z } from 'zod'
 import type { ExposedRoute } from '../src/tool.ts'
 import { definitionFor, toolFromRoute } from '../src/tool.ts'
 
@@ -10,7 +11,7 @@ const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['author
 interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, ownConstraint?: string, websocket?: boolean, shared?: Record<string, unknown> }
 
 function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, ownConstraint, websocket = false, shared = {} }: Route): ExposedRoute {
-  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, ownConstraint, websocket, keepsToSchema: true, shared }
+  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, ownConstraint, websocket, keepsToSchema: true, fillsDefaults: true, shared }
 }
 
 function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
@@ -19,14 +20,18 @@ function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
 
 const closed = (properties: Record<string, unknown>, more: Record<string, unknown> = {}): Record<string, unknown> => ({ type: 'object', properties, ...more, additionalProperties: false })
 
+const Tree = z.object({ name: z.string(), get kids () { return z.array(Tree).optional() } })
+const Ping = z.object({ get pong () { return Pong.optional() } })
+const Pong = z.object({ ping: z.lazy(() => Ping).optional() })
+
 const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown>, body?: string }> = [
   { title: 'a route without inputs takes no arguments', from: {}, schema: closed({}) },
-  { title: 'a path parameter that is not described is a required string', from: { url: '/things/:id' }, schema: closed({ id: { type: 'string' } }, { required: ['id'] }) },
-  { title: 'an optional path parameter is optional', from: { url: '/things/:id?' }, schema: closed({ id: { type: 'string' } }) },
+  { title: 'a path parameter that is not described is a required string', from: { url: '/things/:id' }, schema: closed({ id: { type: 'string', minLength: 1 } }, { required: ['id'] }) },
+  { title: 'an optional path parameter is optional', from: { url: '/things/:id?' }, schema: closed({ id: { type: 'string', minLength: 1 } }) },
   {
     title: 'path, query string and body become one object',
     from: { method: 'PUT', url: '/shops/:shop_id/things/:id(^\\d+$)', schema: { params: Type.Object({ shop_id: Type.String({ format: 'uuid' }), id: Type.Integer() }), querystring: Type.Object({ dry: Type.Boolean({ default: false }), tag: Type.Optional(Type.Array(Type.String())) }), body: Type.Object({ name: Type.String({ description: 'its name' }), size: Type.Optional(Type.Union([Type.Literal('s'), Type.Literal('l')])) }) } },
-    schema: closed({ shop_id: { format: 'uuid', type: 'string' }, id: { type: 'integer' }, dry: { default: false, type: 'boolean' }, tag: { type: 'array', items: { type: 'string' } }, name: { description: 'its name', type: 'string' }, size: { anyOf: [{ const: 's', type: 'string' }, { const: 'l', type: 'string' }] } }, { required: ['shop_id', 'id', 'dry', 'name'] }),
+    schema: closed({ shop_id: { format: 'uuid', type: 'string', minLength: 1 }, id: { type: 'integer' }, dry: { default: false, type: 'boolean' }, tag: { type: 'array', items: { type: 'string' }, minItems: 1 }, name: { description: 'its name', type: 'string' }, size: { anyOf: [{ const: 's', type: 'string' }, { const: 'l', type: 'string' }] } }, { required: ['shop_id', 'id', 'name'] }),
     body: 'fields'
   },
   { title: 'query is an alias of querystring', from: { schema: { query: { type: 'object', properties: { q: { type: 'string' } } } } as FastifySchema }, schema: closed({ q: { type: 'string' } }) },
@@ -38,10 +43,18 @@ const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown
   { title: 'a closed one takes nothing', from: { method: 'POST', schema: { body: { type: 'object', additionalProperties: false } } }, schema: closed({}), body: 'fields' },
   { title: 'a body that requires what it does not describe is the argument body', from: { method: 'POST', schema: { body: { type: 'object', properties: { a: {} }, required: ['a', 'b'] } } }, schema: closed({ body: { type: 'object', properties: { a: {} }, required: ['a', 'b'] } }, { required: ['body'] }), body: 'whole' },
   { title: 'a query string without properties takes nothing, open or not', from: { schema: { querystring: { type: 'object', additionalProperties: true } } }, schema: closed({}) },
-  { title: 'the least number of properties counts the certain ones', from: { method: 'PATCH', url: '/things/:id', schema: { body: { type: 'object', minProperties: 1, properties: { a: { type: 'string' }, b: { type: 'string' } } } } }, schema: closed({ id: { type: 'string' }, a: { type: 'string' }, b: { type: 'string' } }, { required: ['id'], minProperties: 2 }), body: 'fields' },
+  { title: 'the least number of properties counts the certain ones', from: { method: 'PATCH', url: '/things/:id', schema: { body: { type: 'object', minProperties: 1, properties: { a: { type: 'string' }, b: { type: 'string' } } } } }, schema: closed({ id: { type: 'string', minLength: 1 }, a: { type: 'string' }, b: { type: 'string' } }, { required: ['id'], minProperties: 2 }), body: 'fields' },
   { title: 'a JSON body among others is taken', from: { method: 'POST', schema: { body: { content: { 'application/xml': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'object', properties: { a: { type: 'string' } } } } } } } }, schema: closed({ a: { type: 'string' } }), body: 'fields' },
   { title: 'shared schemas are inlined', from: { method: 'POST', shared: { Thing: { $id: 'Thing', type: 'object', properties: { name: { $ref: 'Name#' } }, required: ['name'] }, Name: { $id: 'Name', type: 'string', maxLength: 9 } }, schema: { body: { $ref: 'Thing#' } } }, schema: closed({ name: { type: 'string', maxLength: 9 } }, { required: ['name'] }), body: 'fields' },
   { title: 'circular schemas are kept under $defs', from: { method: 'POST', shared: { Tree: { $id: 'Tree', type: 'object', nullable: true, properties: { kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { body: { type: 'object', properties: { tree: { $ref: 'Tree#' } } } } }, schema: { ...closed({ tree: { $ref: '#/$defs/Tree' } }), $defs: { Tree: { type: ['object', 'null'], properties: { kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, body: 'fields' },
+  { title: 'a file in an example or default is none', from: { method: 'POST', schema: { body: { type: 'object', properties: { a: { type: 'object', default: { isFile: true }, examples: [{ isFile: true }], properties: { isFile: { type: 'boolean' } } } } } } }, schema: closed({ a: { type: 'object', default: { isFile: true }, examples: [{ isFile: true }], properties: { isFile: { type: 'boolean' } } } }), body: 'fields' },
+  { title: 'a schema that refers to itself is kept under $defs', from: { method: 'POST', schema: { body: Tree } }, schema: { ...closed({ name: { type: 'string' }, kids: { type: 'array', items: { $ref: '#/$defs/self' } } }, { required: ['name'] }), $defs: { self: { type: 'object', properties: { name: { type: 'string' }, kids: { type: 'array', items: { $ref: '#/$defs/self' } } }, required: ['name'] } } }, body: 'fields' },
+  { title: 'so are two that refer to each other', from: { method: 'POST', schema: { body: Ping } }, schema: { ...closed({ pong: { type: 'object', properties: { ping: { $ref: '#/$defs/self' } } } }), $defs: { self: { type: 'object', properties: { pong: { type: 'object', properties: { ping: { $ref: '#/$defs/self' } } } } } } }, body: 'fields' },
+  { title: 'what stands beside a reference sees through it', from: { method: 'POST', shared: { Name: { $id: 'Name', type: 'object', properties: { name: { type: 'string' } } } }, schema: { body: { type: 'object', properties: { a: { $ref: 'Name#', properties: { b: {} }, unevaluatedProperties: false } } } } }, schema: closed({ a: { properties: { b: {} }, unevaluatedProperties: false, allOf: [{ type: 'object', properties: { name: { type: 'string' } } }] } }), body: 'fields' },
+  { title: 'a schema that path, query string and body share is there once', from: { method: 'PUT', url: '/things/:a', shared: { Code: { $id: 'Code', type: 'string', description: 'a code of at least eight letters', minLength: 8, pattern: '^[A-Z]+$' } }, schema: { params: { type: 'object', properties: { a: { $ref: 'Code#' } } }, querystring: { type: 'object', properties: { b: { $ref: 'Code#' } } }, body: { type: 'object', properties: { c: { $ref: 'Code#' } } } } }, schema: { ...closed({ a: { $ref: '#/$defs/Code' }, b: { $ref: '#/$defs/Code' }, c: { $ref: '#/$defs/Code' } }, { required: ['a'] }), $defs: { Code: { type: 'string', description: 'a code of at least eight letters', minLength: 8, pattern: '^[A-Z]+$' } } }, body: 'fields' },
+  { title: 'what the route fills in is not required, however deep', from: { method: 'POST', schema: { body: Type.Object({ a: Type.String({ default: 'x' }), b: Type.String(), c: Type.Array(Type.Object({ d: Type.Integer({ default: 0 }) })) }) } }, schema: closed({ a: { type: 'string', default: 'x' }, b: { type: 'string' }, c: { type: 'array', items: { type: 'object', properties: { d: { type: 'integer', default: 0 } } } } }, { required: ['b', 'c'] }), body: 'fields' },
+  { title: 'in an alternative it is, as the validator only tries it', from: { method: 'POST', shared: { Cat: { $id: 'Cat', ...Type.Object({ cat: Type.String({ default: 'x' }) }) } }, schema: { body: Type.Object({ pet: Type.Union([Type.Ref('Cat'), Type.Object({ dog: Type.String({ default: 'y' }) })]) }) } }, schema: closed({ pet: { anyOf: [{ type: 'object', properties: { cat: { type: 'string', default: 'x' } }, required: ['cat'] }, { type: 'object', properties: { dog: { type: 'string', default: 'y' } }, required: ['dog'] }] } }, { required: ['pet'] }), body: 'fields' },
+  { title: 'a default behind a reference is not filled in', from: { method: 'POST', shared: { Size: { $id: 'Size', type: 'integer', default: 1 } }, schema: { body: { type: 'object', properties: { size: { $ref: 'Size#' } }, required: ['size'] } } }, schema: closed({ size: { type: 'integer', default: 1 } }, { required: ['size'] }), body: 'fields' },
   { title: 'a schema that converts itself to JSON Schema is converted', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'test', jsonSchema: { input: () => ({ type: 'object', properties: { a: { type: 'string' } } }), output: () => ({}) } } } } }, schema: closed({ a: { type: 'string' } }), body: 'fields' }
 ]
 
@@ -55,6 +68,7 @@ for (const { title, from, schema, body = 'none' } of inputs) {
 }
 
 const object = { type: 'object', properties: { a: { type: 'string', minLength: 3, enum: ['abc'], format: 'email' } }, required: ['a'] }
+const line = { type: 'object', properties: { text: { type: 'string', description: 'as it was written' }, number: { type: 'integer' } }, required: ['text'] }
 const outputs: Array<{ title: string, response: unknown, schema: unknown, older?: unknown, shared?: Record<string, unknown> }> = [
   { title: 'what the serializer does not enforce is not promised', response: { 200: object }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
   { title: 'errors are not outputs', response: { 201: object, 404: { type: 'string' } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
@@ -85,7 +99,12 @@ const outputs: Array<{ title: string, response: unknown, schema: unknown, older?
     }
   },
   { title: 'of a tuple the first items are promised', response: { 200: { type: 'object', properties: { at: { type: 'array', items: [{ type: 'integer' }, { type: 'string' }], additionalItems: false, minItems: 2 } } } }, schema: { type: 'object', properties: { at: { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] } } } },
-  { title: 'of a tuple that the serializer does not know, only what it writes of all items', response: { 200: { type: 'object', properties: { a: { type: 'array', prefixItems: [{ type: 'integer' }] }, b: { type: 'array', prefixItems: [{ type: 'integer' }], items: false }, c: { type: 'array', prefixItems: [{ type: 'integer' }], items: { type: 'string' } }, d: { $ref: 'Pair#' } } } }, shared: { Pair: { $id: 'Pair', type: 'array', prefixItems: [{ type: 'integer' }, { $ref: '#' }] } }, schema: { type: 'object', properties: { a: { type: 'array' }, b: { type: 'array' }, c: { type: 'array', items: { type: 'string' } }, d: { $ref: '#/$defs/Pair' } }, $defs: { Pair: { type: 'array' } } } },
+  { title: 'of a tuple that the serializer does not know, only what it writes of all items', response: { 200: { type: 'object', properties: { a: { type: 'array', prefixItems: [{ type: 'integer' }] }, b: { type: 'array', prefixItems: [{ type: 'integer' }], items: false }, c: { type: 'array', prefixItems: [{ type: 'integer' }], items: { type: 'string' } }, d: { $ref: 'Pair#' } } } }, shared: { Pair: { $id: 'Pair', type: 'array', prefixItems: [{ type: 'integer' }, { $ref: '#' }] } }, schema: { type: 'object', properties: { a: { type: 'array' }, b: { type: 'array' }, c: { type: 'array', items: { type: 'string' } }, d: { type: 'array' } } } },
+  { title: 'patterns are not promised, so they need no u flag', response: { 200: { type: 'object', properties: { a: { type: 'string', pattern: '^\\_' }, b: { not: { pattern: '^\\_' } } } } }, schema: { type: 'object', properties: { a: { type: 'string' }, b: {} } } },
+  { title: 'nor are properties whose pattern needs to go without it', response: { 200: { type: 'object', patternProperties: { '^{': { type: 'string' }, '^x': { type: 'integer' } }, additionalProperties: false } }, schema: { type: 'object', patternProperties: { '^x': { type: 'integer' } } } },
+  { title: 'a schema that is shared promises what holds in all places', response: { 200: { type: 'object', properties: { first: { $ref: 'Line#' }, all: { type: 'array', items: { $ref: 'Line#' } } } } }, shared: { Line: { $id: 'Line', ...line } }, schema: { type: 'object', properties: { first: { $ref: '#/$defs/Line' }, all: { type: 'array', items: { $ref: '#/$defs/Line' } } }, $defs: { Line: { type: 'object', properties: line.properties } } } },
+  { title: 'in lists alone it promises what it requires', response: { 200: { type: 'object', properties: { old: { type: 'array', items: { $ref: 'Line#' } }, all: { type: 'array', items: { $ref: 'Line#' } } } } }, shared: { Line: { $id: 'Line', ...line } }, schema: { type: 'object', properties: { old: { type: 'array', items: { $ref: '#/$defs/Line' } }, all: { type: 'array', items: { $ref: '#/$defs/Line' } } }, $defs: { Line: line } } },
+  { title: 'what one alternative closes another may open, also behind references', response: { 200: { type: 'object', properties: { a: { $ref: 'Line#', properties: { extra: {} } }, b: { $ref: 'Line#', properties: { extra: {} } } } } }, shared: { Line: { $id: 'Line', ...line, additionalProperties: false } }, schema: { type: 'object', properties: { a: { $ref: '#/$defs/Line', properties: { extra: {} } }, b: { $ref: '#/$defs/Line', properties: { extra: {} } } }, $defs: { Line: { type: 'object', properties: line.properties } } } },
   { title: 'a text is no JSON, so no output schema', response: { 200: object, 201: { type: 'string' } }, schema: undefined },
   { title: 'what may be a text, no output schema', response: { 200: { type: ['string', 'null'] } }, schema: undefined },
   { title: 'an alternative that may be a text, no output schema', response: { 200: { anyOf: [object, { $ref: 'Name#' }] } }, shared: { Name: { $id: 'Name', type: 'string' } }, schema: undefined },
@@ -112,6 +131,18 @@ for (const { title, response, schema, older = schema, shared = {} } of outputs) 
 t.test('a schema of an answer that is not kept to is not read', async (t) => {
   const tool = toolFromRoute({ ...route({ schema: { response: { 200: { $ref: 'Nope#' } } } }), keepsToSchema: false }, OPTIONS)
   t.equal(tool.public.outputSchema, undefined)
+})
+
+t.test('what no call may have empty is published so', async (t) => {
+  const properties = (from: Route): unknown => toolOf(from).public.inputSchema.properties
+  t.strictSame(properties({ url: '/:a/:b/:c/:d/:e?', schema: { params: { type: 'object', properties: { b: { type: 'string', minLength: 3 }, c: { type: 'string', enum: ['x'] }, d: { type: 'integer' } } } } }), { a: { type: 'string', minLength: 1 }, b: { type: 'string', minLength: 3 }, c: { type: 'string', enum: ['x'] }, d: { type: 'integer' }, e: { type: 'string', minLength: 1 } })
+  t.strictSame(properties({ schema: { querystring: { type: 'object', properties: { a: { type: 'array', minItems: 2 }, b: { type: 'array', default: [] }, c: { type: 'array', default: ['x'] }, d: { anyOf: [{ type: 'string' }, { type: 'array' }] }, e: {} } } } }), { a: { type: 'array', minItems: 2 }, b: { type: 'array', default: [] }, c: { type: 'array', default: ['x'], minItems: 1 }, d: { anyOf: [{ type: 'string' }, { type: 'array' }], minItems: 1 }, e: {} })
+})
+
+t.test('a description without a full stop gets one before the sentence on large results', async (t) => {
+  for (const [description, said] of [['List things', 'List things.'], ['List things. ', 'List things. '], ['What is there?', 'What is there?'], ['Things:', 'Things:']] as const) {
+    t.equal(toolOf({ schema: { description, tags: ['mcp', 'large'] } }).public.description, `${said.trimEnd()} The result can be large.`)
+  }
 })
 
 t.test('annotations follow the method, and all four are said', async (t) => {
@@ -192,16 +223,20 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
   { title: 'a websocket', from: { websocket: true }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
   { title: 'a hijacked reply that is told of', from: { config: { mcp: { hijack: true } } }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
   { title: 'an unknown constraint', from: { constraints: { secret: 'x' }, ownConstraint: 'secret' }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
-  { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /requires the header x-tenant, which is not in forwardHeaders/ },
+  { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /^GET \/things cannot be a tool: it requires the header x-tenant\. Add it to forwardHeaders, or give it a value in config\.mcp\.arguments\.headers$/ },
   { title: 'a multipart body', from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } }, code: 'UNSUPPORTED_BODY', message: /^POST \/things cannot be a tool: it takes multipart\/form-data/ },
   { title: 'a body that is never JSON', from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes application\/octet-stream/ },
   { title: 'a file in the body', from: { method: 'POST', schema: { body: { type: 'object', properties: { picture: { isFile: true } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes a file upload/ },
+  { title: 'a file in a shared schema of the body', from: { method: 'POST', shared: { File: { $id: 'File', type: 'object', isFile: true } }, schema: { body: { type: 'object', properties: { picture: { $ref: 'File#' } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes a file upload/ },
   { title: 'a body whose bytes are signed', from: { method: 'POST', config: { rawBody: true } }, code: 'UNSUPPORTED_BODY', message: /checks the bytes of its body/ },
   { title: 'a $ref that leads nowhere', from: { method: 'POST', schema: { body: { $ref: 'Nope#' } } }, code: 'BAD_SCHEMA', message: /^POST \/things has a schema that cannot be published: body: \$ref "Nope#" leads nowhere/ },
   { title: 'a $ref that leads nowhere in an answer', from: { schema: { response: { 200: { $ref: 'Nope#' } } } }, code: 'BAD_SCHEMA', message: /response 200: \$ref "Nope#" leads nowhere/ },
   { title: 'a type that is none', from: { method: 'POST', schema: { body: Type.Object({ at: Type.Date() }) } }, code: 'BAD_SCHEMA', message: /body: type "Date" is not a JSON Schema type/ },
+  { title: 'a type that JSON lacks, with what to write instead', from: { method: 'POST', schema: { body: z.object({ at: z.coerce.date() }) } }, code: 'BAD_SCHEMA', message: /body: it cannot be converted to JSON Schema: Date cannot be represented in JSON Schema\. JSON has no dates\. Describe a string with the format date-time and convert it: in Zod z\.iso\.datetime\(\)/ },
+  { title: 'another one', from: { method: 'POST', schema: { body: z.object({ of: z.map(z.string(), z.bigint()) }) } }, code: 'BAD_SCHEMA', message: /Map cannot be represented in JSON Schema\. JSON has no maps\. Describe an object with additionalProperties: in Zod z\.record\(\)$/ },
+  { title: 'a transform whose result is not described', from: { schema: { response: { 200: z.string().transform((text) => text.length) } } }, code: 'BAD_SCHEMA', message: /response 200: .*Say what the transform returns: in Zod \.pipe\(z\.string\(\)\) after it$/ },
   { title: 'a schema of another library', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'x', validate () {} } } } }, code: 'BAD_SCHEMA', message: /not JSON Schema and cannot convert itself/ },
-  { title: 'a schema that fails to convert itself', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'x', jsonSchema: { input: () => { throw new Error('Date cannot be represented') }, output: () => ({}) } } } } }, code: 'BAD_SCHEMA', message: /^POST \/things has a schema that cannot be published: body: it cannot be converted to JSON Schema: Date cannot be represented$/ },
+  { title: 'a schema that fails to convert itself', from: { method: 'POST', schema: { body: { '~standard': { version: 1, vendor: 'x', jsonSchema: { input: () => { throw new Error('no way') }, output: () => ({}) } } } } }, code: 'BAD_SCHEMA', message: /^POST \/things has a schema that cannot be published: body: it cannot be converted to JSON Schema: no way$/ },
   { title: 'a parameter that is not in the path', from: { url: '/things/:id', schema: { params: Type.Object({ thing_id: Type.String() }) } }, code: 'BAD_SCHEMA', message: /params describes thing_id, which is not in the path/ },
   { title: 'a path parameter that is an array', from: { url: '/things/:ids', schema: { params: Type.Object({ ids: Type.Array(Type.String()) }) } }, code: 'BAD_SCHEMA', message: /the path parameter ids is an array/ },
   { title: 'a query string that requires what it does not describe', from: { schema: { querystring: { type: 'object', properties: { a: {} }, required: ['q'] } } }, code: 'BAD_SCHEMA', message: /^GET \/things has a schema that cannot be published: querystring requires q, which is not among its properties\. Describe it there$/ },

@@ -1,3 +1,4 @@
+import { expanded } from '../compact.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { gapsBetween } from './containment.ts'
 import type { Gap } from './containment.ts'
@@ -22,8 +23,18 @@ export function outputFindings (before: JsonSchema, after: JsonSchema): readonly
   return schemaFindings('output', before, after)
 }
 
+const SAME: Part = { bump: 'patch', path: '', change: 'written differently', why: 'it means the same', certain: true }
+
 function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
   if (canonical(before) === canonical(after)) return []
+  // Whether a schema is shared under `$defs` or written out says nothing about what is valid. Those that are too large
+  // are compared with their references, where more often it cannot be told.
+  const [old, now] = [expanded(before), expanded(after)]
+  if (old === undefined || now === undefined) return findingsBetween(side, before, after)
+  return canonical(old) === canonical(now) ? [{ ...SAME, path: side }] : findingsBetween(side, old, now)
+}
+
+function findingsBetween (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
   const pairs = namedPairs(documentOf(before), documentOf(after))
   const defaults = defaultFindings(side, pairs ?? [])
   if (sameDocument(before, after)) return defaults.length > 0 ? defaults : [textFinding(side, pairs ?? [])]
@@ -42,7 +53,7 @@ function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): rea
     return isNew
   })
   const findings = [...majors, ...rest]
-  return findings.length > 0 ? findings : [{ bump: 'patch', path: side, change: 'written differently', why: 'it means the same', certain: true }]
+  return findings.length > 0 ? findings : [{ ...SAME, path: side }]
 }
 
 /** Whether what the gap is about has been told by name: an argument that is gone, or new and required. */

@@ -16,6 +16,7 @@ const closed = (properties: Record<string, unknown>, more: Record<string, unknow
 const at = (schema: unknown): JsonSchema => object({ x: schema })
 const text = { type: 'string' }
 const whole = { type: 'integer' }
+const address = object({ street: text, zip: { type: 'string', not: { const: '0' } } })
 const tree = (more: Record<string, unknown> = {}): JsonSchema => ({
   $ref: '#/$defs/Node', $defs: { Node: object({ name: text, children: { type: 'array', items: { $ref: '#/$defs/Node' } } }, more) }
 })
@@ -110,6 +111,7 @@ export const changes: readonly Change[] = [
   { title: 'a named property that the pattern says nothing new of', before: at({ type: 'object', properties: { 'x-a': text }, patternProperties: { '^x-': text } }), after: at({ type: 'object', patternProperties: { '^x-': text } }), input: 'major', output: 'major' },
   { title: 'a pattern of names goes, and what it took with it', before: at({ type: 'object', patternProperties: { '^x-': whole }, additionalProperties: text }), after: at({ type: 'object', additionalProperties: text }), input: 'major', output: 'major' },
   { title: 'another pattern of names for the same values', before: at({ type: 'object', patternProperties: { '^x-': whole }, additionalProperties: whole }), after: at({ type: 'object', additionalProperties: whole }), input: 'patch', output: 'patch' },
+  { title: 'a pattern of names that cannot be read, and may say more of a named property', before: closed({ a: text }), after: closed({ a: text }, { patternProperties: { '[': whole } }), input: 'major', output: 'major' },
   { title: 'kinds that only one branch may take, one of which grows', before: at({ oneOf: [{ type: 'integer', maximum: 3 }, { type: 'integer', minimum: 5 }] }), after: at({ oneOf: [{ type: 'integer', maximum: 7 }, { type: 'integer', minimum: 5 }] }), input: 'major', output: 'major' },
   { title: 'what a part evaluated is refused now', before: object({ a: text }, { unevaluatedProperties: false, anyOf: [{ patternProperties: { '^x-': text } }] }), after: object({ a: text }, { unevaluatedProperties: false }), input: 'major', output: 'major' },
   { title: 'a keyword that nobody knows', before: at(text), after: at({ type: 'string', mood: 'good' }), input: 'major', output: 'minor' },
@@ -117,6 +119,9 @@ export const changes: readonly Change[] = [
   // References
   { title: 'a definition put in place', before: { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: text } }, after: object({ a: text }), input: 'patch', output: 'patch' },
   { title: 'a definition that narrows', before: { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: text } }, after: { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: { type: 'string', maxLength: 5 } } }, input: 'major', output: 'minor' },
+  { title: 'a schema that is shared now', before: object({ a: address, b: address }), after: { ...object({ a: { $ref: '#/$defs/A' }, b: { $ref: '#/$defs/A' } }), $defs: { A: address } }, input: 'patch', output: 'patch' },
+  { title: 'a shared condition, written out', before: { ...object({ a: text }, { if: { $ref: '#/$defs/If' }, then: { required: ['b'] } }), $defs: { If: { required: ['a'] } } }, after: object({ a: text }, { if: { required: ['a'] }, then: { required: ['b'] } }), input: 'patch', output: 'patch' },
+  { title: 'a shared schema that one of two uses says more of', before: { ...object({ a: { $ref: '#/$defs/A' }, b: { $ref: '#/$defs/A' } }), $defs: { A: address } }, after: object({ a: address, b: { ...address, required: ['zip'] } }), input: 'major', output: 'minor' },
   { title: 'a tree whose nodes must have a name (Kubernetes: a nested schema)', before: tree(), after: tree({ required: ['name'] }), input: 'major', output: 'minor' },
   { title: 'a tree under another name', before: tree(), after: JSON.parse(JSON.stringify(tree()).replaceAll('Node', 'Branch')), input: 'patch', output: 'patch' },
   { title: 'a tree whose first level stands apart', before: tree(), after: { ...object({ name: text, children: { type: 'array', items: { $ref: '#/$defs/Node' } } }), $defs: tree().$defs }, input: 'patch', output: 'patch' },

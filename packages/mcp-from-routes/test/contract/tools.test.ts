@@ -51,6 +51,7 @@ for (const [title, before, after, wanted] of cases) {
 const lines: Array<[title: string, before: unknown, after: unknown, line: string]> = [
   ['a renamed argument', { channel: { type: 'string', maxLength: 9 } }, { channel_id: { type: 'string', maxLength: 9 } }, 't input.channel: argument → removed, probably renamed to channel_id: calls that pass it are refused, or it is ignored'],
   ['a limit deep inside', { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 9 } } } } }, { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 5 } } } } }, 't input.filter.tags[]: maxLength 9 → 5: calls that were right until now are refused'],
+  ['a limit in the branch of a union that takes the same type', { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 9 }] } }, { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 5 }, { type: 'array' }] } }, 't input.a: maxLength 9 → 5: calls that were right until now are refused'],
   ['a name that is no word', { 'x y': { type: 'string' } }, { 'x y': { type: 'integer' } }, 't input["x y"]: type "string" → "integer": calls that were right until now are refused'],
   ['a pattern', { a: { type: 'string', pattern: '^a' } }, { a: { type: 'string', pattern: '^a?' } }, 't input.a: pattern "^a" → "^a?": cannot tell, so taken as breaking: calls that were right until now are refused']
 ]
@@ -81,13 +82,23 @@ t.test('the file is the same for the same tools, one tool a block, and reads bac
     "a": {
       "annotations": { "destructiveHint": false, "idempotentHint": true, "openWorldHint": false, "readOnlyHint": true },
       "description": "D.",
-      "inputSchema": { "additionalProperties": false, "properties": { "id": { "type": "string" } }, "required": ["id"], "type": "object" },
+      "inputSchema": {
+        "additionalProperties": false,
+        "properties": { "id": { "minLength": 1, "type": "string" } },
+        "required": ["id"],
+        "type": "object"
+      },
       "outputSchema": { "properties": { "id": { "type": "string" } }, "type": "object" }
     },
     "b": {
       "annotations": { "destructiveHint": false, "idempotentHint": true, "openWorldHint": false, "readOnlyHint": true },
       "description": "D.",
-      "inputSchema": { "additionalProperties": false, "properties": { "id": { "type": "string" } }, "required": ["id"], "type": "object" },
+      "inputSchema": {
+        "additionalProperties": false,
+        "properties": { "id": { "minLength": 1, "type": "string" } },
+        "required": ["id"],
+        "type": "object"
+      },
       "outputSchema": { "properties": { "id": { "type": "string" } }, "type": "object" }
     }
   }

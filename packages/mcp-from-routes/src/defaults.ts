@@ -1,0 +1,27 @@
+import { rewriteShared } from './definitions.ts'
+import { isObject, mapSubschemas } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** Keywords whose schemas the validator only tries, so it fills nothing in there. */
+const TRIED = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf', 'propertyNames'])
+const FILLED = 1
+
+/**
+ * The schema without what it requires and the validator fills in: a required property with a default may be left out.
+ * @param schema - with its `$defs`
+ * @see [Ajv: assigning defaults](https://ajv.js.org/guide/modifying-data.html#assigning-defaults)
+ */
+export function withoutFilled (schema: JsonSchema): JsonSchema {
+  return rewriteShared(schema, FILLED, rewritten)
+}
+
+function rewritten (schema: JsonSchema, place: number, use: (schema: JsonSchema, place: number) => void): JsonSchema {
+  use(schema, place)
+  const out = mapSubschemas(schema, (sub, keyword) => isObject(sub) ? rewritten(sub, TRIED.has(keyword) ? 0 : place, use) : sub)
+  if (place !== FILLED || !Array.isArray(out.required) || !isObject(schema.properties)) return out
+  const { properties } = schema
+  const required = out.required.filter((name) => Object(Object.hasOwn(properties, name) && properties[name]).default === undefined)
+  if (required.length > 0) return { ...out, required }
+  delete out.required
+  return out
+}

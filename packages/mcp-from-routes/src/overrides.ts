@@ -1,0 +1,127 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { MCP_FROM_ROUTES_BAD_CONFIG } from './errors.ts'
+import type { FlatObject } from './flatten.ts'
+import { isObject } from './json-schema.ts'
+
+/** Where an argument goes in the inner request. */
+export type Place = 'path' | 'query' | 'body'
+
+/** What the route takes in one place, and what fills it. */
+export interface Input {
+  readonly place: Place
+  /** Its name in the route. */
+  readonly name: string
+  /** The argument that fills it; absent when its value is fixed. */
+  readonly argument?: string
+  readonly value?: unknown
+}
+
+/** What a route's `config.mcp.arguments` says of one input of the route: one of the two. */
+export type ArgumentOverride =
+  /** The argument that fills it. Two inputs of the same name become one argument. */
+  | { readonly name: string }
+  /** The value that every call sends. It is no argument then. */
+  | { readonly value: unknown }
+
+/** Overrides of the inputs of a route, by the part of the request and their name in it. */
+export interface ArgumentOverrides {
+  readonly params?: Readonly<Record<string, ArgumentOverride>>
+  readonly querystring?: Readonly<Record<string, ArgumentOverride>>
+  readonly body?: Readonly<Record<string, ArgumentOverride>>
+  /** Headers have values only: an argument never becomes a header. */
+  readonly headers?: Readonly<Record<string, { readonly value: string }>>
+}
+
+/** The part of a request that each place is. */
+export const PARTS = { path: 'params', query: 'querystring', body: 'body' } as const
+
+const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
+const ALL_PARTS: readonly string[] = ['params', 'querystring', 'body', 'headers']
+
+/** Checks what a route says of its arguments. */
+export class Overrides {
+  readonly #route: string
+  readonly #given: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+  /**
+   * @param route - the route as named in errors
+   * @throws {@link MCP_FROM_ROUTES_BAD_CONFIG}
+   */
+  constructor (route: string, given: ArgumentOverrides | undefined) {
+    this.#route = route
+    this.#given = (given ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+    this.#check(isObject(this.#given), 'must be an object')
+    for (const [part, inputs] of Object.entries(this.#given)) {
+      this.#check(ALL_PARTS.includes(part), `.${part} is not known. It takes ${ALL_PARTS.join(', ')}`)
+      this.#check(isObject(inputs), `.${part} must be an object`)
+      for (const [name, override] of Object.entries(inputs)) {
+        const [key, ...more] = isObject(override) ? Object.keys(override) : []
+        this.#check(more.length === 0 && (key === 'value' || (key === 'name' && part !== 'headers')), `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'either a name or a value'}`)
+        const { name: argument = name, value = '' } = override as { name?: unknown, value?: unknown }
+        this.#check(key !== 'name' || (typeof argument === 'string' && ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
+        this.#check(part === 'body' || ['string', 'number', 'boolean'].includes(typeof value), `.${part}.${name}.value must be a string, a number or a boolean`)
+      }
+    }
+  }
+
+  /**
+   * The inputs of one part of the request under the names of their arguments, without those of a fixed value.
+   * @returns also every input, and the arguments whose name was chosen
+   */
+  apply (place: Place, flat: FlatObject): { flat: FlatObject, inputs: readonly Input[], chosen: ReadonlySet<string> } {
+    const part = PARTS[place]
+    const given = (this.#given[part] ?? {}) as Readonly<Record<string, ArgumentOverride>>
+    const missing = Object.keys(given).find((name) => !Object.hasOwn(flat.properties, name))
+    this.#check(missing === undefined, `.${part}.${missing ?? ''} is no input of the route`)
+    const inputs = Object.keys(flat.properties).map((name): Input => {
+      const override = given[name] ?? { name }
+      return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name }
+    })
+    const taken = inputs.flatMap(({ argument }) => argument ?? [])
+    this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs one name`)
+    const names = new Map(inputs.map(({ name, argument }) => [name, argument]))
+    /** Those that are arguments, under their names there; unlisted ones stay as they are. */
+    const renamed = (list: readonly string[]): string[] => list.flatMap((name) => names.has(name) ? names.get(name) ?? [] : name)
+    const fixed = inputs.filter(({ argument }) => argument === undefined).map(({ name }) => name)
+    const dependents = Object.entries(flat.dependentRequired)
+    return {
+      inputs,
+      chosen: new Set(renamed(Object.keys(given))),
+      flat: {
+        properties: Object.fromEntries(inputs.flatMap(({ name, argument }) => argument === undefined ? [] : [[argument, flat.properties[name] ?? {}]])),
+        required: renamed([...flat.required, ...dependents.flatMap(([name, others]) => fixed.includes(name) ? others : [])]),
+        dependentRequired: Object.fromEntries(dependents.flatMap(([name, others]) => renamed([name]).map((argument) => [argument, renamed(others)]))),
+        minProperties: Math.max(0, flat.minProperties - fixed.length)
+      }
+    }
+  }
+
+  /**
+   * The headers that every call sends, by their names in lower case.
+   * @param isAllowed - whether the plugin leaves a header to the host
+   */
+  headers (isAllowed: (name: string) => boolean): Readonly<Record<string, string>> {
+    const headers: Record<string, string> = {}
+    for (const [name, override] of Object.entries(this.#given.headers ?? {})) {
+      const value = String((override as { value: unknown }).value)
+      this.#check(isHeader(name, value), `.headers.${name} is not a header that can be sent`)
+      this.#check(isAllowed(name.toLowerCase()), `.headers.${name} is set by the server, or is one of forwardHeaders`)
+      headers[name.toLowerCase()] = value
+    }
+    return headers
+  }
+
+  #check (holds: boolean, problem: string): void {
+    if (!holds) throw new MCP_FROM_ROUTES_BAD_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
+  }
+}
+
+function isHeader (name: string, value: string): boolean {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,144 @@
+import { parse as parseQuery } from 'node:querystring'
+import type { AcceptsText } from './accepts.ts'
+import { isObject } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { takesOnly, typesOf } from './types-of.ts'
+
+/** What the host's `querystringParser` makes of a query string, found out by giving it some. */
+export interface QueryParser {
+  readonly parse: (query: string) => Readonly<Record<string, unknown>>
+  /** `a=x&a=y` is an array. */
+  readonly repeats: boolean
+  /** `a[]=x` is an array, also of one element. */
+  readonly brackets: boolean
+  /** `a[b]=x` is an object. */
+  readonly nests: boolean
+  /** `a={"b":"x"}` is an object. */
+  readonly json: boolean
+}
+
+/** The types that the schema of an argument names; undefined when it names none. */
+export type Types = ReadonlySet<string> | undefined
+
+/** Asks a parser for the shapes it can read. */
+export function queryParser (parse: QueryParser['parse']): QueryParser {
+  const reads = (query: string, expected: unknown): boolean => isSame(parse(query).a, expected)
+  return {
+    parse,
+    repeats: reads('a=x&a=y', ['x', 'y']),
+    brackets: reads('a[]=x', ['x']) && reads('a[]=x&a[]=y', ['x', 'y']),
+    nests: reads('a[b]=x', { b: 'x' }),
+    json: reads(`a=${encodeURIComponent('{"b":"x"}')}`, { b: 'x' })
+  }
+}
+
+/** Reads as Fastify's default parser does. */
+export const PLAIN_PARSER = queryParser(parseQuery)
+
+/** What the schema of a query argument says of its shape. */
+export interface QueryShape {
+  readonly types: Types
+  /** Of the items of an array. */
+  readonly itemTypes: Types
+  readonly minItems: number
+  /** The route takes the argument to be an empty array when it is left out. */
+  readonly hasEmptyDefault: boolean
+}
+
+export function queryShape (schema: JsonSchema, root: JsonSchema): QueryShape {
+  const { items, minItems } = schema
+  return { types: typesOf(schema, root), itemTypes: typesOf(items, root), minItems: typeof minItems === 'number' ? minItems : 0, hasEmptyDefault: hasEmptyDefault(schema) }
+}
+
+/** Whether an argument that is left out is an empty array. */
+export function hasEmptyDefault ({ default: value }: JsonSchema): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+/**
+ * Why values of an argument would never arrive in the shape that its schema demands.
+ * @param accepts - whether the route's validator takes a string for this argument
+ * @param jsonQuery - whether the host parses JSON before it validates
+ * @returns a problem and its remedy, or undefined when they arrive
+ */
+export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser: QueryParser, accepts: AcceptsText, jsonQuery: boolean): string | undefined {
+  const isArray = takesOnly('array', types)
+  if (isArray && !parser.brackets) {
+    if (!parser.repeats) return 'is an array, and the querystringParser of the app reads none. Use one that does, such as qs'
+    if (minItems < 2 && accepts('array', 'x') === false) {
+      return "is an array, and an array of one element arrives as a string, which the validator refuses. Let the schema turn a string into an array, set coerceTypes: 'array' in ajv.customOptions, or use a querystringParser that reads name[]=x, such as qs"
+    }
+  }
+  const isObject = takesOnly('object', types) || (isArray && takesOnly('object', itemTypes))
+  if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object', '{"b":"x"}') === false) {
+    return 'holds objects, and the querystringParser of the app reads none. Use one that does, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
+  }
+  return undefined
+}
+
+/** Deeper values are refused: no parser reads them. */
+const MAX_DEPTH = 32
+const SURROGATE = /\p{Surrogate}/u
+
+/**
+ * Adds one argument to the pairs of a query string, spelt as the parser reads it.
+ * @param shape - undefined for a value that no schema describes
+ * @returns why the value cannot be sent, or undefined
+ */
+export function addToQuery (pairs: string[], name: string, value: unknown, shape: QueryShape | undefined, parser: QueryParser): string | undefined {
+  const types = shape?.types
+  // A query string has no null, and a missing argument is the nearest to it.
+  if (value === null) return undefined
+  const own: Array<readonly [string, unknown]> = []
+  const isArray = Array.isArray(value) && !takesOnly('object', types)
+  // Left out, these would ask for more than was meant.
+  if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
+  if (isArray && value.includes(null)) return 'must not hold null, which a query string cannot'
+  const nests = isArray ? parser.brackets : isObject(value) && parser.nests && (types === undefined || types.has('object'))
+  if (nests) {
+    if (!nest(own, name, value, 0)) return 'is nested too deeply'
+  } else {
+    for (const item of isArray ? value : [value]) own.push([name, item])
+  }
+  const texts: string[] = []
+  for (const [key, item] of own) {
+    const text = typeof item === 'object' ? jsonText(item) : String(item)
+    if (text === undefined) return 'is nested too deeply'
+    if (SURROGATE.test(text) || SURROGATE.test(key)) return 'is not valid Unicode'
+    texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
+  }
+  // Parsers have limits of their own, and drop or rearrange what is beyond them.
+  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) return 'cannot be sent: the server reads query strings of this size or shape otherwise. Empty arrays, empty objects and null cannot be part of it'
+  for (const text of texts) pairs.push(text)
+  return undefined
+}
+
+/** Spells arrays and objects with brackets, as in `a[b][]=x`. */
+function nest (own: Array<readonly [string, unknown]>, key: string, value: unknown, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false
+  if (Array.isArray(value)) {
+    const plain = value.every((item) => typeof item !== 'object')
+    return value.every((item, index) => nest(own, plain ? `${key}[]` : `${key}[${index}]`, item, depth + 1))
+  }
+  if (isObject(value)) return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
+  own.push([key, value])
+  return true
+}
+
+/** Whether a parsed value is the one that was meant. All its scalars are strings. */
+function isSame (parsed: unknown, meant: unknown): boolean {
+  if (Array.isArray(meant)) return Array.isArray(parsed) && parsed.length === meant.length && meant.every((item, index) => isSame(parsed[index], item))
+  if (!isObject(meant)) return meant !== null && parsed === String(meant)
+  if (!isObject(parsed)) return false
+  const names = Object.keys(meant)
+  return Object.keys(parsed).length === names.length && names.every((name) => Object.hasOwn(parsed, name) && isSame(parsed[name], meant[name]))
+}
+
+/** JSON.stringify recurses, so a value nested some thousand levels deep, which JSON.parse takes, overflows the stack. */
+export function jsonText (value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
