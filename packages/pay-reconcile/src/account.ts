@@ -1,7 +1,7 @@
 /** Free-form JSON of an account; three keys of it belong to this package. */
 export type Details = Readonly<Record<string, unknown>>
 
-/** A local account as the store returns it. */
+/** A local account as the store returns it; ids are the host's, as strings. */
 export interface Account {
   readonly id: string
   readonly shopId: string
@@ -31,13 +31,17 @@ export interface AccountQuery {
   readonly sort: readonly AccountSort[]
 }
 
-/** Every condition must hold; a list means any of its values. */
+/** Every condition must hold. A list means any of its values; null stands for an account without one. */
 export interface AccountFilter {
   readonly id?: readonly string[]
   readonly shop_id?: readonly string[]
+  readonly shop_name?: readonly string[]
   readonly name?: readonly string[]
-  readonly hash_name?: readonly string[]
-  readonly pay_customer_id?: readonly string[]
+  readonly hash_name?: ReadonlyArray<string | null>
+  readonly pay_customer_id?: ReadonlyArray<string | null>
+  readonly pay_synced_at?: ReadonlyArray<string | null>
+  /** What `details` contain, as PostgreSQL's `@>` compares: members of objects, elements of arrays. */
+  readonly details?: Details
   /** true: without a pay_customer_id; false: with one. */
   readonly missing_pay?: boolean
   /** Part of the name, in either case. */
@@ -65,8 +69,11 @@ export interface LinkChange {
   readonly action: 'link' | 'create'
   readonly accountId: string
   readonly customerId: string
-  /** Link only while the account has no customer: somebody else's link is kept. */
-  readonly onlyIfMissing: boolean
+  /**
+   * Link only while this is the account's customer, null for none: somebody else's link is kept. Default: whatever it
+   * is.
+   */
+  readonly expected?: string | null
 }
 
 export interface SnapshotChange {
@@ -96,8 +103,16 @@ export interface ScannedAccount {
 /**
  * The accounts of all shops. Every write is one atomic change of `details` that keeps all other keys,
  * with its audit row in the same transaction; neither may exist without the other.
+ *
+ * Ids arrive as a client wrote them. One that no account or shop could have is unknown, and no error.
  */
 export interface AccountStore {
+  /**
+   * Called once at startup. Throws an error with a `statusCode` when the store can never work, because a table is
+   * missing for instance; any other error is logged, since a database may be late.
+   */
+  ready? (): Promise<void>
+
   /** A page and the number of all matching accounts, also when the page is empty. */
   list (query: AccountQuery): Promise<{ readonly accounts: readonly Account[], readonly count: number }>
 
@@ -106,10 +121,13 @@ export interface AccountStore {
   /** The shop's secret key in plain text, or null. */
   secretKey (shopId: string): Promise<string | null>
 
-  /** Sets `pay_customer_id` and drops the snapshot of another customer. The same id changes nothing. */
+  /** Sets `pay_customer_id` and drops the snapshots of another customer. The same id changes nothing. */
   link (change: LinkChange, origin: ChangeOrigin): Promise<ChangeResult>
 
-  /** Sets `pay_customer` and `pay_synced_at` unless the id changed or a newer snapshot is there. */
+  /**
+   * Sets `pay_customer` and `pay_synced_at` unless the id changed or a newer snapshot is there. A customer with
+   * `deleted: true` is little more than an id: the snapshot that it replaces is kept in `pay_customer_before_deletion`.
+   */
   saveSnapshot (change: SnapshotChange, origin: ChangeOrigin): Promise<ChangeResult>
 
   /** The shops that have accounts, each with their number; of one shop when `shopId` is given. */

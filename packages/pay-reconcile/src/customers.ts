@@ -5,7 +5,7 @@ import {
 } from './errors.ts'
 import { createOrFind, type NewCustomer } from './new-customer.ts'
 import type { ProviderCalls } from './provider-calls.ts'
-import type { PayCustomer, PayProvider, ProviderAnswer } from './provider.ts'
+import { isAlive, type PayCustomer, type PayProvider, type ProviderAnswer } from './provider.ts'
 import { storable } from './storable.ts'
 
 /** Where accounts and customers come from. */
@@ -98,10 +98,12 @@ export async function saveCustomer (
 }
 
 /**
- * The account's customer, created at the provider when it has none. Any number of callers at once create
- * one: the idempotency key makes the provider answer all of them alike, and only the first link is kept.
+ * The account's customer, created at the provider when it has none or when it was deleted there. Any number of
+ * callers at once create one: the idempotency key makes the provider answer all of them alike, and only the first
+ * link is kept.
  *
- * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY} or a provider error.
+ * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY},
+ * {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
  */
 export async function ensureCustomer (
   sources: Sources, wanted: NewCustomer, caller: Caller
@@ -109,12 +111,16 @@ export async function ensureCustomer (
   const account = await sources.accounts.get(wanted.accountId)
   if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   const linked = customerIdOf(account.details)
-  if (linked !== null) return { customerId: linked, created: false }
-
   const secretKey = await secretKeyOf(sources, account.shopId)
-  const { value, requestId } = await createOrFind(sources, secretKey, wanted, caller.signal)
+  if (linked !== null) {
+    const { value } = await retrieve(sources, secretKey, linked, caller.signal)
+    if (isAlive(value)) return { customerId: linked, created: false }
+  }
+
+  // The id as the database writes it: spelt otherwise, as a UUID may be, it would be another key and another customer.
+  const { value, requestId } = await createOrFind(sources, secretKey, { ...wanted, accountId: account.id }, caller.signal)
   const result = await sources.accounts.link(
-    { action: 'create', accountId: wanted.accountId, customerId: value.id, onlyIfMissing: true },
+    { action: 'create', accountId: account.id, customerId: value.id, expected: linked },
     originOf(caller, requestId))
   if (!result.account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   return { customerId: customerIdOf(result.account.details) ?? value.id, created: result.changed }

@@ -16,6 +16,9 @@ export const PAY_RECONCILE_NO_CUSTOMER_ID =
   createError('PAY_RECONCILE_NO_CUSTOMER_ID', 'The account has no pay_customer_id', 400)
 export const PAY_RECONCILE_NO_SECRET_KEY =
   createError('PAY_RECONCILE_NO_SECRET_KEY', 'The shop of the account has no usable pay_secret_key', 400)
+/** Several customers carry the account's id: a person must choose, and link it. */
+export const PAY_RECONCILE_CUSTOMER_AMBIGUOUS =
+  createError('PAY_RECONCILE_CUSTOMER_AMBIGUOUS', 'Several customers at the payment provider carry the id of the account: link one of them', 409)
 /** The account was linked to yet another customer each time its snapshot was about to be stored. */
 export const PAY_RECONCILE_CUSTOMER_CHANGED =
   createError('PAY_RECONCILE_CUSTOMER_CHANGED', 'The account was linked to another customer meanwhile', 409)
@@ -24,9 +27,13 @@ export const PAY_RECONCILE_RUN_ACTIVE =
 /** `details` holds an array or a scalar: nothing can be added to it without losing what is there. */
 export const PAY_RECONCILE_DETAILS_NOT_OBJECT =
   createError('PAY_RECONCILE_DETAILS_NOT_OBJECT', 'The details of the account are not a JSON object', 500)
-/** In the items and stopped shops of a bulk run: the store failed; the log says how. */
+/** The store failed, in a request or for an item or a shop of a bulk run; `cause` is what it threw. */
 export const PAY_RECONCILE_STORE_FAILED =
-  createError('PAY_RECONCILE_STORE_FAILED', 'The account or the key of the shop could not be read or stored', 500)
+  createError<[options?: { cause: unknown }]>('PAY_RECONCILE_STORE_FAILED', 'Accounts, shops or runs could not be read or stored', 500)
+
+/** In the stopped shops of a bulk run: `mayContinue` said no. */
+export const PAY_RECONCILE_RUN_FORBIDDEN =
+  createError('PAY_RECONCILE_RUN_FORBIDDEN', 'Whoever started the run may no longer change accounts', 403)
 
 export const PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND =
   createError('PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', 'The payment provider has no such customer', 502)
@@ -34,6 +41,9 @@ export const PAY_RECONCILE_PROVIDER_KEY_REJECTED =
   createError('PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'The payment provider rejected the secret key of the shop', 502)
 export const PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN =
   createError('PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN', 'The secret key of the shop may not do this at the payment provider', 502)
+/** In the stopped shops of a bulk run: each of the shop's customers, two or more, was asked for, and none is known. */
+export const PAY_RECONCILE_PROVIDER_KEY_MISMATCH =
+  createError('PAY_RECONCILE_PROVIDER_KEY_MISMATCH', 'The payment provider knows no customer of the shop under its key: a test key with live customers, or the reverse?', 502)
 export const PAY_RECONCILE_PROVIDER_RATE_LIMITED =
   createError('PAY_RECONCILE_PROVIDER_RATE_LIMITED', 'The payment provider limits the rate of requests', 502)
 export const PAY_RECONCILE_PROVIDER_TIMEOUT =
@@ -100,8 +110,10 @@ export interface ProviderFaultFacts {
   readonly requestId?: string | undefined
   /** How long the provider asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined
-  /** The provider gave an error again that it stored under the idempotency key; default false. */
+  /** The error is about the idempotency key: a stored failure, or other parameters than at first. Default false. */
   readonly replayed?: boolean
+  /** False: the provider says that another attempt of the request would fail, too. Default true. */
+  readonly retryable?: boolean | undefined
 }
 
 /** An error of the payment provider: a fixed message, a code, status 502. */
@@ -111,6 +123,7 @@ export interface ProviderError extends FastifyError {
   readonly provider_request_id?: string
   readonly retryAfterMs?: number
   readonly replayed?: true
+  readonly retryable?: false
 }
 
 /**
@@ -123,7 +136,8 @@ export function providerError (fault: ProviderFault, facts: ProviderFaultFacts =
     fault,
     ...(facts.requestId !== undefined && { provider_request_id: facts.requestId }),
     ...(facts.retryAfterMs !== undefined && { retryAfterMs: facts.retryAfterMs }),
-    ...(facts.replayed && { replayed: facts.replayed })
+    ...(facts.replayed && { replayed: facts.replayed }),
+    ...(facts.retryable === false && { retryable: facts.retryable })
   })
 }
 

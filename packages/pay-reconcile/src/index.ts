@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ensureCustomer, type Caller, type Sources } from './customers.ts'
+import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+import { guardedStore } from './guarded-store.ts'
 import { setManners } from './manners.ts'
 import type { NewCustomer } from './new-customer.ts'
 import { checkedOptions, type PayReconcileOptions } from './options.ts'
@@ -15,7 +18,8 @@ export interface PayReconcile {
    * The account's customer at the payment provider, created if it has none; for a checkout.
    * Two checkouts at once create one customer.
    *
-   * @throws PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_NO_SECRET_KEY or a provider error.
+   * @throws PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_STORE_FAILED or a
+   * provider error.
    */
   ensureCustomer (customer: NewCustomer & {
     /** Who buys, for the audit row. */
@@ -33,13 +37,18 @@ declare module 'fastify' {
   }
 }
 
+/** How long startup waits for the check of the tables, in milliseconds; Fastify gives up after ten seconds. */
+const readyMs = 5000
+
 /**
  * Registers the administration of accounts under `prefix`, behind `authorize`.
  *
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} at boot.
  */
 async function payReconcile (app: FastifyInstance, options: PayReconcileOptions): Promise<void> {
-  const { accounts, provider, runs, authorize, actor, prefix, limits } = checkedOptions(options)
+  const { provider, authorize, actor, prefix, limits, ...stores } = checkedOptions(options)
+  const accounts = guardedStore(stores.accounts)
+  const runs = stores.runs && guardedStore(stores.runs)
   const sources: Sources = { accounts, provider, call: providerCalls(limits) }
   const callerOf = (request: FastifyRequest): Caller =>
     ({ actor: actor(request), requestId: request.id, runId: null, signal: request.signal })
@@ -49,9 +58,18 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
       ensureCustomer(sources, customer, { actor, requestId, runId: null, signal })
   } satisfies PayReconcile)
 
+  app.addHook('onReady', async () => {
+    const tooLate = sleep(readyMs, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no answer in ${readyMs} ms` }) })
+    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.()]), tooLate]).catch(error => {
+      if (!(error instanceof PAY_RECONCILE_STORE_FAILED)) throw error
+      app.log.warn({ err: error }, 'the tables cannot be checked at the moment')
+    })
+  })
+
   await app.register(async scope => {
     setManners(scope)
-    scope.addHook('onRequest', authorize)
+    // Awaited: a hook that neither returns a promise nor calls back would leave every request without an answer.
+    scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
     accountRoutes(scope, sources, callerOf)
     if (!runs) return
     const bulk = runner(sources, runs, limits, app.log)
@@ -79,4 +97,4 @@ export type * from './account.ts'
 export type * from './provider.ts'
 export type { PayReconcileOptions } from './options.ts'
 export type { NewCustomer } from './new-customer.ts'
-export type { Counters, Drift, Item, Lease, Mode, NewRun, Outcome, Part, Run, RunStore } from './reconcile/run.ts'
+export type { Counters, Drift, Item, Lease, Mode, NewRun, Next, Outcome, Part, Run, RunField, RunFilter, RunQuery, RunStore } from './reconcile/run.ts'

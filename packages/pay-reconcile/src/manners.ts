@@ -3,6 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifySchemaCompiler } from 'fastify'
 import { validationError } from './errors.ts'
+import { excerpt } from './excerpt.ts'
 
 /**
  * The HTTP manners of the admin routes, whatever the host's own are: invalid input is 422, nothing is
@@ -18,10 +19,7 @@ export function setManners (scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') return done(null, undefined)
-    parseJson(request, String(body), (error, value) => {
-      if (error) done(validationError('', 'body is not JSON'))
-      else done(null, value)
-    })
+    parseJson(request, String(body), done)
   })
   scope.addContentTypeParser('*', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
@@ -41,15 +39,18 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
   const checker = TypeCompiler.Compile(schema)
   return value => {
     if (checker.Check(value)) return { value }
-    const { path = '', message = 'is invalid' } = checker.Errors(value).First() ?? {}
-    return { error: validationError(fieldFrom(path), `${httpPart ?? 'request'}${path}: ${message}`) }
+    const { path: pointer = '', message = 'is invalid', schema: expected } = checker.Errors(value).First() ?? {}
+    const path = excerpt(pointer)
+    return { error: validationError(fieldFrom(path), `${httpPart ?? 'request'}${path}: ${expected?.type === 'boolean' ? 'Expected true or false' : message}`) }
   }
 }
 
-/** Lets a query string pass whose names are all documented; its values are read by `list-query.ts`. */
+/** Lets a query string pass whose names are all documented; its values are read by `list-grammar.ts`. */
 function knownParameters ({ properties }: TSchema, value: object): { value: object } | { error: Error } {
-  const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))?.slice(0, 40)
-  return unknown === undefined ? { value } : { error: validationError(unknown, `there is no parameter ${JSON.stringify(unknown)}`) }
+  const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))
+  if (unknown === undefined) return { value }
+  const name = excerpt(unknown)
+  return { error: validationError(name, `there is no parameter ${JSON.stringify(name)}`) }
 }
 
 /** `attributes/0/value` from a JSON Pointer, RFC 6901. */

@@ -1,10 +1,13 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Account, AccountStore } from './account.ts'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
 import type { CallLimits } from './provider-calls.ts'
 import type { PayProvider } from './provider.ts'
 import type { RunStore } from './reconcile/run.ts'
-import type { RunLimits } from './reconcile/runner.ts'
+import type { MayContinue, RunLimits } from './reconcile/runner.ts'
+
+/** A hook for `onRequest` without a callback; what it returns is awaited. */
+type Authorize = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
 
 /** Options of the plugin. */
 export interface PayReconcileOptions {
@@ -12,12 +15,19 @@ export interface PayReconcileOptions {
   readonly accounts: AccountStore
   /** The payment provider: `stripeProvider()` or your own. */
   readonly provider: PayProvider
-  /** Runs before every route and throws, or answers 401 or 403, for everybody but a superuser. */
-  readonly authorize: onRequestAsyncHookHandler
+  /** Runs before every route, is awaited, and throws, or answers 401 or 403, for everybody but a superuser. */
+  readonly authorize: Authorize
   /** Names who makes the request, for the audit: a user id, not a person's name. Called after `authorize`. */
   readonly actor: (request: FastifyRequest) => string
   /** Where bulk runs are kept: `knexRunStore(knex)` or your own. Without it there are no bulk routes. */
   readonly runs?: RunStore
+  /**
+   * Whether a bulk run that is not a dry run may go on. Return false when its actor may no longer change accounts. Called
+   * before each page of accounts, in the process that works on the run. After false, the remaining shops are stopped with
+   * the reason `PAY_RECONCILE_RUN_FORBIDDEN`. If it throws, the run pauses until its lease expires, then it is called
+   * again. Default: always true.
+   */
+  readonly mayContinue?: MayContinue
   /** Default `/admin/accounts`. */
   readonly prefix?: string
   /** Time for a call to the provider with all its attempts, in milliseconds. Default 10000. */
@@ -48,7 +58,7 @@ export interface PayReconcileOptions {
 export interface CheckedOptions {
   readonly accounts: AccountStore
   readonly provider: PayProvider
-  readonly authorize: onRequestAsyncHookHandler
+  readonly authorize: Authorize
   readonly actor: (request: FastifyRequest) => string
   readonly runs: RunStore | undefined
   readonly prefix: string
@@ -70,13 +80,15 @@ const defaults = {
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing or unusable option. */
 export function checkedOptions (options: PayReconcileOptions): CheckedOptions {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails } = options
+  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true } = options
   if (!accounts) throw invalid('accounts is missing: give an AccountStore')
   if (!provider) throw invalid('provider is missing: give a PayProvider')
   if (typeof authorize !== 'function') throw invalid('authorize is missing: these routes show and change the accounts of every shop')
+  if (authorize.length > 2) throw invalid('authorize takes request and reply, and returns a promise: there is no callback')
   if (typeof actor !== 'function') throw invalid('actor is missing: the audit must say who changed an account')
+  if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path like /admin/accounts')
-  return { accounts, provider, authorize, actor, runs, prefix, limits: { ...numbersFrom(options), emailOf } }
+  return { accounts, provider, authorize, actor, runs, prefix, limits: { ...numbersFrom(options), emailOf, mayContinue } }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof defaults {

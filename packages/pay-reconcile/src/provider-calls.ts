@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { backoffMs } from './backoff.ts'
 import { isProviderError, providerError, type ProviderError } from './errors.ts'
 import { keyGates, type GateLimits } from './gate.ts'
 import type { ProviderAnswer } from './provider.ts'
@@ -23,7 +24,6 @@ Promise<ProviderAnswer<T>>
 
 /** Faults that another attempt may cure. */
 const passing: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
-const pauseMs = 250
 
 export function isPassing (error: unknown): error is ProviderError {
   return isProviderError(error) && (passing.has(error.fault) || error.fault === 'unavailable')
@@ -48,8 +48,9 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
       try {
         return await oneAttempt(attempt, signal, limits.attemptMs)
       } catch (error) {
-        const wait = isProviderError(error) ? error.retryAfterMs ?? pauseMs * (1 + Math.random()) : 0
-        if (!isPassing(error) || error.replayed || made >= limits.attempts || Date.now() + wait >= ends) throw error
+        if (!isPassing(error) || error.replayed || error.retryable === false || made >= limits.attempts) throw error
+        const wait = backoffMs(made, error.retryAfterMs)
+        if (Date.now() + wait >= ends) throw error
         await sleep(wait, undefined, { signal })
       }
     }

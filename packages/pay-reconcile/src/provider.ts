@@ -4,6 +4,11 @@ export interface PayCustomer {
   readonly [field: string]: unknown
 }
 
+/** Whether a customer is more than the tombstone of a deleted one. */
+export function isAlive (customer: PayCustomer): boolean {
+  return customer.deleted !== true
+}
+
 /** What every call to the provider carries. */
 export interface ProviderCall {
   /** The secret key of the shop; never blank, see {@link PayProvider.isSecretKey}. */
@@ -16,6 +21,8 @@ export interface ProviderCall {
 export interface ProviderAnswer<T> {
   readonly value: T
   readonly requestId: string | null
+  /** The answer to an earlier request with the same idempotency key, as it was then. Default false. */
+  readonly replayed?: boolean
 }
 
 /**
@@ -34,8 +41,8 @@ export interface PayProvider {
 
   /**
    * Creates a customer that carries the account's id in its metadata.
-   * Calls with the same `idempotencyKey` create one customer and return it. A provider that stores its own
-   * failures under the key, and gives them again, says so by `replayed`: only another key gets further.
+   * Calls with the same `idempotencyKey` create one customer and return it. A provider that gives a stored failure
+   * again, or refuses a key that was used with other parameters, says so by `replayed`: only another key gets further.
    */
   createCustomer (call: ProviderCall & {
     readonly accountId: string
@@ -44,8 +51,21 @@ export interface PayProvider {
     readonly email?: string | undefined
   }): Promise<ProviderAnswer<PayCustomer>>
 
-  /** Customers whose metadata carry the account's id; at most a few are needed to see that there are several. */
+  /**
+   * Customers whose metadata carry the account's id; at most a few are needed to see that there are several. May be
+   * a search whose index lags by up to an hour. Where there is no such search it throws the fault `refused`.
+   */
   findByAccount (call: ProviderCall & { readonly accountId: string }): Promise<ProviderAnswer<readonly PayCustomer[]>>
+
+  /**
+   * Customers whose metadata carry the account's id, of those with this e-mail address or of those created since.
+   * Shows every write at once; deleted customers are left out.
+   */
+  listByAccount (call: ProviderCall & {
+    readonly accountId: string
+    readonly email?: string | undefined
+    readonly since?: Date | undefined
+  }): Promise<ProviderAnswer<readonly PayCustomer[]>>
 
   /** Customers with exactly this e-mail address. */
   findByEmail (call: ProviderCall & { readonly email: string }): Promise<ProviderAnswer<readonly PayCustomer[]>>

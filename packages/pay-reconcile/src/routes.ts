@@ -3,7 +3,8 @@ import { Type, type Static } from '@sinclair/typebox'
 import { adminAccountFrom, syncedAtOf } from './account.ts'
 import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from './customers.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from './errors.ts'
-import { accountQueryFrom, contentRange, type RawQuery } from './list-query.ts'
+import { contentRange, type RawQuery } from './list-grammar.ts'
+import { accountQueryFrom } from './list-query.ts'
 import { sayContentRange } from './manners.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
@@ -20,20 +21,22 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     prefixTrailingSlash: 'no-slash',
     schema: documented({
       operationId: 'list_admin_accounts',
-      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}.',
+      summary: 'List accounts of all shops',
+      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}; a page that ends early, as its accounts are large, has the skip of the next page behind the dash.',
       querystring: ListQuerystring,
       response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
     const page = await accounts.list(query)
-    sayContentRange(reply, contentRange('accounts', query, page.count))
+    sayContentRange(reply, contentRange('accounts', query, page.count, page.accounts.length))
     return page.accounts.map(adminAccountFrom)
   })
 
   scope.get<ById>('/:id', {
     schema: documented({
       operationId: 'get_admin_account',
+      summary: 'Get an account of any shop',
       description: 'One account of any shop.',
       params: IdParams,
       response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: InputProblem }
@@ -47,6 +50,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   scope.get<ById>('/:id/pay-customer', {
     schema: documented({
       operationId: 'get_admin_account_pay_customer',
+      summary: 'Read the live customer',
       description: 'The live customer, read from the payment provider with the key of the account\'s shop. Stores nothing.',
       params: IdParams,
       response: { 200: PayCustomerSchema, ...readProblems }
@@ -59,7 +63,8 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   scope.post<ById>('/:id/sync-pay', {
     schema: documented({
       operationId: 'sync_admin_account_pay',
-      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept.',
+      summary: 'Store a snapshot of the customer',
+      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept. The snapshot of a customer that was deleted since is kept in details.pay_customer_before_deletion.',
       params: IdParams,
       response: { 200: SyncedAccountSchema, ...unreadable, ...readProblems, 409: Problem }
     })
@@ -76,13 +81,14 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   scope.post<ById & { Body: Static<typeof LinkBody> }>('/:id/link-pay', {
     schema: documented({
       operationId: 'link_admin_account_pay',
+      summary: 'Link a customer',
       description: 'Attaches a customer id without calling the payment provider. Another id drops the old snapshot.',
       params: IdParams,
       body: LinkBody,
       response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
   }, async request => {
-    const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id, onlyIfMissing: false } as const
+    const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id } as const
     const { account } = await accounts.link(change, originOf(callerOf(request), null))
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
     return adminAccountFrom(account)

@@ -1,14 +1,15 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
-import { defaultLimit, maxLimit, uuidPattern } from './list-query.ts'
+import { defaultLimit, maxLimit } from './list-query.ts'
 
 /** A route's schema with its documentation, which Fastify's own types do not know of. */
-export function documented (schema: FastifySchema & { readonly operationId: string, readonly description: string }): FastifySchema {
+export function documented (schema: FastifySchema & { readonly operationId: string, readonly summary: string, readonly description: string }): FastifySchema {
   const withTags = { tags: ['pay-reconcile'], ...schema }
   return withTags
 }
 
-export const Uuid = Type.String({ pattern: uuidPattern, description: 'UUID' })
+/** An id of the host's: the store says whether there is such an account or shop. */
+export const Id = Type.String({ description: 'As the host has it' })
 
 const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
 
@@ -16,14 +17,13 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 
 export const nullableText = nullable(Type.String())
 export const nullableTimestamp = nullable(Timestamp)
-export const nullableUuid = nullable(Uuid)
 
 const JsonObject = Type.Object({}, { additionalProperties: true })
 
 /** An account as the admin routes answer it. */
 export const AdminAccountSchema = Type.Object({
-  id: Uuid,
-  shop_id: Uuid,
+  id: Id,
+  shop_id: Id,
   shop_name: Type.String(),
   name: Type.String(),
   hash_name: nullableText,
@@ -33,13 +33,13 @@ export const AdminAccountSchema = Type.Object({
 })
 
 export const PayCustomerSchema = Type.Object({
-  account_id: Uuid,
+  account_id: Id,
   pay_customer_id: Type.String(),
   pay_customer: JsonObject
 })
 
 export const SyncedAccountSchema = Type.Object({
-  id: Uuid,
+  id: Id,
   pay_customer_id: Type.String(),
   pay_synced_at: Timestamp,
   pay_customer: JsonObject
@@ -47,25 +47,28 @@ export const SyncedAccountSchema = Type.Object({
 
 export const LinkBody = Type.Object({
   pay_customer_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$' })
-})
+}, { additionalProperties: false })
 
-export const IdParams = Type.Object({ id: Uuid })
+export const IdParams = Type.Object({ id: Id })
 
-/** The parameters of every list. */
+/** The parameters of every page. */
 export const pageParameters = {
-  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0 })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
+  skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many records to skip' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'How many records to return at most' })),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
 }
 
+/** The parameters of every list. @param fields - what `filter` takes, in words */
+export const listParameters = (fields: string) => ({
+  ...pageParameters,
+  filter: Type.Optional(Type.String({ description: `A JSON object. Records match all of it: ${fields}, with a value or a list of values` })),
+  sort: Type.Optional(Type.String({ description: 'A field of one value, with a minus for descending; or ["field","ASC"]' }))
+})
+
 /** The names that the query string may have; `list-query.ts` reads the values, since everything arrives as text. */
 export const ListQuerystring = Type.Object({
-  ...pageParameters,
-  filter: Type.Optional(Type.String({
-    description: 'JSON object of id, shop_id, name, hash_name, pay_customer_id (a value or a list), missing_pay and q (part of the name)'
-  })),
-  sort: Type.Optional(Type.String({ description: 'name, -name or ["name","ASC"]' })),
-  shop_id: Type.Optional(Uuid),
+  ...listParameters('missing_pay, q (part of the name) and any field of an account'),
+  shop_id: Type.Optional(Id),
   missing_pay: Type.Optional(Type.Boolean({ description: 'true: only accounts without a pay_customer_id; false: only with one' }))
 })
 

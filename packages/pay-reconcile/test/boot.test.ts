@@ -1,7 +1,8 @@
 import t from 'tap'
 import Fastify from 'fastify'
+import knexFrom from 'knex'
 import payReconcile, { type PayReconcileOptions } from '../src/index.ts'
-import { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables, knexAccountStore } from '../src/knex/index.ts'
+import { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
@@ -12,6 +13,7 @@ t.test('wrong options throw at boot', async t => {
   for (const [wrong, message] of [
     [{ accounts: undefined }, 'accounts is missing: give an AccountStore'],
     [{ provider: undefined }, 'provider is missing: give a PayProvider'],
+    [{ mayContinue: true as never }, 'mayContinue must be a function'],
     [{ authorize: undefined }, 'authorize is missing: these routes show and change the accounts of every shop'],
     [{ actor: undefined }, 'actor is missing: the audit must say who changed an account'],
     [{ prefix: '' }, 'prefix must be a path like /admin/accounts'],
@@ -19,12 +21,81 @@ t.test('wrong options throw at boot', async t => {
     [{ deadlineMs: 0 }, 'deadlineMs must be a positive number'],
     [{ attempts: 1.5 }, 'attempts must be an integer'],
     [{ perSecond: NaN }, 'perSecond must be a positive number'],
-    [{ leaseMs: Infinity }, 'leaseMs must be a positive number']
+    [{ leaseMs: Infinity }, 'leaseMs must be a positive number'],
+    [{ deadlineMs: 2 ** 31 }, 'deadlineMs must be a positive number'],
+    [{ authorize: (_request: unknown, _reply: unknown, _done: unknown) => {} }, 'authorize takes request and reply, and returns a promise: there is no callback']
   ] as const) {
     const app = Fastify()
     app.register(payReconcile, { ...right, ...wrong } as unknown as PayReconcileOptions)
     await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message })
   }
+})
+
+t.test('the longest time that a timer can wait is fine', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.register(payReconcile, {
+    accounts: knexAccountStore(await pglite.connect(t)), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', deadlineMs: 2 ** 31 - 1
+  })
+  await t.resolves(async () => { await app.ready() })
+})
+
+t.test('an authorize that returns no promise is as good as one that does', async t => {
+  const knex = await pglite.connect(t)
+  const appWith = (authorize: PayReconcileOptions['authorize']) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.register(payReconcile, {
+      accounts: knexAccountStore(knex), provider: stripeProvider(), authorize, actor: () => 'a'
+    })
+    return app
+  }
+  t.equal((await appWith(() => {}).inject('/admin/accounts')).statusCode, 200)
+  const refusing = appWith(() => { throw Object.assign(new RangeError('go away'), { statusCode: 403 }) })
+  t.match((await refusing.inject('/admin/accounts')).json(), { statusCode: 403, message: 'go away' })
+})
+
+t.test('a mistake in the tables is told at startup', async t => {
+  t.plan(8)
+  const knex = await pglite.connect(t)
+  for (const [title, change, message] of [
+    ['a table of accounts that is missing', 'alter table accounts rename to people', /^relation "accounts" does not exist: knexAccountStore needs/],
+    ['a table of shops that is missing', 'alter table shops rename to stores', /^relation "shops" does not exist: knexAccountStore needs/],
+    ['a column that is missing', 'alter table accounts drop column details', /^column a.details does not exist: knexAccountStore needs/],
+    ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^operator does not exist: uuid = text: knexAccountStore needs/],
+    ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'accounts.id has the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
+    ['an audit that is missing', 'drop table pay_reconcile_audit', /^relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
+    ['an audit of an earlier version', 'alter table pay_reconcile_audit alter account_id type uuid using null', /^operator does not exist: uuid = text: .* createPayReconcileTables$/],
+    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^relation "pay_reconcile_items" does not exist: knexRunStore needs the tables of createPayReconcileTables$/]
+  ] as const) {
+    await knex.transaction(async transaction => {
+      await transaction.raw(change)
+      const app = Fastify()
+      app.register(payReconcile, {
+        accounts: knexAccountStore(transaction), provider: stripeProvider(), runs: knexRunStore(transaction), authorize: async () => {}, actor: () => 'a'
+      })
+      await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message }, title)
+      await transaction.rollback(new RangeError('undone'))
+    }).catch(() => undefined)
+  }
+})
+
+t.test('a database that is away at startup may come later', async t => {
+  const knex = await pglite.connect(t)
+  const { addShop, addAccount } = await build(t, knex)
+  const accountId = await addAccount(await addShop())
+  const away = knexFrom({ client: 'pg', connection: { host: '127.0.0.1', port: 1 } })
+  t.teardown(() => away.destroy())
+  const late = knexAccountStore(away)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  let isThere = false
+  const accounts = new Proxy(late, { get: (target, name) => Reflect.get(isThere && name !== 'ready' ? knexAccountStore(knex) : target, name) })
+  app.register(payReconcile, { accounts, provider: stripeProvider(), authorize: async () => {}, actor: () => 'a' })
+  await app.ready()
+  t.equal((await app.inject(`/admin/accounts/${accountId}`)).json().code, 'PAY_RECONCILE_STORE_FAILED')
+  isThere = true
+  t.equal((await app.inject(`/admin/accounts/${accountId}`)).statusCode, 200)
 })
 
 t.test('without runs there are no bulk routes', async t => {

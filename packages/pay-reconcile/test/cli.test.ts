@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { commandFrom } from '../src/cli/arguments.ts'
+import { commandFrom, warningAbout } from '../src/cli/arguments.ts'
 import { clientFor } from '../src/cli/client.ts'
 import { progressOn } from '../src/cli/progress.ts'
 import { reconcile } from '../src/cli/reconcile.ts'
@@ -186,6 +186,8 @@ t.test('a refusal is not asked for again, and says how to go on with a run that 
     [[started, running, unauthorized],
       /got 401: HOST_UNAUTHORIZED Log in first\nThe server does not take the token any more\. The run goes on in the server; watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/],
     [[started, status(403)], /got 403: \nThe run goes on in the server; watch it with --run r$/],
+    [[started, status(403, json, JSON.stringify({ code: 'X', message: 'm'.repeat(1000) }))], /got 403: X m{199}…\nThe run goes on in the server; watch it with --run r$/],
+    [[started, status(200, {}, 'p'.repeat(1000))], /got 200: not JSON: p{199}…\nThe run goes on in the server; watch it with --run r$/],
     [[started, status(200, {}, '<html>')], /got 200: not JSON: <html>\nThe run goes on in the server; watch it with --run r$/]
   ] as const) {
     const { url, methods } = await serverOf(t, ...answers)
@@ -227,6 +229,55 @@ t.test('in a terminal a note gets a line of its own', async t => {
   progress.end()
   progress.end()
   t.equal(text, `\r${bar}\r${bar}\ntrying on\n\r${bar}\n`)
+})
+
+/** Moves the cursor, sets the title, makes a line of its own, and turns text around. */
+const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\rok\n\u2028\u202eevil\u{e0041}'
+const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok\\u000a\\u2028\\u202eevil\\udb40\\udc41'
+const forged = {
+  ...run,
+  id: hostile,
+  mode: hostile,
+  actor: hostile,
+  started_at: hostile,
+  shop_id: hostile,
+  shops: { total: hostile, finished: 1, stopped: [{ shop_id: hostile, reason: hostile }] },
+  outcomes: { [hostile]: 1, failed: hostile },
+  items: [{ account_id: hostile, error_code: hostile, provider_request_id: hostile }]
+}
+
+t.test('what a server says is not obeyed by the terminal', async t => {
+  const answer: RequestListener = (_request, response) => { response.end(JSON.stringify(forged)) }
+  for (const isJson of [false, true]) {
+    const at = surroundings()
+    await reconcile({ ...common, json: isJson, url: (await serverOf(t, answer)).url }, sync, at)
+    t.notMatch(at.said.stdout + at.said.stderr, /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u)
+    t.equal(at.said.stdout.includes(isJson ? harmless.replace('\\u000d', '\\r').replace('\\u000a', '\\n') : harmless), true)
+    if (isJson) t.strictSame(JSON.parse(at.said.stdout), forged, 'JSON stays the same value')
+    t.equal(at.said.stderr.split('\n')[0], `run ${harmless}`)
+  }
+  for (const [answers, message] of [
+    [[status(403, json, JSON.stringify({ code: hostile, message: 'x'.repeat(100_000) }))], `got 403: ${harmless} ${'x'.repeat(199)}…`],
+    [[status(403, {}, hostile)], `got 403: ${harmless.replace('\\u000dok\\u000a\\u2028', ' ok ')}`],
+    [[answer, status(403)], `got 403: \nThe run goes on in the server; watch it with --run ${harmless}`]
+  ] as const) {
+    const { url } = await serverOf(t, ...answers)
+    const text: string = await reconcile({ ...common, url }, sync, surroundings()).then(String, ({ message }) => message)
+    t.equal(text.slice(-message.length), message)
+  }
+  const { url } = await serverOf(t, (_request, response) => { response.end(JSON.stringify([forged])) })
+  const listed = await start(t, [`--url=${url}`, '--list']).ended
+  t.match(listed, { code: 0, stderr: '', stdout: harmless })
+  t.notMatch(listed.stdout, /[^\P{C}\n]/u)
+})
+
+t.test('a token over plain http to another machine is warned of', async t => {
+  const warning = 'over plain http anybody on the way can read the token; use https'
+  for (const [address, wanted] of [
+    ['https://shop.example', undefined], ['http://localhost:8080', undefined], ['http://shop.localhost', undefined], ['http://127.1.2.3', undefined], ['http://[::1]:1', undefined],
+    ['http://shop.example', warning], ['http://localhost.example', warning], ['http://10.0.0.1', warning], ['http://[::ffff:127.0.0.1]', warning]
+  ] as const) t.equal(warningAbout({ url: address }), wanted, address)
+  t.match(await start(t, ['--url=http://0.0.0.0:9', '--list']).ended, { code: 2, stdout: '', stderr: new RegExp(`^warning: ${warning}\nGET http://0\\.0\\.0\\.0:9/`) })
 })
 
 t.test('the command against a server', async t => {

@@ -36,7 +36,7 @@ for (const engine of engines) {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)
       await Promise.all(Array.from({ length: 50 }, (_, i) =>
-        store.link({ action: 'link', accountId, customerId: `cus_${i}`, onlyIfMissing: false }, origin)))
+        store.link({ action: 'link', accountId, customerId: `cus_${i}` }, origin)))
       const rows = await audit(accountId) as unknown as Array<Record<'before' | 'after', { pay_customer_id: string | null }>>
       t.equal(rows.length, 50)
       const next = new Map(rows.map(({ before, after }) => [before.pay_customer_id, after.pay_customer_id]))
@@ -71,7 +71,7 @@ for (const engine of engines) {
           ...restless,
           async saveSnapshot (change, by) {
             const other = change.customerId === 'cus_A' ? 'cus_B' : 'cus_A'
-            await restless.link({ action: 'link', accountId, customerId: other, onlyIfMissing: false }, origin)
+            await restless.link({ action: 'link', accountId, customerId: other }, origin)
             return restless.saveSnapshot(change, by)
           }
         }
@@ -99,11 +99,23 @@ for (const engine of engines) {
       t.match(await save('again', '2026-01-01T00:00:02.000Z'), { changed: true }, 'but a time nobody can have written blocks nothing')
     })
 
+    await t.test('a scan goes through a shop in pages', async t => {
+      const ofPages = await addShop()
+      const ids: string[] = []
+      for (let n = 0; n < 5; n++) ids.push(await addAccount(ofPages, {}))
+      ids.sort()
+      const scan = async (after: string | null) =>
+        (await knexAccountStore(knex).scan({ shopId: ofPages, after, limit: 2, runId: randomUUID() })).map(({ account }) => account.id)
+      t.strictSame(await scan(null), ids.slice(0, 2))
+      t.strictSame(await scan(ids[1] ?? ''), ids.slice(2, 4))
+      t.strictSame(await scan(ids[3] ?? ''), ids.slice(4))
+    })
+
     await t.test('a run changes an account once, whoever works on it', async t => {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)
       const byRun = { ...origin, runId: '00000000-0000-4000-8000-0000000000aa' }
-      const link = (customerId: string) => store.link({ action: 'link', accountId, customerId, onlyIfMissing: false }, byRun)
+      const link = (customerId: string) => store.link({ action: 'link', accountId, customerId }, byRun)
       t.match(await link('cus_1'), { changed: true })
       t.match(await link('cus_2'), { changed: false, account: { details: { pay_customer_id: 'cus_1' } } })
       t.equal((await audit(accountId)).length, 1)
@@ -131,7 +143,7 @@ for (const engine of engines) {
       const accountId = await addAccount(shopId, {})
       const lost = { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) }
       const crashing = await host(t, knex, standIn, { accounts: lost })
-      await t.rejects(crashing.app.payReconcile.ensureCustomer({ accountId, email: 'old@example.org', actor: 'b' }), { message: 'crashed' })
+      await t.rejects(crashing.app.payReconcile.ensureCustomer({ accountId, email: 'old@example.org', actor: 'b' }), { cause: { message: 'crashed' } })
       const size = customers.size
       const { customerId, created } = await app.payReconcile.ensureCustomer({ accountId, email: 'new@example.org', actor: 'b' })
       t.equal(created, true)

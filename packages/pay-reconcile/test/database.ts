@@ -11,7 +11,8 @@ export interface Engine {
   readonly name: string
   /** Why the tests cannot run on it here. */
   readonly skip: string | false
-  connect (t: Teardown, detailsType?: 'jsonb' | 'json'): Promise<Knex>
+  /** @param idType of the host's accounts and shops. */
+  connect (t: Teardown, detailsType?: 'jsonb' | 'json', idType?: string): Promise<Knex>
 }
 
 const serverUrl = process.env.TEST_DATABASE_URL
@@ -22,13 +23,13 @@ let engine: Promise<PGlite> | undefined
 export const pglite: Engine = {
   name: 'PGlite',
   skip: false,
-  async connect (t, detailsType = 'jsonb') {
+  async connect (t, detailsType = 'jsonb', idType = 'uuid') {
     engine ??= PGlite.create()
     const knex = knexFrom({ client: pgliteClient(await engine), connection: {}, pool: { min: 1, max: 1 } })
     t.teardown(() => knex.destroy())
     await knex.raw('drop schema public cascade')
     await knex.raw('create schema public')
-    await createTables(knex, detailsType)
+    await createTables(knex, detailsType, idType)
     return knex
   }
 }
@@ -36,7 +37,7 @@ export const pglite: Engine = {
 export const postgresql: Engine = {
   name: 'PostgreSQL',
   skip: serverUrl === undefined && 'NOT RUN: set TEST_DATABASE_URL to a PostgreSQL server to run this',
-  async connect (t, detailsType = 'jsonb') {
+  async connect (t, detailsType = 'jsonb', idType = 'uuid') {
     const name = `pay_reconcile_${randomUUID().replaceAll('-', '')}`
     const server = knexFrom({ client: 'pg', connection: serverUrl ?? '', pool: { min: 0, max: 1 } })
     await server.raw('create database ??', [name])
@@ -48,7 +49,7 @@ export const postgresql: Engine = {
       await server.raw('drop database ?? with (force)', [name])
       await server.destroy()
     })
-    await createTables(knex, detailsType)
+    await createTables(knex, detailsType, idType)
     return knex
   }
 }
@@ -56,9 +57,9 @@ export const postgresql: Engine = {
 export const engines: readonly Engine[] = [pglite, postgresql]
 
 /** The tables of a host, as the contract has them, and the package's own. */
-async function createTables (knex: Knex, detailsType: string): Promise<void> {
-  await knex.raw('create table shops (id uuid primary key, name text not null, pay_secret_key text)')
-  await knex.raw(`create table accounts (id uuid primary key, shop_id uuid not null references shops,
+async function createTables (knex: Knex, detailsType: string, idType: string): Promise<void> {
+  await knex.raw(`create table shops (id ${idType} primary key, name text not null, pay_secret_key text)`)
+  await knex.raw(`create table accounts (id ${idType} primary key, shop_id ${idType} not null references shops,
     name text not null, hash_name text, details ${detailsType} default '{}')`)
   await createPayReconcileTables(knex)
   await createAccountIndexes(knex)

@@ -54,6 +54,8 @@ const table: readonly Row[] = [
   row('a page of a proxy', { kind: 'html', headers: canaryHeaders }, 'ERROR', 2),
   row('500', answer(500), 'ERROR', 2),
   row('503', answer(503), 'ERROR', 2),
+  row('503 that is not to be repeated', answer(503, { 'stripe-should-retry': 'false' }), 'ERROR', 1),
+  row('429 that is not to be repeated', answer(429, { 'retry-after': '0', 'stripe-should-retry': 'false' }), 'RATE_LIMITED', 1),
   row('200 with a string', { kind: 'answer', status: 200, body: 'CANARY', headers: canaryHeaders }, 'ERROR', 2),
   row('200 with a list', answer(200, {}, ['CANARY']), 'ERROR', 2),
   row('502 in the JSON of a proxy', answer(502, {}, { message: 'CANARY' }), 'ERROR', 2),

@@ -4,7 +4,7 @@ import { knexAccountStore } from '../src/knex/index.ts'
 import { engines } from './database.ts'
 import { build, host, type World } from './world.ts'
 
-const fast = { perSecond: 2000, accountsAtOnce: 4, leaseMs: 60_000, deadlineMs: 2000, attemptMs: 1000, breakMs: 50 }
+const fast = { perSecond: 2000, accountsAtOnce: 4, leaseMs: 60_000, deadlineMs: 20_000, attemptMs: 10_000, breakMs: 50 }
 
 /** Ids in a known order, since a run goes by id. */
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -50,9 +50,11 @@ for (const engine of engines) {
     await t.test('link', t => linking(t, world))
     await t.test('sync', t => syncing(t, world))
     await t.test('shops apart', t => shopsApart(t, world))
+    await t.test('who may go on', t => goingOn(t, world))
     await t.test('what fails alone', t => failingAlone(t, world))
     await t.test('requests', t => requests(t, world))
     await t.test('one run per shop', t => oneRunPerShop(t, world))
+    await t.test('lists of runs are filtered by every field and sorted by those of one value', t => filtering(t, world))
   })
 }
 
@@ -160,7 +162,7 @@ async function syncing (t: Test, world: World): Promise<void> {
   const expected = [
     item(id(300), shopId, same('cus_1', { outcome: 'synced', drift: ['never_synced'] })),
     item(id(301), shopId, same('cus_gone', { outcome: 'synced', drift: ['deleted', 'never_synced'] })),
-    item(id(302), shopId, same('cus_nowhere', { outcome: 'failed', error_code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' })),
+    item(id(302), shopId, same('cus_nowhere', { outcome: 'failed', drift: ['not_found'], error_code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' })),
     item(id(303), shopId, { outcome: 'skipped', reason: 'no_customer_id' })
   ]
   const dry = await runOver(world, { mode: 'sync', shop_id: shopId })
@@ -205,6 +207,31 @@ async function shopsApart (t: Test, world: World): Promise<void> {
   t.ok(asked <= fast.accountsAtOnce, `a wrong key is not tried for every account (${asked} requests)`)
 }
 
+async function goingOn (t: Test, world: World): Promise<void> {
+  await world.knex('accounts').delete()
+  await world.knex('shops').delete()
+  const key = 'sk_test_going'
+  world.standIn.addAccount(key, { customers: [{ id: 'cus_1', created: 1 }] })
+  const shops = [await world.addShop({ key }), await world.addShop({ key })].sort()
+  for (const shopId of shops) for (let n = 0; n < 25; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
+  const asked: object[] = []
+  const answers = [() => { throw new RangeError('not known right now') }, () => true, () => false, () => false]
+  const other = await host(t, world.knex, world.standIn, {
+    ...fast, perSecond: 20, shopsAtOnce: 1, leaseMs: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
+  })
+
+  const dry = await runOver(other, { mode: 'sync' })
+  t.match(dry, { status: 'done', processed: 50, shops: { stopped: [] } }, 'a dry run goes on')
+  t.strictSame(asked, [])
+
+  const run = await runOver(other, { mode: 'sync', dry_run: false })
+  t.strictSame(asked, Array(4).fill({ id: run.id, actor: 'user-7' }), 'before each page, and again where it failed')
+  t.match(other.logs(), 'not known right now')
+  t.match(run, { status: 'done', processed: 20, outcomes: { synced: 20 } }, 'after the page in work nothing is changed')
+  t.strictSame(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]).sort(), shops.map(shop => [shop, 'PAY_RECONCILE_RUN_FORBIDDEN']))
+  t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter(details => 'pay_synced_at' in (details as object)).length, 20)
+}
+
 async function failingAlone (t: Test, world: World): Promise<void> {
   const key = 'sk_test_alone'
   const shopId = await world.addShop({ key })
@@ -234,25 +261,35 @@ async function failingAlone (t: Test, world: World): Promise<void> {
 
 async function requests (t: Test, world: World): Promise<void> {
   const unknown = randomUUID()
-  for (const [method, url, payload, status, code] of [
+  for (const [method, url, payload, status, code, message] of [
     ['POST', '', { mode: 'sync', shop_id: unknown }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
     ['POST', '', { mode: 'everything' }, 422, 'PAY_RECONCILE_VALIDATION'],
     ['POST', '', { mode: 'sync', dryrun: false }, 422, 'PAY_RECONCILE_VALIDATION'],
-    ['POST', '', { mode: 'sync', dry_run: 'false' }, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['POST', '', { mode: 'sync', dry_run: 'false' }, 422, 'PAY_RECONCILE_VALIDATION', 'body/dry_run: Expected true or false'],
     ['POST', '', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', '?status=odd', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', '?status=done&status=running', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', '?state=done', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?filter={"state":"done"}', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?filter={"status":"odd"}', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?filter={"status":"done"}&status=running', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', '?sort=shops', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', '?limit=1001', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['GET', `/${unknown}?outcome=odd`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
-    ['GET', '/x', undefined, 422, 'PAY_RECONCILE_VALIDATION']
+    ['GET', '/x', undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND']
   ] as const) {
     const response = await world.call(method, `/admin/accounts/reconcile${url}`, payload)
     t.equal(response.statusCode, status, `${method} ${url} ${JSON.stringify(payload)}`)
     t.equal(response.json().code, code)
+    if (message !== undefined) t.equal(response.json().message, message)
   }
+  const { body } = await world.call('POST', '/admin/accounts/reconcile', { mode: 'sync', ['x'.repeat(400_000)]: 1 })
+  const name = `/${'x'.repeat(198)}…`
+  t.strictSame(JSON.parse(body), {
+    statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', error: 'Unprocessable Entity', message: `body${name}: Unexpected property`, field: name.slice(1)
+  })
 }
 
 /** Lists runs, of which only one is unfinished. */
@@ -283,11 +320,30 @@ async function listing (t: Test, { call, knex }: World, running: string): Promis
   t.match(await list('?status=done&limit=1'), { range: `runs 0-1/${count - 1}`, runs: [{ id: ids[1], status: 'done' }] })
 }
 
+/** Filters and sorts runs while none is going on. */
+async function filtering (t: Test, { call }: World): Promise<void> {
+  const list = async (query: Record<string, string>): Promise<Array<Record<string, unknown>>> => {
+    const response = await call('GET', `/admin/accounts/reconcile?${new URLSearchParams(query).toString()}`)
+    t.equal(response.statusCode, 200, JSON.stringify(query))
+    return response.json()
+  }
+  const all = await list({})
+  const [newest] = all
+  t.strictSame(await list({ sort: 'started_at' }), all.toReversed(), 'oldest first')
+  t.strictSame(await list({ sort: '["started_at","DESC"]' }), all)
+  for (const [field, value] of Object.entries(newest ?? {})) {
+    if (!['outcomes', 'drift', 'shops'].includes(field)) t.equal((await list({ sort: `-${field}` })).length, all.length, `sort by ${field}`)
+    t.strictSame(await list({ filter: JSON.stringify({ id: [newest?.id], [field]: value }) }), [newest], `filter by ${field}`)
+  }
+  t.strictSame(await list({ filter: '{"total":[-1]}' }), [])
+  t.strictSame(await list({ filter: '{"finished_at":null}' }), [])
+}
+
 async function oneRunPerShop (t: Test, world: World): Promise<void> {
   world.standIn.addAccount('sk_test_slow', { customers: [{ id: 'cus_1' }] })
   const shopId = await world.addShop({ key: 'sk_test_slow' })
   for (let i = 0; i < 20; i++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = world.standIn.fault({ kind: 'slow', secretKey: 'sk_test_slow', ms: 100 })
+  const end = world.standIn.fault({ kind: 'slow', secretKey: 'sk_test_slow', ms: 1000 })
   const started = await world.call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: shopId })
   t.equal(started.statusCode, 202)
   t.equal(started.headers.location, `/admin/accounts/reconcile/${started.json().id}`)

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { table } from '../src/cli/text.ts'
 import { adminAccountFrom, customerIdOf, syncedAtOf, type Account } from '../src/account.ts'
+import { backoffMs } from '../src/backoff.ts'
 import { driftOf, linkItem } from '../src/reconcile/plan.ts'
 import { storable } from '../src/storable.ts'
 import { retryAfterFrom } from '../src/retry-after.ts'
@@ -61,8 +63,20 @@ t.test('Retry-After is seconds or a date', async t => {
   ] as const) t.equal(retryAfterFrom(value, now), ms, String(value))
 })
 
+t.test('waits grow up to a minute, and half of each is random', async t => {
+  for (const [waits, retryAfterMs, random, ms] of [
+    [0, undefined, 0, 125], [0, undefined, 1, 250], [3, undefined, 0.5, 1500], [30, undefined, 0, 30_000], [3000, undefined, 1, 60_000],
+    [0, 5000, 0, 5000], [0, 5000, 1, 5125], [4, 10, 0, 2000], [20, 3_600_000, 1, 3_630_000]
+  ] as const) t.equal(backoffMs(waits, retryAfterMs, random), ms, `${waits} waits`)
+})
+
 t.test('a form becomes nested objects', async t => {
   t.strictSame(JSON.parse(JSON.stringify(formFrom('a=1&metadata[account_id]=x&items[0][price][amount]=5&items[1][q]=2&__proto__[x]=1'))), {
     a: '1', metadata: { account_id: 'x' }, items: { 0: { price: { amount: '5' } }, 1: { q: '2' } }, ['__proto__']: { x: '1' }
   })
+})
+
+t.test('a table may have any number of rows', async (t) => {
+  const lines = table(['a'], Array(200_000).fill(['bb'])).split('\n')
+  t.strictSame([lines.length, ...lines.slice(0, 3)], [200_002, 'a', '--', 'bb'])
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import Stripe from 'stripe'
 import { startPayStandIn } from '../src/testing/index.ts'
+import { accounts, exchangesWith } from './exchanges.ts'
 
 const keys = { one: 'sk_test_one', two: 'sk_test_two', restricted: 'rk_test_read' }
 
@@ -109,5 +110,125 @@ t.test('the stand-in, through the provider\'s own library', async t => {
 
   await t.test('a port that is taken is an error', async t => {
     await t.rejects(startPayStandIn({ accounts: {}, port, log: () => {} }), { code: 'EADDRINUSE' })
+  })
+})
+
+t.test('every request gets the provider\'s status, error code and parameter', async t => {
+  const standIn = await startPayStandIn({ accounts, log: () => {} })
+  t.teardown(() => standIn.close())
+  const exchanges = await exchangesWith(standIn)
+  t.strictSame(exchanges.map(({ title, outcome }) => `${title}: ${outcome}`), exchanges.map(({ title, expected }) => `${title}: ${expected}`))
+})
+
+t.test('the library\'s auto-pagination ends on every list', async t => {
+  const customers = ['cus_1', 'cus_2', 'cus_3', 'cus_4', 'cus_5']
+  const standIn = await startPayStandIn({
+    accounts: { [keys.one]: { customers: [...customers].reverse().map(id => ({ id, created: Number(id.slice(4)), metadata: { all: 'yes' } })) } },
+    log: () => {}
+  })
+  t.teardown(() => standIn.close())
+  const { host, port, protocol } = standIn
+  const stripe = new Stripe(keys.one, { host, port, protocol, telemetry: false, maxNetworkRetries: 0 })
+  const success = { mode: 'payment', success_url: 'https://shop.example/' } as const
+  const intents: string[] = []
+  const sessions: string[] = []
+  for (const customer of customers) {
+    intents.push((await stripe.paymentIntents.create({ amount: 100, currency: 'eur', customer, metadata: { all: 'yes' } })).id)
+    sessions.push((await stripe.checkout.sessions.create({ ...success, customer })).id)
+  }
+  const { id: session, line_items: lines } = await stripe.checkout.sessions.create({
+    ...success,
+    expand: ['line_items'],
+    line_items: customers.map(name => ({ quantity: 1, price_data: { currency: 'eur', unit_amount: 500, product_data: { name } } }))
+  })
+  t.strictSame(lines?.data.map(({ description }) => description), customers)
+  const items = lines?.data.map(({ id }) => id).reverse() ?? []
+  sessions.push(session)
+
+  // One that does not end would go on for ever.
+  const idsOf = (list: Stripe.ApiListPromise<{ id: string }> | Stripe.ApiSearchResultPromise<{ id: string }>) =>
+    list.autoPagingToArray({ limit: 20 }).then(found => found.map(({ id }) => id))
+  const lists: Array<[title: string, oldestFirst: string[], list: (params: Stripe.PaginationParams) => Stripe.ApiListPromise<{ id: string }>]> = [
+    ['customers', customers, params => stripe.customers.list(params)],
+    ['customers created in a time', customers.slice(1), params => stripe.customers.list({ ...params, created: { gt: 1 } })],
+    ['payment intents', intents, params => stripe.paymentIntents.list(params)],
+    ['checkout sessions', sessions, params => stripe.checkout.sessions.list(params)],
+    ['line items', items, params => stripe.checkout.sessions.listLineItems(session, params)]
+  ]
+  for (const [title, oldestFirst, list] of lists) {
+    const newestFirst = [...oldestFirst].reverse()
+    for (const limit of [1, 2, newestFirst.length, 100]) t.strictSame(await idsOf(list({ limit })), newestFirst, `${title}, ${limit} a page`)
+    t.strictSame(await idsOf(list({ limit: 2, ending_before: newestFirst.at(-1)! })), oldestFirst.slice(1), `${title}, backwards from the oldest`)
+    t.strictSame(await idsOf(list({ limit: 2, starting_after: newestFirst[0]! })), newestFirst.slice(1), `${title}, after the newest`)
+  }
+  for (const limit of [1, 2, 5, 100]) {
+    const query = { query: "metadata['all']:'yes'", limit }
+    t.strictSame(await idsOf(stripe.customers.search(query)), customers, `a search for customers, ${limit} a page`)
+    t.strictSame(await idsOf(stripe.paymentIntents.search(query)), intents, `a search for payment intents, ${limit} a page`)
+  }
+  t.strictSame((await stripe.paymentIntents.search({ query: 'amount:100', limit: 1 })).data.map(({ id }) => id), [intents[0]])
+
+  for await (const { id } of stripe.customers.list({ limit: 2 })) await stripe.customers.del(id)
+  t.strictSame((await stripe.customers.list()).data, [], 'a list whose objects are deleted meanwhile ends, too')
+})
+
+t.test('what a search shows, a key reaches and a second allows', async t => {
+  const standIn = await startPayStandIn({
+    accounts: {
+      [keys.one]: { searchLagMs: 60_000, customers: [{ id: 'cus_1', name: 'Ada' }], connected: { acct_1: { customers: [{ id: 'cus_2' }] } } },
+      [keys.two]: { requestsPerSecond: 2 }
+    },
+    log: () => {}
+  })
+  t.teardown(() => standIn.close())
+  const { host, port, protocol } = standIn
+  const client = (key: string) => new Stripe(key, { host, port, protocol, telemetry: false, maxNetworkRetries: 0 })
+  const stripe = client(keys.one)
+
+  await t.test('a search lags behind creations, changes and deletions', async t => {
+    const found = async (name: string) => (await stripe.customers.search({ query: `name:'${name}'` })).data.map(({ id }) => id)
+    await stripe.customers.create({ name: 'Bob' })
+    t.strictSame(await found('Bob'), [])
+    await stripe.customers.update('cus_1', { name: 'Eve' })
+    t.strictSame(await found('Eve'), [])
+    t.strictSame(await found('Ada'), ['cus_1'])
+    await stripe.customers.del('cus_1')
+    t.strictSame(await found('Ada'), ['cus_1'])
+    t.strictSame((await stripe.customers.list()).data.map(({ name }) => name), ['Bob'], 'a list does not')
+  })
+
+  await t.test('Stripe-Account names a connected account', async t => {
+    const connected = await stripe.customers.list({}, { stripeAccount: 'acct_1' })
+    t.strictSame(connected.data.map(({ id }) => id), ['cus_2'])
+    t.equal(connected.lastResponse.headers['stripe-account'], 'acct_1')
+    t.match(await errorOf(stripe.customers.retrieve('cus_2')), { statusCode: 404 })
+    t.match(await errorOf(stripe.customers.list({}, { stripeAccount: 'acct_2' })), { statusCode: 403, code: 'account_invalid' })
+  })
+
+  await t.test('more requests a second than an account allows are 429', async t => {
+    const limited = client(keys.two)
+    await limited.customers.create({})
+    await limited.customers.list()
+    t.match(await errorOf(limited.customers.create({}, { idempotencyKey: 'k1' })), {
+      type: 'StripeRateLimitError', statusCode: 429, code: 'rate_limit', headers: { 'stripe-rate-limited-reason': 'global-rate' }
+    })
+    t.match(await stripe.customers.list(), { object: 'list' }, 'other keys go on')
+    const { recent } = standIn.account(keys.two)
+    recent.splice(0, 2, ...recent.map(at => at - 1000))
+    t.match(await limited.customers.create({}, { idempotencyKey: 'k1' }), { object: 'customer' }, 'a second later it goes on')
+  })
+
+  await t.test('a refused parameter is not stored under the idempotency key', async t => {
+    const create = (params: object) => stripe.customers.create(params, { idempotencyKey: 'k2' })
+    t.match(await errorOf(create({ colour: 'red' })), { statusCode: 400, code: 'parameter_unknown', param: 'colour' })
+    t.match(await create({ name: 'Cid' }), { name: 'Cid' })
+  })
+
+  await t.test('expand puts objects in the place of their ids', async t => {
+    const { id: customer } = await stripe.customers.create({ name: 'Dan' })
+    const { id } = await stripe.paymentIntents.create({ amount: 100, currency: 'eur', customer })
+    t.match(await stripe.paymentIntents.retrieve(id, { expand: ['customer', 'customer.sources'] }), { customer: { name: 'Dan', sources: { data: [] } } })
+    t.match(await stripe.paymentIntents.list({ expand: ['data.customer'] }), { data: [{ customer: { name: 'Dan' } }] })
+    t.match(await errorOf(stripe.paymentIntents.list({ expand: ['customer'] })), { statusCode: 400, message: 'This property cannot be expanded (customer).' })
   })
 })

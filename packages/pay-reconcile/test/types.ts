@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import type Stripe from 'stripe'
 import payReconcile, {
   providerError, type AccountStore, type PayProvider, type PayReconcile, type PayReconcileOptions, type ProviderFault, type RunStore
 } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/stripe/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
+import type * as parameters from '../src/testing/parameters.ts'
 
 // Nothing here runs; that it compiles is the test.
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -45,3 +47,21 @@ providerError('out_of_coffee')
 app.payReconcile.ensureCustomer({ accountId: '1' })
 // @ts-expect-error accounts are needed
 startPayStandIn({})
+
+// The stand-in takes the parameters that the provider's library has.
+type Names<Of extends keyof typeof parameters> = typeof parameters[Of] extends ReadonlyArray<infer Name> ? Exclude<Name, 'payment_method_types'> : never
+holds<Equals<Names<'customerCreate'>, keyof Stripe.CustomerCreateParams>>()
+holds<Equals<Names<'customerUpdate'>, keyof Stripe.CustomerUpdateParams>>()
+holds<Equals<Names<'customerList'>, keyof Stripe.CustomerListParams>>()
+holds<Equals<Names<'customerSearch'>, keyof Stripe.CustomerSearchParams>>()
+holds<Equals<Names<'onlyExpand'>, keyof Stripe.CustomerRetrieveParams>>()
+holds<Equals<Names<'noParameters'>, keyof Stripe.CustomerDeleteParams>>()
+holds<Equals<Names<'intentCreate'>, keyof Stripe.PaymentIntentCreateParams>>()
+holds<Equals<Names<'intentRetrieve'>, keyof Stripe.PaymentIntentRetrieveParams>>()
+holds<Equals<Names<'intentConfirm'>, keyof Stripe.PaymentIntentConfirmParams>>()
+holds<Equals<Names<'intentList'>, keyof Stripe.PaymentIntentListParams>>()
+holds<Equals<Names<'intentSearch'>, keyof Stripe.PaymentIntentSearchParams>>()
+holds<Equals<Names<'sessionCreate'>, keyof Stripe.Checkout.SessionCreateParams>>()
+holds<Equals<Names<'onlyExpand'>, keyof Stripe.Checkout.SessionRetrieveParams | keyof Stripe.Checkout.SessionExpireParams>>()
+holds<Equals<Names<'sessionList'>, keyof Stripe.Checkout.SessionListParams>>()
+holds<Equals<Names<'lineItemList'>, keyof Stripe.Checkout.SessionListLineItemsParams>>()

@@ -18,6 +18,7 @@ export const superuser = { authorization: 'Bearer superuser' }
 export interface ShopOptions {
   readonly name?: string
   readonly key?: string | null
+  readonly id?: string
 }
 
 /** A host with the plugin in it, its database and its payment provider. */
@@ -68,8 +69,7 @@ export async function host (t: Teardown, knex: Knex, standIn: PayStandIn, option
     standIn,
     logs: () => lines.join(''),
     call: (method, url, payload) => app.inject({ method, url, headers: superuser, ...(payload && { payload }) }),
-    async addShop ({ name = 'Shop A', key = shopKey } = {}) {
-      const id = randomUUID()
+    async addShop ({ name = 'Shop A', key = shopKey, id = randomUUID() } = {}) {
       await knex('shops').insert({ id, name, pay_secret_key: key })
       return id
     },

@@ -66,12 +66,19 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
     if (ignored) throw new PAY_RECONCILE_USAGE(`--${ignored} has no effect beside --${task}`)
   }
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run exclude each other')
-  const common = { url: url.replace(/\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
+  const common = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
   if (status !== undefined && !list) throw new PAY_RECONCILE_USAGE('--status goes with --list')
   if (list) return { ...common, work: { list: status === undefined ? {} : { status } } }
   if (run !== undefined) return { ...common, work: { run } }
   if (mode !== 'link' && mode !== 'sync' && mode !== 'check') throw new PAY_RECONCILE_USAGE('--mode must be link, sync or check')
   return { ...common, work: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }) } } }
+}
+
+/** What is to be said before a command runs: the token and what it can do would be there for all on the way to read. */
+export function warningAbout ({ url }: Pick<Command, 'url'>): string | undefined {
+  const { protocol, hostname } = new URL(url)
+  const isHere = /(?:^|\.)localhost\.?$|^127\.|^\[::1\]$/.test(hostname)
+  return protocol === 'http:' && !isHere ? 'over plain http anybody on the way can read the token; use https' : undefined
 }
 
 /** `localhost:8080/…` is a URL too, of the scheme localhost. */

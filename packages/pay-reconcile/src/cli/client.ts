@@ -1,6 +1,8 @@
 import createError from '@fastify/error'
+import { excerpt } from '../excerpt.ts'
 import { retryAfterFrom } from '../retry-after.ts'
 import type { Command } from './arguments.ts'
+import { printable } from './printable.ts'
 import type { WireRun, WireRunSummary } from './text.ts'
 
 /** The server refused a request of the command, or answered what the run routes do not; the message says how. */
@@ -36,7 +38,7 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getMs
       ...(signal && { signal })
     })
     const { status, ok, headers, text } = await answerTo(request)
-    const refused = (why: string) => Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${why}`), {
+    const refused = (why: string) => Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
       status, retryAfterMs: retryAfterFrom(headers.get('retry-after'))
     })
     if (!ok) throw refused(messageIn(text))
@@ -79,7 +81,7 @@ function reasonIn (error: unknown): string {
 function messageIn (text: string): string {
   try {
     const { code, message, run_id: run } = JSON.parse(text)
-    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).join(' ')
+    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).map(part => excerpt(String(part))).join(' ')
   } catch {
     return startOf(text)
   }
@@ -87,5 +89,5 @@ function messageIn (text: string): string {
 
 /** Enough of a page to tell whose it is, on one line. */
 function startOf (text: string): string {
-  return text.replace(/\s+/g, ' ').slice(0, 200)
+  return excerpt(text.replace(/\s+/g, ' '))
 }

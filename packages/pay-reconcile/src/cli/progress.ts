@@ -1,3 +1,4 @@
+import { printable } from './printable.ts'
 import { progressLine, type WireRun } from './text.ts'
 
 /** Where text goes: `process.stderr`, say. */
@@ -29,7 +30,7 @@ export function progressOn (output: Output): Progress {
     },
     note (text) {
       end()
-      output.write(`${text}\n`)
+      output.write(`${printable(text)}\n`)
     },
     end
   }

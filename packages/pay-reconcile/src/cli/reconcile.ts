@@ -2,6 +2,7 @@ import createError from '@fastify/error'
 import type { Command, Work } from './arguments.ts'
 import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './client.ts'
 import { isTransient, retrying, statusOf, systemClock, type Clock } from './retry.ts'
+import { printable, printableJson } from './printable.ts'
 import { progressOn, type Output, type Progress } from './progress.ts'
 import { reportText, succeeded, type WireRun } from './text.ts'
 
@@ -37,7 +38,7 @@ export async function reconcile (
   try {
     const run = await watched(client, id, 'start' in work, progress, clock)
     progress.end()
-    stdout.write(command.json ? `${JSON.stringify(run, null, 2)}\n` : reportText(run, run.items))
+    stdout.write(command.json ? `${printableJson(run)}\n` : reportText(run, run.items))
     return succeeded(run) ? 0 : 1
   } finally {
     process.removeListener('SIGINT', cancel)
@@ -74,7 +75,7 @@ async function watched (client: Client, id: string, known: boolean, progress: Pr
 }
 
 function howToGoOn (error: unknown, id: string): string {
-  const watch = `The run goes on in the server; watch it with --run ${id}`
+  const watch = `The run goes on in the server; watch it with --run ${printable(id)}`
   if (statusOf(error) === 401) return `The server does not take the token any more. ${watch} and a new token in PAY_RECONCILE_TOKEN`
   return isTransient(error) ? `Given up after two minutes without a good answer. ${watch}` : watch
 }

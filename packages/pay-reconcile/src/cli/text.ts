@@ -1,4 +1,5 @@
 import type { Static } from '@sinclair/typebox'
+import { printable } from './printable.ts'
 import type { RunSchema, RunWithItemsSchema } from '../reconcile/schemas.ts'
 
 /** A run as the server answers it. */
@@ -12,15 +13,15 @@ export function progressLine ({ processed, total, shops, outcomes }: WireRun, wi
   const done = total === 0 ? 1 : Math.min(processed / total, 1)
   const filled = Math.floor(done * width)
   const percent = `${Math.floor(done * 100)}%`.padStart(4)
-  return `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${percent} ${processed}/${total} accounts, ` +
-    `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`
+  return printable(`[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${percent} ${processed}/${total} accounts, ` +
+    `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`)
 }
 
 /** What a run found: counters, shops given up, and the failed items of the first page. */
 export function reportText (run: WireRun, failed: WireRun['items']): string {
   const title = `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ${run.total} accounts`
   return [
-    title,
+    printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
     table(['drift', 'accounts'], entries(run.drift)),
     table(['shop given up', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
@@ -42,12 +43,13 @@ function entries (counters: Readonly<Partial<Record<string, number>>>): string[]
   return Object.entries(counters).sort(([a], [b]) => a < b ? -1 : 1).map(([name, count]) => [name, String(count)])
 }
 
-/** Columns as wide as their widest cell; nothing for no rows. */
+/** Columns as wide as their widest cell, which are made printable; nothing for no rows. */
 export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   if (rows.length === 0) return ''
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map(row => row[column]?.length ?? 0)))
+  const cells = rows.map(row => row.map(printable))
+  const widths = head.map((_, column) => [head, ...cells].reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0))
   const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
-  return [line(head), line(widths.map(width => '-'.repeat(width))), ...rows.map(line)].join('\n')
+  return [line(head), line(widths.map(width => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
 /** Whether everything that should have been done was done. */

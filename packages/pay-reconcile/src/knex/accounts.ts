@@ -1,11 +1,16 @@
 import type { Knex } from 'knex'
-import type { Account, AccountStore, ChangeOrigin, ChangeResult, Details } from '../account.ts'
+import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, Details } from '../account.ts'
 import { PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
+import { idColumns, type IdColumns } from './ids.ts'
 import { accountPage } from './list.ts'
+import { hasTextIds, usable } from './ready.ts'
 
 /** Where the accounts and the shops are, and how to read a shop's key. */
 export interface KnexAccountStoreOptions {
-  /** Table with id, shop_id, name, hash_name and details (`jsonb` or `json`). Default `accounts`. */
+  /**
+   * Table with id, shop_id, name, hash_name and details (`jsonb` or `json`). Default `accounts`.
+   * Ids may be text, varchar, char, uuid, smallint, integer or bigint; the same holds for shops.
+   */
   readonly table?: string
   /** Table with id, name and pay_secret_key. Default `shops`. */
   readonly shopTable?: string
@@ -15,8 +20,9 @@ export interface KnexAccountStoreOptions {
 
 /** A row as every query of the store selects it. */
 export interface AccountRow {
-  readonly id: string
-  readonly shop_id: string
+  /** As the driver gives it: a number or a bigint from a column of integers. */
+  readonly id: unknown
+  readonly shop_id: unknown
   readonly shop_name: string
   readonly name: string
   readonly hash_name: string | null
@@ -44,10 +50,19 @@ const clockSkewMs = 60_000
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
   const { table = 'accounts', shopTable = 'shops', openKey = stored => stored } = options
   const tables = { table, shopTable }
+  let columns: Promise<IdColumns> | undefined
+  const ids = (): Promise<IdColumns> => {
+    columns ??= idColumns(knex, table, shopTable).catch(error => {
+      columns = undefined
+      throw error
+    })
+    return columns
+  }
   const rows = () => knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id')
     .select<AccountRow[]>('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details')
 
   async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
+    if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
     const [row] = await knex.raw<{ rows: AccountRow[] }>(writeStatement(value, guard), {
       ...tables, ...bindings, accountId, action, ...origin
     }).then(({ rows }) => rows, noRowsIfDoneByRun)
@@ -58,30 +73,39 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 
   return {
-    list: query => accountPage(knex, tables, query),
+    ready: () => usable(Promise.all([ids(), rows().limit(0), knex.raw(hasTextIds('pay_reconcile_audit'))]),
+      `knexAccountStore needs ${table} and ${shopTable} as the README says, and the tables of createPayReconcileTables`),
+
+    async list (query) {
+      return accountPage(knex, tables, { ...query, filter: possible(query.filter, await ids()) })
+    },
 
     async get (id) {
+      if (!(await ids()).account(id)) return undefined
       const [row] = await rows().where('a.id', id)
       return row && accountFrom(row)
     },
 
     async secretKey (shopId) {
+      if (!(await ids()).shop(shopId)) return null
       const row = await knex<{ id: string, pay_secret_key: string | null }>(shopTable).where('id', shopId).first('pay_secret_key')
       return row?.pay_secret_key ? await openKey(row.pay_secret_key, shopId) : null
     },
 
-    link: ({ action, accountId, customerId, onlyIfMissing }, origin) => write(accountId, origin, {
+    link: ({ action, accountId, customerId, expected }, origin) => write(accountId, origin, {
       action,
-      value: `(${objectDetails} - 'pay_customer' - 'pay_synced_at') || jsonb_build_object('pay_customer_id', :customerId::text)`,
-      guard: onlyIfMissing
-        ? "nullif(a.details->>'pay_customer_id', '') is null"
-        : "coalesce(a.details->>'pay_customer_id', '') <> :customerId",
-      bindings: { customerId }
+      value: `(${objectDetails} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]) ||
+        jsonb_build_object('pay_customer_id', :customerId::text)`,
+      guard: expected === undefined
+        ? "coalesce(a.details->>'pay_customer_id', '') <> :customerId"
+        : "coalesce(a.details->>'pay_customer_id', '') = :expected",
+      bindings: { customerId, expected: expected ?? '' }
     }),
 
     saveSnapshot: ({ accountId, customerId, customer, syncedAt }, origin) => write(accountId, origin, {
       action: 'sync',
-      value: `${objectDetails} || jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
+      value: `${customer.deleted === true ? `${objectDetails} || ${beforeDeletion}` : `(${objectDetails} - 'pay_customer_before_deletion')`} ||
+        jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
       guard: `a.details->>'pay_customer_id' = :customerId and not (
         coalesce(a.details->>'pay_synced_at', '') collate "C" > :syncedAt and
         coalesce(a.details->>'pay_synced_at', '') collate "C" <= :horizon)`,
@@ -94,10 +118,11 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     }),
 
     async shops (shopId) {
+      if (shopId !== undefined && !(await ids()).shop(shopId)) return []
       const found = await knex(`${shopTable} as s`).modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
-        .select<Array<{ id: string, accounts: number }>>('s.id', knex.raw('(select count(*)::int from ?? a where a.shop_id = s.id) as accounts', [table]))
+        .select<Array<{ id: unknown, accounts: number }>>('s.id', knex.raw('(select count(*)::int from ?? a where a.shop_id = s.id) as accounts', [table]))
         .orderBy('s.id')
-      return found.map(({ id, accounts }) => ({ shopId: id, accounts }))
+      return found.map(({ id, accounts }) => ({ shopId: String(id), accounts }))
     },
 
     async scan ({ shopId, after, limit, runId }) {
@@ -107,7 +132,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
         .select<Array<AccountRow & { duplicate: boolean, changed_by_run: boolean }>>(
           knex.raw(`exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id
             and nullif(o.details->>'pay_customer_id', '') = nullif(a.details->>'pay_customer_id', '')) as duplicate`, [table]),
-          knex.raw('exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id) as changed_by_run', [runId]))
+          knex.raw('exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text) as changed_by_run', [runId]))
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
@@ -117,6 +142,15 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
         .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
       return row?.count ?? 0
     }
+  }
+}
+
+/** The filter without ids that no account or shop could have: they match nothing. */
+function possible (filter: AccountFilter, { account, shop }: IdColumns): AccountFilter {
+  return {
+    ...filter,
+    ...(filter.id && { id: filter.id.filter(account) }),
+    ...(filter.shop_id && { shop_id: filter.shop_id.filter(shop) })
   }
 }
 
@@ -131,6 +165,11 @@ function noRowsIfDoneByRun (error: unknown): readonly AccountRow[] {
 
 /** `details` as an object one can add to: NULL and JSON null become an empty one. */
 const objectDetails = "(case when jsonb_typeof(a.details::jsonb) = 'object' then a.details::jsonb else '{}'::jsonb end)"
+
+/** The snapshot as it was while the customer existed, if there is one, in an object of its own. */
+const beforeDeletion = `(case
+  when jsonb_typeof(a.details::jsonb->'pay_customer') = 'object' and a.details::jsonb->'pay_customer'->'deleted' is distinct from 'true'
+  then jsonb_build_object('pay_customer_before_deletion', a.details::jsonb->'pay_customer') else '{}' end)`
 
 /** What the audit keeps of details: which customer, when, and the snapshot's hash, so no personal data. */
 function auditedDetails (row: string): string {
@@ -150,7 +189,7 @@ function writeStatement (value: string, guard: string): string {
       returning a.id, a.shop_id, a.name, a.hash_name, a.details::jsonb as details
     ), logged as (
       insert into pay_reconcile_audit (actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
-      select :actor, :action, c.id, c.shop_id, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
+      select :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
       from changed c join before b on b.id = c.id
     )
     select c.id, c.shop_id, s.name as shop_name, c.name, c.hash_name, c.details from changed c join :shopTable: s on s.id = c.shop_id`
@@ -158,8 +197,8 @@ function writeStatement (value: string, guard: string): string {
 
 export function accountFrom (row: AccountRow): Account {
   return {
-    id: row.id,
-    shopId: row.shop_id,
+    id: String(row.id),
+    shopId: String(row.shop_id),
     shopName: row.shop_name,
     name: row.name,
     hashName: row.hash_name,

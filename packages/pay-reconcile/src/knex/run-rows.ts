@@ -30,34 +30,27 @@ export interface PartRow {
   readonly drift: Counters<Drift>
 }
 
-const cancelledPart = "exists (select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status = 'cancelled')"
+/** The sum of a counter over the shops of the run `r`, by its keys. */
+const countersOf = (column: string): string => `coalesce((select jsonb_object_agg(k.key, k.n) from (
+  select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.${column}) e where p.run_id = r.id group by e.key) k), '{}')`
 
-/** Which runs, by what {@link statusOf} says of them. */
-export const hasStatus: Readonly<Record<Run['status'], string>> = {
-  running: 'r.finished_at is null',
-  done: `r.finished_at is not null and not ${cancelledPart}`,
-  cancelled: `r.finished_at is not null and ${cancelledPart}`
-}
-
-export const newestFirst = 'r.started_at desc, r.id desc'
+/** SQL over the run `r`. */
+export const outcomesOfRun = countersOf('outcomes')
+export const driftOfRun = countersOf('drift')
+export const stoppedShopsOfRun = `coalesce((select jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)) from (
+  select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s), '[]')`
 
 /** The sums over the shops of the runs that a clause picks, so that those of other runs are never added up. */
 export const runsStatement = (clause: string): string => `
   select r.*, coalesce(p.total, 0)::int as total, coalesce(p.processed, 0)::int as processed,
     coalesce(p.shops, 0)::int as shops, coalesce(p.finished, 0)::int as finished, coalesce(p.cancelled, 0)::int as cancelled,
-    coalesce((select jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)) from (
-      select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s), '[]') as stopped,
-    coalesce((select jsonb_object_agg(k.key, k.n) from (
-      select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.outcomes) e where p.run_id = r.id group by e.key) k), '{}') as outcomes,
-    coalesce((select jsonb_object_agg(k.key, k.n) from (
-      select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.drift) e where p.run_id = r.id group by e.key) k), '{}') as drift
+    ${stoppedShopsOfRun} as stopped, ${outcomesOfRun} as outcomes, ${driftOfRun} as drift
   from (select r.* from pay_reconcile_runs r ${clause}) r
   left join lateral (
     select sum(total) as total, sum(processed) as processed, count(*) as shops,
       count(*) filter (where status not in ('pending', 'running')) as finished, count(*) filter (where status = 'cancelled') as cancelled
     from pay_reconcile_run_shops where run_id = r.id
-  ) p on true
-  order by ${newestFirst}`
+  ) p on true`
 
 export function runFrom (row: RunRow): Run {
   return {

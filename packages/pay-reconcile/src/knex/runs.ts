@@ -1,8 +1,12 @@
 import type { Knex } from 'knex'
 import { runActiveError } from '../errors.ts'
 import { storable } from '../storable.ts'
-import type { Item, NewRun, RunStore } from '../reconcile/run.ts'
-import { hasStatus, newestFirst, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
+import type { Item, NewRun, Next, RunStore } from '../reconcile/run.ts'
+import { hasTextIds, usable } from './ready.ts'
+import { orderOfRuns, whereRun } from './run-list.ts'
+import { partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
+
+const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A part that nobody works on. */
 const free = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
@@ -29,7 +33,7 @@ export function knexRunStore (knex: Knex): RunStore {
       await knex.raw(`with run as (
           insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id) values (?, ?, ?, ?, ?, ?) returning id
         ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
-        select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id uuid, total integer)`,
+        select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
       [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, parts])
       return true
     } catch (error) {
@@ -39,12 +43,14 @@ export function knexRunStore (knex: Knex): RunStore {
   }
 
   return {
+    ready: () => usable(Promise.resolve(knex.raw(hasTextIds('pay_reconcile_items'))), 'knexRunStore needs the tables of createPayReconcileTables'),
+
     async start (run, shops) {
       const parts = JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
       while (!await insert(run, parts)) {
         const { rows: [held] } = await knex.raw<{ rows: Array<Pick<PartRow, 'run_id' | 'shop_id'>> }>(`
           select p.run_id, p.shop_id from pay_reconcile_run_shops p
-          where p.status in ('pending', 'running') and p.shop_id in (select (e->>'shop_id')::uuid from jsonb_array_elements(?::jsonb) e)
+          where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
           order by p.shop_id limit 1`, [parts])
         // None: it was done between the two statements, and the shop is free.
         if (held) throw runActiveError(held.run_id, held.shop_id)
@@ -53,17 +59,21 @@ export function knexRunStore (knex: Knex): RunStore {
     },
 
     async get (id) {
+      if (!runId.test(id)) return undefined
       const { rows: [row] } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = :id'), { id })
       return row && runFrom(row)
     },
 
-    async list ({ skip, limit, status }) {
-      const matching = status === undefined ? '' : `where ${hasStatus[status]}`
-      const [{ rows }, { rows: [counted] }] = await Promise.all([
-        knex.raw<{ rows: RunRow[] }>(runsStatement(`${matching} order by ${newestFirst} offset :skip limit :limit`), { skip, limit }),
-        knex.raw<{ rows: Array<{ count: number }> }>(`select count(*)::int as count from pay_reconcile_runs r ${matching}`)
+    async list ({ skip, limit, filter, sort }) {
+      const matching = () => knex('pay_reconcile_runs as r').modify(query => whereRun(query, filter))
+      const [page, [counted]] = await Promise.all([
+        matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select<Array<{ id: string }>>('r.id'),
+        matching().select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
       ])
-      return { runs: rows.map(runFrom), count: counted?.count ?? 0 }
+      // The sums of a run are only made for those on the page.
+      const { rows } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = any(:ids::uuid[])'), { ids: page.map(({ id }) => id) })
+      const runs = new Map(rows.map(row => [row.id, runFrom(row)]))
+      return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count: counted?.count ?? 0 }
     },
 
     async items (id, { skip, limit, outcome }) {
@@ -77,6 +87,7 @@ export function knexRunStore (knex: Knex): RunStore {
     },
 
     async cancel (id) {
+      if (!runId.test(id)) return
       await knex('pay_reconcile_runs').where({ id, finished_at: null }).update({ cancel_requested: true })
       await settle()
     },
@@ -93,14 +104,15 @@ export function knexRunStore (knex: Knex): RunStore {
     },
 
     async renew (part, { owner, ms }) {
-      const { rows } = await knex.raw<{ rows: unknown[] }>(`update pay_reconcile_run_shops set leased_until = ${leasedUntil}
-        where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning 1`, [ms, part.runId, part.shopId, owner])
-      return rows.length > 0
+      const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`update pay_reconcile_run_shops p set leased_until = ${leasedUntil}
+        from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ? and p.status = 'running'
+        returning r.cancel_requested`, [ms, part.runId, part.shopId, owner])
+      return nextFrom(row)
     },
 
     async advance (part, items, { owner, ms }) {
       const records = items.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
-      const { rows: [row] } = await knex.raw<{ rows: Array<{ cancel_requested: boolean }> }>(`
+      const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
         with ours as (
           update pay_reconcile_run_shops set processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb,
             leased_until = ${leasedUntil}, updated_at = now()
@@ -108,15 +120,14 @@ export function knexRunStore (knex: Knex): RunStore {
         ), found as (
           insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
           select ours.run_id, i.account_id, i.shop_id, i.outcome, i.item
-          from ours, jsonb_to_recordset(?::jsonb) as i (account_id uuid, shop_id uuid, outcome text, item jsonb)
+          from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb)
           on conflict do nothing
         )
         select r.cancel_requested from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
         part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), ms,
         part.runId, part.shopId, owner, JSON.stringify(storable(records.filter(({ outcome }) => outcome !== 'unchanged')))
       ])
-      if (!row) return 'lost'
-      return row.cancel_requested ? 'cancelled' : 'continue'
+      return nextFrom(row)
     },
 
     async finish (part, { owner }, status, reason) {
@@ -137,6 +148,14 @@ export function knexRunStore (knex: Knex): RunStore {
       return rows.map(row => row.run_id)
     }
   }
+}
+
+/** A part that is still ours. */
+interface HeldRow { readonly cancel_requested: boolean }
+
+function nextFrom (row: HeldRow | undefined): Next {
+  if (!row) return 'lost'
+  return row.cancel_requested ? 'cancelled' : 'continue'
 }
 
 function isHeldShop (error: unknown): boolean {

@@ -12,8 +12,8 @@ create table if not exists pay_reconcile_audit (
   at timestamptz not null default now(),
   actor text not null,
   action text not null check (action in ('link', 'create', 'sync')),
-  account_id uuid not null,
-  shop_id uuid not null,
+  account_id text not null,
+  shop_id text not null,
   run_id uuid,
   before jsonb not null,
   after jsonb not null,
@@ -27,7 +27,7 @@ create table if not exists pay_reconcile_runs (
   id uuid primary key,
   mode text not null check (mode in ('link', 'sync', 'check')),
   dry_run boolean not null,
-  shop_id uuid,
+  shop_id text,
   actor text not null,
   request_id text,
   cancel_requested boolean not null default false,
@@ -37,12 +37,12 @@ create table if not exists pay_reconcile_runs (
 
 create table if not exists pay_reconcile_run_shops (
   run_id uuid not null references pay_reconcile_runs on delete cascade,
-  shop_id uuid not null,
+  shop_id text not null,
   status text not null default 'pending' check (status in ('pending', 'running', 'done', 'stopped', 'cancelled')),
   reason text,
   total integer not null,
   processed integer not null default 0,
-  last_account uuid,
+  last_account text,
   outcomes jsonb not null default '{}',
   drift jsonb not null default '{}',
   owner uuid,
@@ -54,8 +54,8 @@ create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcil
 
 create table if not exists pay_reconcile_items (
   run_id uuid not null references pay_reconcile_runs on delete cascade,
-  account_id uuid not null,
-  shop_id uuid not null,
+  account_id text not null,
+  shop_id text not null,
   outcome text not null,
   item jsonb not null,
   primary key (run_id, account_id)
@@ -68,12 +68,26 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
   for each statement execute function pay_reconcile_append_only();
 `
 
+/** The columns that hold the host's ids; once of the type uuid, which other ids do not fit into. */
+const idColumns: Readonly<Record<string, readonly string[]>> = {
+  pay_reconcile_audit: ['account_id', 'shop_id'],
+  pay_reconcile_runs: ['shop_id'],
+  pay_reconcile_run_shops: ['shop_id', 'last_account'],
+  pay_reconcile_items: ['account_id', 'shop_id']
+}
+
 /**
  * Creates the package's own tables: audit, runs and items. May be called any number of times, and inside
- * a migration's transaction. Needs PostgreSQL 14 or later.
+ * a migration's transaction. Tables of an earlier version get the columns of this one. Needs PostgreSQL 14 or later.
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   for (const statement of statementsOf(columns)) await knex.raw(statement)
+  for (const [table, names] of Object.entries(idColumns)) {
+    // Only where needed: the statement locks the table, and rewrites it.
+    const { rows } = await knex.raw<{ rows: unknown[] }>(
+      "select 1 from pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])
+    if (rows.length > 0) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
+  }
 }
 
 /** Drops what {@link createPayReconcileTables} made, the audit trail included. */

@@ -58,7 +58,7 @@ async function linkAccount (work: Work, account: Account): Promise<Item> {
   }
   if (work.run.dryRun) return item
   const { account: after } = await accounts.link(
-    { action: 'link', accountId: account.id, customerId: item.after, onlyIfMissing: true },
+    { action: 'link', accountId: account.id, customerId: item.after, expected: null },
     originOf(work.caller, item.providerRequestId))
   const linked = after ? customerIdOf(after.details) : null
   return linked === item.after ? item : { ...item, outcome: 'skipped', after: linked, reason: 'linked_meanwhile' }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { customerIdOf, type Account, type ScannedAccount } from '../account.ts'
-import type { PayCustomer } from '../provider.ts'
+import { isAlive, type PayCustomer } from '../provider.ts'
 import { storable } from '../storable.ts'
 import type { Counters, Drift, Item, Mode, Outcome, Part } from './run.ts'
 
@@ -53,10 +53,6 @@ export function linkItem (account: Account, { byAccount, byEmail, providerReques
   const candidates = idsOf(byEmail.filter(isAlive))
   if (candidates.length > 0) return itemOf(account, 'suggested', { reason: 'email', candidates, providerRequestId })
   return itemOf(account, 'unmatched', { providerRequestId })
-}
-
-function isAlive (customer: PayCustomer): boolean {
-  return customer.deleted !== true
 }
 
 function idsOf (customers: readonly PayCustomer[]): readonly string[] {

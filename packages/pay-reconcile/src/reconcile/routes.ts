@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../customers.ts'
-import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
-import { contentRange, pageFrom, type RawQuery } from '../list-query.ts'
+import { PAY_RECONCILE_RUN_NOT_FOUND } from '../errors.ts'
+import { contentRange, pageFrom, type RawQuery } from '../list-grammar.ts'
+import { commonRules, wordFrom } from '../list-query.ts'
 import { sayContentRange } from '../manners.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from '../schemas.ts'
 import type { Item, Run, RunStore } from './run.ts'
+import { runQueryFrom } from './run-query.ts'
 import type { Runner } from './runner.ts'
 import {
-  ItemsQuerystring, outcomes, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema, statuses
+  ItemsQuerystring, outcomes, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema
 } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
@@ -21,6 +23,7 @@ export function runRoutes (
   scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
     schema: documented({
       operationId: 'start_reconciliation',
+      summary: 'Start a run',
       description: 'Starts a bulk run in the background. Changes nothing unless dry_run is false.',
       body: RunBody,
       response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: RunActiveProblem, 422: InputProblem }
@@ -36,21 +39,22 @@ export function runRoutes (
   scope.get<{ Querystring: RawQuery }>('/reconcile', {
     schema: documented({
       operationId: 'list_reconciliations',
-      description: 'Bulk runs, newest first, a page at a time. Content-Range: runs {skip}-{skip+limit}/{count}.',
+      summary: 'List runs',
+      description: 'Bulk runs, newest first unless sorted otherwise, a page at a time. Content-Range: runs {skip}-{skip+limit}/{count}.',
       querystring: RunsQuerystring,
       response: { 200: Type.Array(RunSchema), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
-    const page = pageFrom(request.query)
-    const status = oneOf(statuses, 'status', request.query.status)
-    const { runs: found, count } = await runs.list({ ...page, status })
-    sayContentRange(reply, contentRange('runs', page, count))
+    const query = runQueryFrom(request.query)
+    const { runs: found, count } = await runs.list(query)
+    sayContentRange(reply, contentRange('runs', query, count, found.length))
     return found.map(wireRun)
   })
 
   scope.get<ById & { Querystring: RawQuery }>('/reconcile/:id', {
     schema: documented({
       operationId: 'get_reconciliation',
+      summary: 'Get a run with its items',
       description: 'How far a run is, what it found by kind, and a page of its items. Unchanged accounts are counted only.',
       params: IdParams,
       querystring: ItemsQuerystring,
@@ -58,8 +62,8 @@ export function runRoutes (
     })
   }, async request => {
     const { id } = request.params
-    const page = pageFrom(request.query)
-    const outcome = oneOf(outcomes, 'outcome', request.query.outcome)
+    const page = pageFrom(request.query, commonRules)
+    const outcome = wordFrom('outcome', request.query.outcome, outcomes)
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
     const { items, count } = await runs.items(id, { ...page, outcome })
@@ -69,17 +73,12 @@ export function runRoutes (
   scope.delete<ById>('/reconcile/:id', {
     schema: documented({
       operationId: 'cancel_reconciliation',
+      summary: 'Cancel a run',
       description: 'Cancels a run at its next account; what is done stays done.',
       params: IdParams,
       response: { 200: RunSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
   }, async request => wireRun(await runner.cancel(request.params.id)))
-}
-
-function oneOf<Word extends string> (words: readonly Word[], name: string, value: unknown): Word | undefined {
-  const word = words.find(known => known === value)
-  if (value !== undefined && word === undefined) throw validationError(name, `${name} must be one of ${words.join(', ')}`)
-  return word
 }
 
 function wireRun (run: Run): Static<typeof RunSchema> {

@@ -70,24 +70,50 @@ export interface Run extends NewRun {
   }
 }
 
+/** Which runs, in which order. Fields are named as on the wire. */
+export interface RunQuery {
+  readonly skip: number
+  readonly limit: number
+  readonly filter: RunFilter
+  /** Null: newest first. Ties are broken by the id, in the same direction. */
+  readonly sort: { readonly field: RunField, readonly descending: boolean } | null
+}
+
+/** A field of a run that holds one value. */
+export type RunField =
+  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'started_at' | 'finished_at' | 'total' | 'processed'
+
+/**
+ * Every condition must hold. A list means any of its values; null stands for a run without one. `outcomes`, `drift` and
+ * `shops` hold what the run's must contain, as PostgreSQL's `@>` compares.
+ */
+export type RunFilter =
+  { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
+  { readonly [field in 'outcomes' | 'drift' | 'shops']?: Readonly<Record<string, unknown>> }
+
 /** Who works on a part: a lease that must be renewed, so that a crash leaves it to somebody else. */
 export interface Lease {
   readonly owner: string
   readonly ms: number
 }
 
+/** Whether to go on with a part: `lost` says that it is somebody else's by now. */
+export type Next = 'continue' | 'cancelled' | 'lost'
+
 /**
  * Where runs are kept. A part belongs to one owner at a time, and a shop to one run at a time.
  */
 export interface RunStore {
+  /** As `ready` of an AccountStore. */
+  ready? (): Promise<void>
+
   /** @throws `runActiveError(runId, shopId)` when a shop is part of an unfinished run. */
   start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<void>
 
   get (id: string): Promise<Run | undefined>
 
-  /** A page of the runs, newest first, and the number of all. */
-  list (page: { readonly skip: number, readonly limit: number, readonly status?: Run['status'] | undefined }):
-  Promise<{ readonly runs: readonly Run[], readonly count: number }>
+  /** A page and the number of all matching runs, also when the page is empty. */
+  list (query: RunQuery): Promise<{ readonly runs: readonly Run[], readonly count: number }>
 
   items (id: string, page: { readonly skip: number, readonly limit: number, readonly outcome?: string | undefined }):
   Promise<{ readonly items: readonly Item[], readonly count: number }>
@@ -98,11 +124,11 @@ export interface RunStore {
   /** Takes the next part that is pending, or whose owner let the lease run out. */
   claim (id: string, lease: Lease): Promise<Part | undefined>
 
-  /** Keeps the lease. @returns false when the part is somebody else's by now. */
-  renew (part: Part, lease: Lease): Promise<boolean>
+  /** Keeps the lease, while accounts are in work or wait for the provider. @returns what to do next. */
+  renew (part: Part, lease: Lease): Promise<Next>
 
   /** Stores progress and items together. @returns what to do next. */
-  advance (part: Part, items: readonly Item[], lease: Lease): Promise<'continue' | 'cancelled' | 'lost'>
+  advance (part: Part, items: readonly Item[], lease: Lease): Promise<Next>
 
   /** Ends a part, and the run with its last one. */
   finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null): Promise<void>

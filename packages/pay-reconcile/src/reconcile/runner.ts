@@ -9,6 +9,7 @@ import {
 import type { ProviderCalls } from '../provider-calls.ts'
 import { paces } from './pace.ts'
 import type { Lease, NewRun, Part, Run, RunStore } from './run.ts'
+import { shopKey, type ShopKey } from './shop-key.ts'
 import { reconcileShop, type Ending } from './shop.ts'
 
 /** How bulk runs work. */
@@ -21,7 +22,11 @@ export interface RunLimits {
   /** How long a part stays with a process that no longer says that it works on it, in milliseconds. */
   readonly leaseMs: number
   readonly emailOf: (account: Account) => string | undefined
+  readonly mayContinue: MayContinue
 }
+
+/** Whether whoever started a run, by what `actor` said of them, may still change accounts. */
+export type MayContinue = (run: { readonly id: string, readonly actor: string }) => boolean | Promise<boolean>
 
 /** Bulk runs of this process. */
 export interface Runner {
@@ -67,9 +72,9 @@ export function runner (sources: Sources, runs: RunStore, limits: RunLimits, log
   }
 
   async function workOn (run: NewRun, part: Part, cancelled: AbortSignal): Promise<{ part: Part, ending: Ending }> {
-    let secretKey: string
+    let key: ShopKey
     try {
-      secretKey = await secretKeyOf(sources, part.shopId)
+      key = shopKey(await secretKeyOf(sources, part.shopId), () => secretKeyOf(sources, part.shopId))
     } catch (error) {
       if (error instanceof PAY_RECONCILE_NO_SECRET_KEY) return { part, ending: { status: 'stopped', reason: error.code } }
       log.error({ err: error, shopId: part.shopId, runId: run.id }, 'secret key of the shop not read')
@@ -79,30 +84,32 @@ export function runner (sources: Sources, runs: RunStore, limits: RunLimits, log
     const interrupted = AbortSignal.any([closing.signal, lost.signal])
     let renewed = Date.now()
     const heartbeat = setInterval(() => {
-      runs.renew(part, lease).then(ours => {
-        if (ours) renewed = Date.now()
-        else lost.abort()
+      runs.renew(part, lease).then(next => {
+        renewed = Date.now()
+        if (next === 'lost') lost.abort()
+        // Another process was asked: here an account may be waiting for the provider for long.
+        if (next === 'cancelled') cancels.get(run.id)?.abort()
       }, error => {
         log.warn({ err: error, runId: run.id }, 'lease not renewed')
         // By now somebody else may have the part, and this process cannot even ask.
         if (Date.now() - renewed > limits.leaseMs) lost.abort()
       })
     }, limits.leaseMs / 3)
-    const pace = paceOf(secretKey)
-    const call: ProviderCalls = async (key, caller, attempt) => {
-      await pace.turn(interrupted).catch(() => { throw providerError('aborted') })
-      return sources.call(key, caller, attempt)
+    const call: ProviderCalls = async (secretKey, caller, attempt) => {
+      await paceOf(secretKey).turn(interrupted).catch(() => { throw providerError('aborted') })
+      return sources.call(secretKey, caller, attempt)
     }
     try {
       return await reconcileShop({
         sources: { ...sources, call },
         run,
-        secretKey,
+        key,
         emailOf: limits.emailOf,
+        mayContinue: () => run.dryRun || limits.mayContinue({ id: run.id, actor: run.actor }),
         caller: { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted },
         runs,
         lease,
-        pace,
+        paceOf,
         log,
         atOnce: limits.accountsAtOnce,
         pageSize: Math.min(Math.max(Math.ceil(limits.perSecond), limits.accountsAtOnce), 500),
@@ -123,8 +130,10 @@ export function runner (sources: Sources, runs: RunStore, limits: RunLimits, log
   return {
     async start (run) {
       const shops = await sources.accounts.shops(run.shopId ?? undefined)
-      if (run.shopId !== null && shops.length === 0) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
-      await runs.start(run, shops)
+      // As the database writes it: a client may spell a UUID in capitals.
+      const shopId = run.shopId === null ? null : shops[0]?.shopId
+      if (shopId === undefined) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
+      await runs.start({ ...run, shopId }, shops)
       const started = await existing(run.id)
       drive(run)
       return started

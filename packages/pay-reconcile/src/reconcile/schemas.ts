@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { nullableText, nullableTimestamp, nullableUuid, pageParameters, Problem, Uuid } from '../schemas.ts'
+import { Id, listParameters, nullableText, nullableTimestamp, pageParameters, Problem } from '../schemas.ts'
 import type { Counters, Drift, Mode, Outcome, Run } from './run.ts'
 
-const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
+export const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
 export const outcomes = [
   'unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'
 ] as const satisfies readonly Outcome[]
@@ -18,15 +18,17 @@ const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Count
 /** A bulk run to start. A misspelt field is refused, since it would silently mean its default. */
 export const RunBody = Type.Object({
   mode: ModeSchema,
-  shop_id: Type.Optional(Uuid),
+  shop_id: Type.Optional(Id),
   dry_run: Type.Optional(Type.Boolean({ default: true }))
 }, { additionalProperties: false })
 
+const RunId = Type.String({ description: 'UUID' })
+
 export const RunSchema = Type.Object({
-  id: Uuid,
+  id: RunId,
   mode: ModeSchema,
   dry_run: Type.Boolean(),
-  shop_id: nullableUuid,
+  shop_id: nullableText,
   status: StatusSchema,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
@@ -39,13 +41,13 @@ export const RunSchema = Type.Object({
   shops: Type.Object({
     total: Type.Integer(),
     finished: Type.Integer(),
-    stopped: Type.Array(Type.Object({ shop_id: Uuid, reason: Type.String() }), { description: 'Shops given up alone, with the error code' })
+    stopped: Type.Array(Type.Object({ shop_id: Id, reason: Type.String() }), { description: 'Shops given up alone, with the error code' })
   })
 })
 
 const ItemSchema = Type.Object({
-  account_id: Uuid,
-  shop_id: Uuid,
+  account_id: Id,
+  shop_id: Id,
   outcome: Type.Union(outcomes.map(outcome => Type.Literal(outcome))),
   before: nullableText,
   after: nullableText,
@@ -66,13 +68,13 @@ export const RunWithItemsSchema = Type.Object({
 /** The body of a 409: which run is in the way. */
 export const RunActiveProblem = Type.Object({
   ...Problem.properties,
-  run_id: Type.Optional(Uuid),
-  shop_id: Type.Optional(Uuid)
+  run_id: Type.Optional(RunId),
+  shop_id: Type.Optional(Id)
 }, { description: 'run_id is the run in the way, shop_id the first shop that it holds' })
 
-/** The names that the query strings may have; `list-query.ts` reads the page. */
+/** The names that the query strings may have; `run-query.ts` and `list-grammar.ts` read the values. */
 export const RunsQuerystring = Type.Object({
-  ...pageParameters,
+  ...listParameters('any field of a run'),
   status: Type.Optional(StatusSchema)
 })
 

@@ -1,15 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ScannedAccount } from '../account.ts'
+import { backoffMs } from '../backoff.ts'
 import {
-  isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_PROVIDER_UNAVAILABLE, PAY_RECONCILE_STORE_FAILED,
-  type ProviderError
+  isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE,
+  PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED, type ProviderError
 } from '../errors.ts'
 import { isPassing } from '../provider-calls.ts'
 import { reconcileAccount, type Work } from './account.ts'
 import type { Pace } from './pace.ts'
 import { advanced, itemOf } from './plan.ts'
 import type { Item, Lease, Part, RunStore } from './run.ts'
+import type { ShopKey } from './shop-key.ts'
 
 /** How a shop's part ended: `interrupted` goes on later, `lost` goes on elsewhere. */
 export type Ending =
@@ -17,11 +19,14 @@ export type Ending =
   { readonly status: 'stopped', readonly reason: string }
 
 /** What it takes to reconcile a shop. */
-export interface ShopWork extends Work {
+export interface ShopWork extends Omit<Work, 'secretKey'> {
+  readonly key: ShopKey
   readonly runs: RunStore
   readonly lease: Lease
-  readonly pace: Pace
+  readonly paceOf: (secretKey: string) => Pace
   readonly log: FastifyBaseLogger
+  /** Asked before each page. */
+  readonly mayContinue: () => boolean | Promise<boolean>
   /** Accounts at once, and accounts between two reports of progress. */
   readonly atOnce: number
   readonly pageSize: number
@@ -31,30 +36,41 @@ export interface ShopWork extends Work {
   readonly interrupted: AbortSignal
 }
 
-/** Waits for one account when the provider asks for them, before it counts as failed. */
+/** Waits for one account while nothing is sent, as the provider keeps failing; then it counts as failed. */
 const maxWaits = 3
-const maxWaitMs = 30_000
+/** Waits for one account, some ten seconds together, after which the log says why nothing happens. */
+const manyWaits = 5
 /** Accounts in a row that fail by the provider's trouble, before the shop is given up. */
 const maxTroubles = 10
 
 /** Reconciles the accounts of a shop, a page at a time, in the order of their ids. */
 export async function reconcileShop (work: ShopWork, part: Part): Promise<{ readonly part: Part, readonly ending: Ending }> {
   const reasonToStop = stopRule()
+  const ended = AbortSignal.any([work.interrupted, work.cancelled])
   for (;;) {
     if (work.interrupted.aborted) return { part, ending: { status: 'interrupted' } }
     if (work.cancelled.aborted) return { part, ending: { status: 'cancelled' } }
+    if (!await work.mayContinue()) return { part, ending: { status: 'stopped', reason: new PAY_RECONCILE_RUN_FORBIDDEN().code } }
     const accounts = await work.sources.accounts.scan({
       shopId: part.shopId, after: part.lastAccount, limit: work.pageSize, runId: part.runId
     })
-    if (accounts.length === 0) return { part, ending: { status: 'done' } }
+    if (accounts.length === 0) return { part, ending: knowsNone(part) ? mismatch : { status: 'done' } }
 
-    const { items, reason } = await reconcilePage(work, accounts, reasonToStop)
+    const { items, reason } = await reconcilePage(work, accounts, ended, reasonToStop)
     part = advanced(part, items)
     const next = await work.runs.advance(part, items, work.lease)
     if (next === 'lost') return { part, ending: { status: 'lost' } }
     if (reason !== undefined) return { part, ending: { status: 'stopped', reason } }
     if (next === 'cancelled') return { part, ending: { status: 'cancelled' } }
   }
+}
+
+const mismatch: Ending = { status: 'stopped', reason: new PAY_RECONCILE_PROVIDER_KEY_MISMATCH().code }
+
+/** Whether the provider was asked for customers and knew none. Of a single one it says nothing about the key. */
+function knowsNone ({ processed, outcomes, drift }: Part): boolean {
+  const asked = processed - (drift.missing ?? 0) - (outcomes.skipped ?? 0)
+  return asked > 1 && drift.not_found === asked
 }
 
 interface PageResult {
@@ -65,7 +81,8 @@ interface PageResult {
 }
 
 async function reconcilePage (
-  work: ShopWork, accounts: readonly ScannedAccount[], reasonToStop: (error: ProviderError | undefined) => string | undefined
+  work: ShopWork, accounts: readonly ScannedAccount[], ended: AbortSignal,
+  reasonToStop: (error: ProviderError | undefined) => string | undefined
 ): Promise<PageResult> {
   const items: Array<Item | undefined> = []
   let reason: string | undefined
@@ -76,7 +93,7 @@ async function reconcilePage (
       const index = taken++
       const account = accounts[index]
       if (!account) return
-      const { item, error } = await patiently(work, account)
+      const { item, error } = await patiently(work, account, ended)
       items[index] = item
       if (item) reason ??= reasonToStop(error)
     }
@@ -87,23 +104,30 @@ async function reconcilePage (
   return { items: items.slice(0, gap < 0 ? items.length : gap).filter(item => item !== undefined), reason }
 }
 
-/** Reconciles an account, waiting as the provider asks. No item: interrupted before it was done. */
-async function patiently (work: ShopWork, scanned: ScannedAccount): Promise<{ item?: Item, error?: ProviderError }> {
+/**
+ * Reconciles an account. Waits as long as the provider limits the rate, which says nothing about the account or
+ * the key, and goes on with another key if there is one by now. No item: interrupted before it was done.
+ */
+async function patiently (work: ShopWork, scanned: ScannedAccount, ended: AbortSignal): Promise<{ item?: Item, error?: ProviderError }> {
   for (let waits = 0; ; waits++) {
+    const secretKey = work.key.current
     try {
-      return { item: await reconcileAccount(work, scanned) }
+      return { item: await reconcileAccount({ ...work, secretKey }, scanned) }
     } catch (error) {
       if (!isProviderError(error)) return { item: itemOf(scanned.account, 'failed', { errorCode: codeOf(work, scanned, error) }) }
       if (error.fault === 'aborted' || work.interrupted.aborted) return {}
-      const asksToWait = error.fault === 'rate_limited' || error.fault === 'unavailable'
-      if (asksToWait && waits < maxWaits && !work.cancelled.aborted) {
-        const waitMs = Math.min(error.retryAfterMs ?? 1000, maxWaitMs)
-        work.pace.pause(waitMs)
-        await sleep(waitMs, undefined, { signal: AbortSignal.any([work.interrupted, work.cancelled]) }).catch(() => undefined)
+      if (refusesKey(error) && await isReplaced(work, secretKey)) continue
+      const asksToWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < maxWaits)
+      if (asksToWait && !work.cancelled.aborted) {
+        const waitMs = backoffMs(waits, error.retryAfterMs)
+        if (waits === manyWaits) work.log.warn({ err: error, accountId: scanned.account.id, runId: work.run.id, waitMs }, 'waiting for the payment provider')
+        work.paceOf(secretKey).pause(waitMs)
+        await sleep(waitMs, undefined, { signal: ended }).catch(() => undefined)
         if (work.interrupted.aborted) return {}
         if (!work.cancelled.aborted) continue
       }
-      const facts = { errorCode: error.code, providerRequestId: error.provider_request_id ?? null }
+      const drift = error.fault === 'customer_not_found' ? ['not_found' as const] : []
+      const facts = { drift, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }
       return { item: itemOf(scanned.account, 'failed', facts), error }
     }
   }
@@ -119,11 +143,22 @@ function codeOf (work: ShopWork, { account }: ScannedAccount, error: unknown): s
   return new PAY_RECONCILE_STORE_FAILED().code
 }
 
+async function isReplaced (work: ShopWork, secretKey: string): Promise<boolean> {
+  return work.key.replaced(secretKey).catch(error => {
+    work.log.error({ err: error, runId: work.run.id }, 'secret key of the shop not read again')
+    return false
+  })
+}
+
+function refusesKey (error: ProviderError): boolean {
+  return error.fault === 'key_rejected' || error.fault === 'key_forbidden'
+}
+
 /** Says when a shop is to be given up: its key is refused, or the provider has failed for many in a row. */
 function stopRule (): (error: ProviderError | undefined) => string | undefined {
   let troubles = 0
   return error => {
-    if (error?.fault === 'key_rejected' || error?.fault === 'key_forbidden') return error.code
+    if (error && refusesKey(error)) return error.code
     troubles = isPassing(error) ? troubles + 1 : 0
     return troubles >= maxTroubles ? new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code : undefined
   }

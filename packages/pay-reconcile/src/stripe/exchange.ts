@@ -8,6 +8,8 @@ export interface Exchange {
   retryAfterMs?: number | undefined
   /** The answer is one that the provider stored under the idempotency key. */
   replayed?: boolean
+  /** False: the provider says that another attempt would fail, too. */
+  retryable?: boolean
 }
 
 /**
@@ -24,6 +26,7 @@ export async function answerOf (exchange: Exchange | undefined, url: string | UR
     exchange.status = status
     exchange.requestId = requestIdFrom(headers.get('request-id'))
     exchange.retryAfterMs = retryAfterFrom(headers.get('retry-after'))
+    exchange.retryable = headers.get('stripe-should-retry') !== 'false'
     exchange.replayed = headers.get('idempotent-replayed') === 'true'
   }
   const text = await response.text()

@@ -37,14 +37,14 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
     ...(protocol !== undefined && { protocol })
   })
 
-  async function answer<T> ({ secretKey, signal }: ProviderCall, request: (options: Stripe.RequestOptions) => Promise<Stripe.Response<T>>):
-  Promise<ProviderAnswer<Stripe.Response<T>>> {
+  async function answer<T> ({ secretKey, signal }: ProviderCall, request: (options: Stripe.RequestOptions) => Promise<T>):
+  Promise<ProviderAnswer<T>> {
     // The library takes a blank key for "use the client's own".
     if (!secretKeyPattern.test(secretKey)) throw providerError('key_rejected')
     const exchange: Exchange = { signal }
     try {
       const value = await exchanges.run(exchange, () => request({ apiKey: secretKey }))
-      return { value, requestId: exchange.requestId ?? null }
+      return { value, requestId: exchange.requestId ?? null, replayed: exchange.replayed ?? false }
     } catch (error) {
       throw errorFrom(error, exchange)
     }
@@ -61,14 +61,26 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
 
     async createCustomer ({ accountId, idempotencyKey, name, email, ...call }) {
       const params = { metadata: { account_id: accountId }, ...(name && { name }), ...(email && { email }) }
-      const { value, requestId } = await answer(call, options => stripe.customers.create(params, { ...options, idempotencyKey }))
-      return { value: customerFrom(value, requestId), requestId }
+      const { value, ...rest } = await answer(call, options => stripe.customers.create(params, { ...options, idempotencyKey }))
+      return { value: customerFrom(value, rest.requestId), ...rest }
     },
 
     async findByAccount ({ accountId, ...call }) {
       const query = `metadata['account_id']:'${accountId.replace(/[\\']/g, '\\$&')}'`
       const { value, requestId } = await answer(call, options => stripe.customers.search({ query, limit: 10 }, options))
       return { value: customersFrom(value, requestId), requestId }
+    },
+
+    async listByAccount ({ accountId, email, since, ...call }) {
+      const params = { limit: 100, ...(email && { email }), ...(since && { created: { gte: Math.floor(since.getTime() / 1000) } }) }
+      const { value, requestId } = await answer(call, async options => {
+        const found: Stripe.Customer[] = []
+        for await (const customer of stripe.customers.list(params, options)) {
+          if (customer.metadata?.account_id === accountId) found.push(customer)
+        }
+        return found
+      })
+      return { value: value.map(customer => customerFrom(customer, requestId)), requestId }
     },
 
     async findByEmail ({ email, ...call }) {

@@ -18,17 +18,30 @@ export interface StandInAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Any object of the provider. */
+export type StandInObject = Readonly<Record<string, unknown>> & { readonly id: string }
+
 export function ok (body: unknown): StandInAnswer {
   return { status: 200, body }
 }
 
-/** An error in the provider's shape. */
-export function refusal (status: number, type: string, message: string, code?: string): StandInAnswer {
-  return { status, body: { error: { type, message, ...(code !== undefined && { code }) } } }
+interface RefusalDetails {
+  /** Default `invalid_request_error`. */
+  readonly type?: string
+  readonly code?: string
+  /** The parameter at fault, as it was sent: `created[gte]`. */
+  readonly param?: string
 }
 
-export function missing (kind: string, id: string): StandInAnswer {
-  return refusal(404, 'invalid_request_error', `No such ${kind}: '${id}'`, 'resource_missing')
+/** An error in the provider's shape. */
+export function refusal (status: number, message: string, { type = 'invalid_request_error', code, param }: RefusalDetails = {}): StandInAnswer {
+  const docs = code !== undefined && { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }
+  return { status, body: { error: { type, message, ...docs, ...(param !== undefined && { param }) } } }
+}
+
+/** @param param the parameter that names the object; default: the id in the path. */
+export function missing (kind: string, id: string, param = 'id'): StandInAnswer {
+  return refusal(param === 'id' ? 404 : 400, `No such ${kind}: '${id}'`, { code: 'resource_missing', param })
 }
 
 export function newId (prefix: string): string {

@@ -1,4 +1,4 @@
-import { missing, newId, ok, refusal, seconds, type StandInAnswer, type StandInRequest } from './answer.ts'
+import { missing, newId, ok, seconds, type StandInAnswer, type StandInRequest } from './answer.ts'
 import { textIn, textsIn, type Form } from './form.ts'
 
 /** A customer of the stand-in, in the shape of the provider's. */
@@ -8,38 +8,85 @@ export interface StandInCustomer {
   readonly [field: string]: unknown
 }
 
-/** A customer with the provider's usual fields; `fields` win. */
+/** A customer with every field that the provider sends; `fields` win. */
 export function customerWith (fields: { readonly id?: string, readonly [field: string]: unknown }): StandInCustomer {
   return {
     address: null,
     balance: 0,
     created: seconds(),
     currency: null,
+    customer_account: null,
+    default_source: null,
     delinquent: false,
     description: null,
+    discount: null,
     email: null,
+    invoice_prefix: null,
+    invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
     livemode: false,
     metadata: {},
     name: null,
+    next_invoice_sequence: 1,
     phone: null,
+    preferred_locales: [],
+    shipping: null,
+    tax_exempt: 'none',
+    test_clock: null,
     ...fields,
     id: fields.id ?? newId('cus'),
     object: 'customer'
   }
 }
 
-/** `/v1/customers`: create, retrieve, update, delete, list and search. */
-export function answerCustomers (customers: Map<string, StandInCustomer>, request: StandInRequest): StandInAnswer | undefined {
-  const { method, path: [, id], form } = request
-  if (id === undefined) return method === 'POST' ? created(customers, form) : listed(customers, form)
-  if (id === 'search' && method === 'GET') return searched(customers, form)
+/** What a search shows of a customer while it lags. */
+interface Unsearchable {
+  /** Milliseconds since 1970. */
+  readonly until: number
+  /** What it was before; undefined: it was not there. */
+  readonly before: StandInCustomer | undefined
+}
+
+/** The customers of an account, and how soon a search shows them. */
+export interface Customers {
+  readonly customers: Map<string, StandInCustomer>
+  /** By the customer's id; not there: a search shows the customer as it is. */
+  readonly unsearchable: Map<string, Unsearchable>
+  readonly searchLagMs: number
+}
+
+export function createCustomer (account: Customers, { form }: StandInRequest): StandInAnswer {
+  return ok(stored(account, customerWith(fieldsFrom(form))))
+}
+
+export function retrieveCustomer ({ customers }: Customers, id: string): StandInAnswer {
   const customer = customers.get(id)
-  if (!customer) return missing('customer', id)
-  if (method === 'GET') return ok(customer)
-  if (customer.deleted === true) return missing('customer', id)
-  const changed = method === 'DELETE' ? tombstone(id) : { ...customer, ...fieldsFrom(form, customer) }
-  customers.set(id, changed)
-  return ok(changed)
+  return customer ? ok(customer) : missing('customer', id)
+}
+
+export function updateCustomer (account: Customers, id: string, { form }: StandInRequest): StandInAnswer {
+  const customer = account.customers.get(id)
+  return customer && customer.deleted !== true ? ok(stored(account, { ...customer, ...fieldsFrom(form, customer) })) : missing('customer', id)
+}
+
+export function deleteCustomer (account: Customers, id: string): StandInAnswer {
+  const customer = account.customers.get(id)
+  return customer && customer.deleted !== true ? ok(stored(account, tombstone(id))) : missing('customer', id)
+}
+
+/** The provider's error for a parameter that names a customer who is not there. */
+export function unknownCustomer ({ customers }: Pick<Customers, 'customers'>, form: Form): StandInAnswer | undefined {
+  const id = textIn(form, 'customer')
+  const customer = id === undefined ? undefined : customers.get(id)
+  return id === undefined || (customer && customer.deleted !== true) ? undefined : missing('customer', id, 'customer')
+}
+
+/** The customers as a search shows them. */
+export function searchableCustomers ({ customers, unsearchable }: Customers): readonly StandInCustomer[] {
+  return [...customers.values()].flatMap(customer => shown(customer, unsearchable.get(customer.id)) ?? [])
+}
+
+function shown (customer: StandInCustomer | undefined, lag: Unsearchable | undefined): StandInCustomer | undefined {
+  return lag && lag.until > Date.now() ? lag.before : customer
 }
 
 /** What is left of a deleted customer. */
@@ -47,43 +94,26 @@ export function tombstone (id: string): StandInCustomer {
   return { id, object: 'customer', deleted: true }
 }
 
-function created (customers: Map<string, StandInCustomer>, form: Form): StandInAnswer {
-  const customer = customerWith(fieldsFrom(form))
-  customers.set(customer.id, customer)
-  return ok(customer)
+function stored ({ customers, unsearchable, searchLagMs }: Customers, customer: StandInCustomer): StandInCustomer {
+  const { id } = customer
+  const before = shown(customers.get(id), unsearchable.get(id))
+  if (searchLagMs > 0) unsearchable.set(id, { until: Date.now() + searchLagMs, before })
+  customers.set(id, customer)
+  return customer
 }
 
+const texts = ['name', 'email', 'phone', 'description', 'business_name', 'individual_name']
+
 function fieldsFrom (form: Form, before?: StandInCustomer): Record<string, unknown> {
-  const texts = ['name', 'email', 'phone', 'description'].flatMap(name => {
+  const given = texts.flatMap(name => {
     const value = textIn(form, name)
     return value === undefined ? [] : [[name, value === '' ? null : value]]
   })
-  const metadata = { ...(before?.metadata as object | undefined), ...textsIn(form, 'metadata') }
-  return { ...Object.fromEntries(texts), metadata }
+  return { ...Object.fromEntries(given), metadata: metadataFrom(form, before?.metadata) }
 }
 
-function listed (customers: ReadonlyMap<string, StandInCustomer>, form: Form): StandInAnswer {
-  const email = textIn(form, 'email')
-  const after = textIn(form, 'starting_after')
-  const newestFirst = [...customers.values()].reverse()
-    .filter(customer => customer.deleted !== true && (email === undefined || customer.email === email))
-  return page('/v1/customers', newestFirst.slice(after === undefined ? 0 : newestFirst.findIndex(({ id }) => id === after) + 1), form)
-}
-
-function searched (customers: ReadonlyMap<string, StandInCustomer>, form: Form): StandInAnswer {
-  const match = /^(?:metadata\['(\w+)'\]|(email|name)):(['"])((?:\\.|(?!\3)[^\\])*)\3$/.exec(textIn(form, 'query') ?? '')
-  if (!match) return refusal(400, 'invalid_request_error', 'We were unable to parse your search query.')
-  const [, key, field = '', , text = ''] = match
-  const wanted = text.replace(/\\(.)/g, '$1')
-  const valueOf = (customer: StandInCustomer): unknown =>
-    key === undefined ? customer[field] : (customer.metadata as Record<string, unknown> | undefined)?.[key]
-  const found = [...customers.values()].filter(customer => customer.deleted !== true && valueOf(customer) === wanted)
-  return page('/v1/customers/search', found, form)
-}
-
-function page (url: string, found: readonly StandInCustomer[], form: Form): StandInAnswer {
-  const limit = Math.min(Math.max(Number(textIn(form, 'limit') ?? 10), 1), 100)
-  const data = found.slice(0, limit)
-  const search = url.endsWith('/search')
-  return ok({ object: search ? 'search_result' : 'list', url, has_more: found.length > limit, data, ...(search && { next_page: null }) })
+/** An empty value removes its key, and empty metadata all of them. */
+export function metadataFrom (form: Form, before: unknown = {}): Readonly<Record<string, unknown>> {
+  const kept = form.metadata === '' ? {} : before as object
+  return Object.fromEntries(Object.entries({ ...kept, ...textsIn(form, 'metadata') }).filter(([, value]) => value !== ''))
 }

@@ -13,6 +13,8 @@ export interface Fault {
   readonly kind: 'hang' | 'slow' | 'drip' | 'reset' | 'truncate' | 'html' | 'answer'
   /** Only under this secret key. */
   readonly secretKey?: string
+  /** Only requests of this method. */
+  readonly method?: string
   /** Only for requests whose path holds this text, a customer's id for instance. */
   readonly path?: string
   /** How often; default: until removed. */
@@ -35,7 +37,7 @@ export interface Faults {
    * The first that applies; counts as one of its times.
    * @param replays the answer is stored already: what fails in executing a request does not apply.
    */
-  next (secretKey: string, path: string, replays: boolean): Fault | undefined
+  next (request: { readonly method: string, readonly secretKey: string, readonly url: string }, replays: boolean): Fault | undefined
 }
 
 export function faults (): Faults {
@@ -45,10 +47,11 @@ export function faults (): Faults {
       known.set(fault, fault.times ?? Infinity)
       return () => { known.delete(fault) }
     },
-    next (secretKey, path, replays) {
+    next ({ method, secretKey, url }, replays) {
       for (const [fault, left] of known) {
         if (fault.secretKey !== undefined && fault.secretKey !== secretKey) continue
-        if (fault.path !== undefined && !path.includes(fault.path)) continue
+        if (fault.method !== undefined && fault.method !== method) continue
+        if (fault.path !== undefined && !url.includes(fault.path)) continue
         if (replays && executed(fault)) continue
         if (left <= 1) known.delete(fault)
         else known.set(fault, left - 1)

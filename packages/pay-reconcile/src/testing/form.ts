@@ -1,22 +1,26 @@
 /** A value of a form: text, or more of them under names. */
-type FormValue = string | Form
+export type FormValue = string | Form
 export interface Form { readonly [name: string]: FormValue }
 
-/** Reads `a=1&metadata[b]=2&items[0][c]=3` as nested objects; list indexes stay names. */
+/** Reads `a=1&metadata[b]=2&items[0][c]=3&expand[]=d` as nested objects; list indexes are names. */
 export function formFrom (text: string): Form {
   const form: Record<string, FormValue> = Object.create(null)
   for (const [path, value] of new URLSearchParams(text)) {
-    const names = path.split(/[[\]]+/).filter(name => name !== '')
-    const last = names.pop()
-    if (last === undefined) continue
+    const [first = '', ...inner] = path.split('[')
+    const names = [first, ...inner.map(name => name.replace(/\]$/, ''))]
+    if (first === '') continue
     let target: Record<string, FormValue> = form
-    for (const name of names) {
+    names.forEach((given, index) => {
+      const name = given === '' ? String(Object.keys(target).length) : given
+      if (index === names.length - 1) {
+        target[name] = value
+        return
+      }
       const known = target[name]
       const next: Record<string, FormValue> = typeof known === 'object' ? known as Record<string, FormValue> : Object.create(null)
       target[name] = next
       target = next
-    }
-    target[last] = value
+    })
   }
   return form
 }
@@ -26,6 +30,7 @@ export function textIn (form: Form, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** The texts under a name: of `metadata[a]=1` as `{ a: '1' }`. */
 export function textsIn (form: Form, name: string): Readonly<Record<string, string>> {
   const value = form[name]
   if (typeof value !== 'object') return {}

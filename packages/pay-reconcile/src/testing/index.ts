@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { accountWith, answerIn, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
+import { accountFor, accountWith, answerIn, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
 import { newId, refusal, type StandInAnswer } from './answer.ts'
 import { executed, faults, sendFaulty, type Fault } from './faults.ts'
 import { formFrom } from './form.ts'
 import { visitSession } from './payments.ts'
 
 export type { StandInAccount, StandInAccountOptions } from './account.ts'
-export type { StandInCustomer } from './customers.ts'
+export { customerWith, type StandInCustomer } from './customers.ts'
 export type { Fault } from './faults.ts'
 
 /** How the stand-in starts. */
@@ -67,23 +67,27 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
   }
 
   async function handle (incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = 'GET', url: target = '/', headers } = incoming
+    const { method = 'GET', url: asked = '/', headers } = incoming
     const body = await textOf(incoming)
-    const location = new URL(target, url)
+    const location = new URL(asked, url)
     const secretKey = headers.authorization?.replace(/^Bearer /, '') ?? ''
-    if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
+    if (requests.push({ method, url: asked, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
     const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
     const form = formFrom(method === 'POST' ? body : location.search)
     const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), origin: url }
-    const account = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
+    const connectedId = headerOf(headers['stripe-account'])
+    const owner = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
+    const target = owner ? accountFor(owner, connectedId) : refuseKey(secretKey)
+    const account = 'status' in target ? undefined : target
     const answer = (): StandInAnswer => {
       if (first === 'pay') return visitAny(accounts, path[0] ?? '')
-      return account ? answerIn(account, request) : refuseKey(secretKey)
+      if (first !== 'v1') return refusal(404, `Unrecognized request URL (${method}: ${location.pathname}).`)
+      return 'status' in target ? target : answerIn(target, request)
     }
 
-    const fault = known.next(secretKey, target, account !== undefined && replayOf(account, request) !== undefined)
+    const fault = known.next({ method, secretKey, url: asked }, account !== undefined && replayOf(account, request) !== undefined)
     const failed = fault && executed(fault)
     if (account && failed) store(account, request, failed)
     if (fault) return sendFaulty(response, fault, answer, requestId)
@@ -92,6 +96,7 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
       'content-type': 'application/json',
       'request-id': requestId,
       'stripe-version': headerOf(headers['stripe-version']) ?? 'stand-in',
+      ...(connectedId !== undefined && { 'stripe-account': connectedId }),
       ...own
     }).end(typeof result === 'string' ? result : JSON.stringify(result))
   }
@@ -122,13 +127,13 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
 }
 
 function refuseKey (secretKey: string): StandInAnswer {
-  if (secretKey === '') return refusal(401, 'invalid_request_error', 'You did not provide an API key.')
-  if (liveKey.test(secretKey)) return refusal(401, 'invalid_request_error', 'The stand-in refuses live keys.')
-  return refusal(401, 'invalid_request_error', `Invalid API Key provided: ${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`)
+  if (secretKey === '') return refusal(401, 'You did not provide an API key.')
+  if (liveKey.test(secretKey)) return refusal(401, 'The stand-in refuses live keys.')
+  return refusal(401, `Invalid API Key provided: ${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`)
 }
 
 function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInAnswer {
-  const account = [...accounts.values()].find(({ sessions }) => sessions.has(id))
+  const account = [...accounts.values()].flatMap(owner => [owner, ...owner.connected.values()]).find(({ sessions }) => sessions.has(id))
   return visitSession(account?.sessions ?? new Map(), id)
 }
 

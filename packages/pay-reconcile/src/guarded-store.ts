@@ -1,0 +1,22 @@
+import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+
+/**
+ * The same store, with its own failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database
+ * error holds the statement, which Fastify would send to the client. The failure is the `cause`, for the log.
+ * Errors with a `statusCode` were made for the client, and pass.
+ */
+export function guardedStore<Store extends object> (store: Store): Store {
+  return new Proxy(store, {
+    get (target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return async (...args: unknown[]) => {
+        try {
+          return await member.apply(target, args)
+        } catch (error) {
+          throw error instanceof Error && 'statusCode' in error ? error : new PAY_RECONCILE_STORE_FAILED({ cause: error })
+        }
+      }
+    }
+  })
+}

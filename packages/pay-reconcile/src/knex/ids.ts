@@ -1,0 +1,51 @@
+import type { Knex } from 'knex'
+import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { storable } from '../storable.ts'
+
+/** Whether a string is an id that a column can hold, written as the database writes it. */
+export type IsId = (id: string) => boolean
+
+/** The columns that hold ids, each with its check. */
+export interface IdColumns {
+  readonly account: IsId
+  readonly shop: IsId
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Only the canonical form, so that an account has one address: `007` and `+7` are not the id 7. */
+const integer = (bits: number): IsId => id =>
+  /^(0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id)
+
+const text: IsId = id => storable(id) === id
+
+/** The types of columns that can hold ids, by their names in PostgreSQL. */
+const types: Readonly<Record<string, IsId>> = {
+  uuid: id => uuid.test(id),
+  smallint: integer(16),
+  integer: integer(32),
+  bigint: integer(64),
+  text,
+  'character varying': text,
+  character: text
+}
+
+/**
+ * Asks the database which types the ids of the host have. A string that such a column cannot hold would be an
+ * error there (22P02, 22003, 22021), which ends a transaction that the host may be in.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} for a type that is not supported.
+ */
+export async function idColumns (knex: Knex, table: string, shopTable: string): Promise<IdColumns> {
+  const { rows } = await knex.raw<{ rows: Array<{ name: string, type: string }> }>(`
+    select c.name, format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null) as type
+    from (values ('account', pg_typeof((select id from :table: limit 0))), ('shop', pg_typeof((select id from :shopTable: limit 0)))) c (name, type)
+    join pg_type t on t.oid = c.type`, { table, shopTable })
+  const checkOf = (column: string, of: string): IsId => {
+    const type = rows.find(({ name }) => name === column)?.type ?? ''
+    const check = types[type]
+    if (!check) throw new PAY_RECONCILE_INVALID_OPTION(`${of}.id has the type ${type}; supported are ${Object.keys(types).join(', ')}`)
+    return check
+  }
+  return { account: checkOf('account', table), shop: checkOf('shop', shopTable) }
+}

@@ -1,0 +1,117 @@
+import { missing, type StandInAnswer, type StandInObject, type StandInRequest } from './answer.ts'
+import {
+  createCustomer, deleteCustomer, retrieveCustomer, searchableCustomers, unknownCustomer, updateCustomer, type Customers
+} from './customers.ts'
+import type { Returned } from './expand.ts'
+import { listAnswer, searchAnswer } from './list.ts'
+import {
+  customerCreate, customerList, customerSearch, customerUpdate, intentConfirm, intentCreate, intentList, intentRetrieve, intentSearch,
+  lineItemList, noParameters, onlyExpand, sessionCreate, sessionList, type Parameters
+} from './parameters.ts'
+import { confirmIntent, createIntent, createSession, expireSession, retrieved } from './payments.ts'
+
+/** What the endpoints work on. */
+export interface Objects extends Customers {
+  readonly intents: Map<string, StandInObject>
+  readonly sessions: Map<string, StandInObject>
+  /** What is bought in a session, by the id of the session, the last item first: lists turn it round. */
+  readonly lineItems: Map<string, ReadonlyMap<string, StandInObject>>
+}
+
+export interface Endpoint extends Parameters {
+  readonly method: string
+  /** After `/v1`, with `:id` for an id. */
+  readonly path: string
+  readonly returns: Returned
+  answer (account: Objects, request: StandInRequest, id: string): StandInAnswer
+}
+
+const customer = { type: 'customer' }
+const intent = { type: 'payment_intent' }
+const session = { type: 'checkout.session' }
+
+/** Everything that the stand-in answers. */
+const endpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: 'customers',
+    names: customerList,
+    returns: { ...customer, page: 'list' },
+    answer: ({ customers }, { form }) => listAnswer({ kind: 'customer', url: '/v1/customers', objects: customers, filters: ['email', 'test_clock'] }, form)
+  },
+  { method: 'POST', path: 'customers', names: customerCreate, returns: customer, answer: createCustomer },
+  {
+    method: 'GET',
+    path: 'customers/search',
+    names: customerSearch,
+    required: ['query'],
+    returns: { ...customer, page: 'search' },
+    answer: (account, { form }) => searchAnswer({ resource: 'customers', objects: searchableCustomers(account), fields: ['email', 'name', 'phone'] }, form)
+  },
+  { method: 'GET', path: 'customers/:id', names: onlyExpand, returns: customer, answer: (account, _, id) => retrieveCustomer(account, id) },
+  { method: 'POST', path: 'customers/:id', names: customerUpdate, returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },
+  { method: 'DELETE', path: 'customers/:id', names: noParameters, returns: customer, answer: (account, _, id) => deleteCustomer(account, id) },
+  {
+    method: 'GET',
+    path: 'payment_intents',
+    names: intentList,
+    returns: { ...intent, page: 'list' },
+    answer: ({ intents }, { form }) => listAnswer({ kind: 'payment_intent', url: '/v1/payment_intents', objects: intents, filters: ['customer'] }, form)
+  },
+  {
+    method: 'POST',
+    path: 'payment_intents',
+    names: intentCreate,
+    required: ['amount', 'currency'],
+    returns: intent,
+    answer: (account, request) => unknownCustomer(account, request.form) ?? createIntent(account.intents, request)
+  },
+  {
+    method: 'GET',
+    path: 'payment_intents/search',
+    names: intentSearch,
+    required: ['query'],
+    returns: { ...intent, page: 'search' },
+    answer: ({ intents }, { form }) =>
+      searchAnswer({ resource: 'payment_intents', objects: [...intents.values()], fields: ['amount', 'currency', 'customer', 'status'] }, form)
+  },
+  { method: 'GET', path: 'payment_intents/:id', names: intentRetrieve, returns: intent, answer: ({ intents }, _, id) => retrieved('payment_intent', intents, id) },
+  { method: 'POST', path: 'payment_intents/:id/confirm', names: intentConfirm, returns: intent, answer: ({ intents }, _, id) => confirmIntent(intents, id) },
+  {
+    method: 'GET',
+    path: 'checkout/sessions',
+    names: sessionList,
+    returns: { ...session, page: 'list' },
+    answer: ({ sessions }, { form }) =>
+      listAnswer({ kind: 'checkout.session', url: '/v1/checkout/sessions', objects: sessions, filters: ['customer', 'payment_intent', 'status'] }, form)
+  },
+  {
+    method: 'POST',
+    path: 'checkout/sessions',
+    names: sessionCreate,
+    returns: session,
+    answer: (account, request) => unknownCustomer(account, request.form) ?? createSession(account, request)
+  },
+  { method: 'GET', path: 'checkout/sessions/:id', names: onlyExpand, returns: session, answer: ({ sessions }, _, id) => retrieved('checkout.session', sessions, id) },
+  { method: 'POST', path: 'checkout/sessions/:id/expire', names: onlyExpand, returns: session, answer: ({ sessions }, _, id) => expireSession(sessions, id) },
+  {
+    method: 'GET',
+    path: 'checkout/sessions/:id/line_items',
+    names: lineItemList,
+    returns: { type: 'item', page: 'list' },
+    answer: ({ lineItems }, { form }, id) => {
+      const items = lineItems.get(id)
+      return items ? listAnswer({ kind: 'item', url: `/v1/checkout/sessions/${id}/line_items`, objects: items }, form) : missing('checkout.session', id)
+    }
+  }
+]
+
+/** The endpoint of a request, and the id in its path. */
+export function endpointOf ({ method, path }: StandInRequest): readonly [endpoint: Endpoint, id: string] | undefined {
+  for (const endpoint of endpoints) {
+    const parts = endpoint.path.split('/')
+    if (endpoint.method !== method || parts.length !== path.length) continue
+    if (parts.every((part, index) => part === ':id' || part === path[index])) return [endpoint, path[parts.indexOf(':id')] ?? '']
+  }
+  return undefined
+}
