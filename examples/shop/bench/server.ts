@@ -6,7 +6,7 @@ import { configFromEnvironment } from '../src/config.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 
-const [target = '', base = '', issuer = '', token = ''] = process.argv.slice(2)
+const [target = '', base = '', issuer = '', token = '', settings = '{}'] = process.argv.slice(2)
 const database = target.startsWith('postgres') ? openPostgres(target) : await openEmbedded(target)
 await migrate(database)
 const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'bench', name: 'Bench', currency: 'EUR' }).returning('id')
@@ -23,8 +23,8 @@ const config = configFromEnvironment({}, {
   IDP_MCP_CLIENT_ID: 'bench-mcp',
   API_KEY_PEPPERS: `bench:${randomBytes(32).toString('hex')}`,
   PAY_KEY_SECRETS: `bench:${randomBytes(32).toString('hex')}`,
-  RATE_LIMIT_MAX: 1_000_000_000,
-  LOG_LEVEL: 'warn'
+  LOG_LEVEL: 'warn',
+  ...JSON.parse(settings)
 })
 const app = await buildApp({ config, database })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -10,6 +10,9 @@ import { machineToken } from '../src/demo/keys.ts'
 /** Where a shop says that it is. */
 const BASE = 'http://localhost'
 
+/** Settings of a server that refuses no call for being one too many. */
+const UNLIMITED = { RATE_LIMIT_MAX: 1_000_000_000, MAX_CONCURRENT_CALLS: 1000 }
+
 /** A shop in a process of its own, and the identity provider that it believes, in this one. */
 export interface Shop {
   readonly child: ChildProcess
@@ -31,13 +34,19 @@ export interface Usage {
   readonly handles: number
 }
 
-/** @param database - the URL of an empty database on a server, or the directory of an embedded one */
-export async function launch (database: string): Promise<Shop> {
+/**
+ * @param database - the URL of an empty database on a server, or the directory of an embedded one
+ * @param nodeOptions - of its process
+ * @param settings - in place of the defaults, and of those of a server without limits
+ */
+export async function launch (
+  database: string, { nodeOptions = [], settings = UNLIMITED }: { readonly nodeOptions?: readonly string[], readonly settings?: object } = {}
+): Promise<Shop> {
   const m2m = { clientId: 'bench', clientSecret: randomBytes(32).toString('hex') }
   const { issuer, close } = await startIdentityProvider({ port: 0, users: [], resource: BASE, clientId: 'bench-mcp', m2m })
   const token = async (): Promise<string> =>
     await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` } })
-  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token()], { execArgv: [...process.execArgv, '--expose-gc'] })
+  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token(), JSON.stringify(settings)], { execArgv: [...process.execArgv, '--expose-gc', ...nodeOptions] })
   const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
   early.catch(() => {})
   const [shop] = await Promise.race([once(child, 'message'), early]) as [Pick<Shop, 'address' | 'shopId' | 'productId' | 'key'>]

@@ -4,21 +4,23 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions, type RouteOpt
 import mcpFromRoutes from 'mcp-from-routes'
 import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
+import { audit } from './audit/routes.ts'
 import { authOptions, MCP_PATH, PAY_PREFIX } from './auth.ts'
 import { catalog } from './catalog/index.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/index.ts'
 import { readListQuery } from './list.ts'
+import { limitConcurrency } from './operations/concurrency.ts'
 import { documentation } from './operations/documentation.ts'
 import { health } from './operations/health.ts'
 import { landing } from './operations/landing.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
-import { countAuthentication, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
-import { allowOrigins, secureHeaders, shedLoad } from './operations/protection.ts'
+import { countAuthentication, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
+import { allowOrigins, endLargeBodies, forbidCaching, secureHeaders, shedLoad } from './operations/protection.ts'
 import { openRateLimits } from './operations/rate-limit.ts'
 import { openRedis } from './operations/redis.ts'
 import { drainable } from './operations/shutdown.ts'
-import { trustedProxies } from './operations/trusted-proxies.ts'
+import { trustedProxies, warnOfUntrustedProxy } from './operations/trusted-proxies.ts'
 import type { Tracing } from './operations/tracing.ts'
 import { payProvider, payReconcileOptions } from './pay.ts'
 import { answerClientError, answerProblems, sendProblem } from './problem.ts'
@@ -29,11 +31,12 @@ import { keyRing } from './shops/key-ring.ts'
 import { pay } from './shops/pay.ts'
 import { shops } from './shops/shops.ts'
 import { refuseUnstorable } from './storable.ts'
+import { storedSecrets } from './stored-secrets.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
 import { users } from './users/users.ts'
 import { validateInput } from './validation.ts'
-import { VERSION } from './version.ts'
+import { TOOLS_VERSION } from './version.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -53,6 +56,9 @@ const BODY_LIMIT = 1_048_576
 const HEADERS_TIMEOUT = 20_000
 const REQUEST_TIMEOUT = 60_000
 
+/** How often both are looked at, in milliseconds: a request may take that much longer. */
+const CHECK_INTERVAL = 1000
+
 /** How long an idle connection is kept, in milliseconds: longer than proxies do, which would else send into a closed one. */
 const KEEP_ALIVE_TIMEOUT = 72_000
 
@@ -61,29 +67,33 @@ const KEEP_ALIVE_TIMEOUT = 72_000
  * meets them.
  */
 export async function buildApp ({ config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
+  const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
     logger: typeof logger === 'object' ? { ...loggerOptions(config), ...logger } : logger,
     genReqId: requestIdOf,
-    trustProxy: trustedProxies(config.TRUST_PROXY),
+    trustProxy,
     routerOptions: { ignoreTrailingSlash: true },
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-    http: { headersTimeout: HEADERS_TIMEOUT },
+    http: { headersTimeout: HEADERS_TIMEOUT, connectionsCheckingInterval: CHECK_INTERVAL },
     forceCloseConnections: 'idle',
     frameworkErrors: sendProblem,
     clientErrorHandler: answerClientError
   })
   database.logTo(app.log)
-  const metrics = config.METRICS_TOKEN === undefined ? undefined : await openMetrics(database.knex)
   const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
+  const metrics = config.METRICS_TOKEN === undefined ? undefined : await openMetrics(database.knex, redis)
   app.addHook('onClose', async () => { redis?.disconnect() })
 
   app.addHook('onRoute', onRoute)
   await tracing?.instrument(app)
   if (metrics !== undefined) measureRequests(app, metrics)
   answerRequestId(app)
+  warnOfUntrustedProxy(app, trustProxy)
   secureHeaders(app, config)
+  forbidCaching(app)
+  endLargeBodies(app, BODY_LIMIT)
   await allowOrigins(app, config)
   drainable(app)
   await shedLoad(app, config.MAX_EVENT_LOOP_DELAY)
@@ -95,24 +105,30 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.decorateRequest('currentUser', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))
 
-  await documentation(app, { publicBaseUrl: config.PUBLIC_BASE_URL })
+  await documentation(app, { config })
 
   // Nobody gets past this without a credential, except to the routes that say that they are public.
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
   await app.register(dualAuth, authOptions(config, database.knex))
   app.addHook('onRequest', limits.behind)
-  if (metrics !== undefined) countAuthentication(app, metrics, config.API_KEY_MARKER)
+  limitConcurrency(app, config)
+  if (metrics !== undefined) {
+    countAuthentication(app, metrics, config.API_KEY_MARKER)
+    countQuotas(app, metrics)
+  }
 
   await app.register(landing, { config })
-  await app.register(health, { database })
+  const secrets = storedSecrets(database.knex, config, app.log)
+  app.decorate('storedSecrets', secrets)
+  await app.register(health, { database, redis, remarks: () => ({ secrets: secrets.state }) })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
 
   await app.register(oauthDiscoveryShim, {
     publicBaseUrl: config.PUBLIC_BASE_URL,
     issuer: config.IDP_ISSUER,
     clientId: config.IDP_MCP_CLIENT_ID,
-    mcpPath: MCP_PATH,
+    mcpPath: config.MCP_ENABLED && MCP_PATH,
     resourceName: 'Shop',
     config: { auth: 'public', cors: false }
   })
@@ -121,8 +137,10 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   if (config.MCP_ENABLED) {
     await app.register(mcpFromRoutes, {
       path: MCP_PATH,
-      serverInfo: { name: 'shop', version: VERSION },
+      serverInfo: { name: 'shop', version: TOOLS_VERSION },
       instructions: instructionsFor(database.knex),
+      // readListQuery parses the filter of lists.
+      jsonQuery: true,
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         if (metrics !== undefined) measureToolCall(metrics, event)
@@ -136,6 +154,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
+  await app.register(audit, { knex: database.knex })
 
   const sender = payProvider(config.PAY_API_URL)
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)

@@ -1,10 +1,13 @@
-import type { DualAuthOptions } from 'dual-auth'
+import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, KeyChange } from 'dual-auth'
 import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { Knex } from 'knex'
+import { type Actor, callerOf } from './audit/caller.ts'
+import { recordChange } from './audit/trail.ts'
 import type { Config } from './config.ts'
-import { secretFromText } from './secrets.ts'
-import { enterShop } from './shops/access.ts'
+import { pepperFromText } from './secrets.ts'
+import { demandOwner, enterShop } from './shops/access.ts'
+import { awaitDeletion } from './shops/hold.ts'
 
 /** Where the tools are. */
 export const MCP_PATH = '/mcp'
@@ -12,9 +15,13 @@ export const MCP_PATH = '/mcp'
 /** Where a shop and its payment provider meet. */
 export const PAY_PREFIX = '/shops/:shop_id/pay'
 
+/** In `IDP_M2M_CLIENT_IDS`: no machine gets in. An empty setting would be one that is not set. */
+const NO_MACHINES = 'none'
+
 /** Who may call what: tools and their routes take API keys too, everything else takes tokens only. */
 export function authOptions (config: Config, knex: Knex): DualAuthOptions {
   const base = new URL(config.PUBLIC_BASE_URL).origin
+  const machines = config.IDP_M2M_CLIENT_IDS
   return {
     policy: (route) => {
       if (config.PAY_ROUTES_PUBLIC && route.url.startsWith(`${PAY_PREFIX}/`)) return 'public'
@@ -22,31 +29,53 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
     },
     // The endpoint itself is no operation: which tools a key may use is asked again on their routes.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
-    apiKeys: {
-      marker: config.API_KEY_MARKER,
-      peppers: config.API_KEY_PEPPERS.map(secretFromText),
-      store: knexStore(knex),
-      // PostgreSQL reads a UUID in capitals as the same one, and keeps it in small letters.
-      shopIdFromParam: (id) => id.toLowerCase()
-    },
+    apiKeys: apiKeyOptions(config, knex),
     jwt: {
       issuer: config.IDP_ISSUER,
       userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID].filter((id) => id !== ''),
-      ...(config.IDP_M2M_CLIENT_IDS.length > 0 && { machineClients: config.IDP_M2M_CLIENT_IDS }),
+      ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
       // Clients spell the resource as they please; all of these are this server (RFC 8707 §2).
       audience: [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
     },
     challenge: {
-      resourceMetadata: `${base}/.well-known/oauth-protected-resource${MCP_PATH}`,
+      resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
       scope: 'openid email profile'
     },
     management: {
       canManage: async (request, shopId) => {
-        await enterShop(knex, request, shopId)
+        const { id } = await enterShop(knex, request, shopId)
+        // A key outlives the membership of whoever made it: staff see keys, owners make and revoke them.
+        if (request.method !== 'GET' && request.method !== 'HEAD') {
+          await demandOwner(knex, request, id)
+          await awaitDeletion(knex, id)
+        }
         return true
+      },
+      onKeyChange: async ({ action, key }, request, transaction) => {
+        await recordKeyChange(transaction as Knex.Transaction, callerOf(request), action, key)
       }
     }
   }
+}
+
+/** How API keys look, and where they are kept. */
+export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Config, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>, knex: Knex): ApiKeyOptions {
+  return {
+    marker,
+    peppers: peppers.map(pepperFromText),
+    store: knexStore(knex),
+    // PostgreSQL reads a UUID in capitals as the same one, and keeps it in small letters.
+    shopIdFromParam: (id) => id.toLowerCase()
+  }
+}
+
+/** Writes into the audit trail that a key was made or revoked. */
+export async function recordKeyChange (
+  trx: Knex.Transaction, actor: Actor, action: KeyChange['action'], { id, shopId, name, prefix, scopes, expiresAt, revokedAt }: ApiKeyRecord
+): Promise<void> {
+  const made = { name, prefix, scopes, expires_at: expiresAt }
+  const [before, after] = action === 'create' ? [null, made] : [{ revoked_at: null }, { revoked_at: revokedAt }]
+  await recordChange(trx, actor, { shopId, recordKind: 'api_key', recordId: id, before, after })
 }
 
 function isEndpoint (url: string): boolean {

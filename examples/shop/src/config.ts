@@ -26,7 +26,7 @@ const Settings = Type.Object({
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'The identity provider, exactly as its tokens name it' }),
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public client for the browser login of MCP clients; needed for it' }),
   IDP_USER_CLIENT_IDS: List({ default: '', description: 'Further clients that people sign in with' }),
-  IDP_M2M_CLIENT_IDS: List({ default: '', description: 'Clients of machines; none named: any client of the issuer with a scope that ends in /api' }),
+  IDP_M2M_CLIENT_IDS: List({ default: '', description: 'Clients of machines, or `none`; unset, any client of the issuer with a scope that ends in /api' }),
   API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'What every API key starts with: lower-case words joined by _, at most 16 characters' }),
   API_KEY_PEPPERS: List({
     pattern: SECRETS,
@@ -50,19 +50,22 @@ const Settings = Type.Object({
     pattern: '^(\\d{1,2}|[0-9a-zA-Z.:/]+(\\s*,\\s*[0-9a-zA-Z.:/]+)*)?$',
     description: 'Whose X-Forwarded-For and X-Forwarded-Proto are believed: how many proxies stand in front, or their addresses or networks, separated by commas; unset, nobody\'s'
   }),
-  CORS_ORIGINS: List({ default: '', pattern: '^(https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*)?$', description: 'Origins of web pages that may call the server from a browser, separated by commas' }),
+  CORS_ORIGINS: List({ default: '', pattern: '^(https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*)?$', description: 'Origins of web pages that may call the server from a browser, separated by commas; http://localhost:* is every port of localhost' }),
   REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://', description: 'Where several servers count calls together; unset, each counts for itself' })),
   RATE_LIMIT_MAX: Type.Integer({ default: 600, minimum: 1, description: 'Calls that a key, person or machine may make in a window' }),
   RATE_LIMIT_ANONYMOUS_MAX: Type.Integer({ default: 300, minimum: 1, description: 'Calls without a credential that an IP address may make in a window' }),
-  RATE_LIMIT_REFUSED_MAX: Type.Integer({ default: 60, minimum: 1, description: 'Refused credentials after which none from that IP address is looked at until the window ends' }),
+  RATE_LIMIT_REFUSED_MAX: Type.Integer({ default: 60, minimum: 1, description: 'Refused credentials after which API keys from that IP address are refused until the window ends, unless they were accepted in the last 24 hours' }),
   RATE_LIMIT_WINDOW: Type.Integer({ default: 60_000, minimum: 1000, maximum: 3_600_000, description: 'Length of the window of all limits, in milliseconds' }),
+  MAX_CONCURRENT_CALLS: Type.Integer({ default: 8, minimum: 1, description: 'Calls of a person, a machine, or the API keys of a shop that run at once; further ones wait' }),
+  QUOTA_RECORDS: Type.Integer({ default: 1_000_000, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Records that a shop may have: products, categories, tags, attributes, accounts, orders and prices' }),
+  QUOTA_BYTES: Type.Integer({ default: 4_294_967_296, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Bytes that the records of a shop may have, as JSON' }),
   MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Delay of the event loop above which calls are answered with 503, in milliseconds; 0 never' }),
   SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server serves on after it was told to stop, while /readyz says 503, in milliseconds' }),
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; unset, there is no /metrics' })),
   ALLOW_INSECURE: List({
     default: '',
     pattern: `^(${oneOf(RISKS)}(\\s*,\\s*${oneOf(RISKS)})*)?$`,
-    description: `What a production start would refuse and is wanted all the same, separated by commas: ${RISKS.join(', ')}`
+    description: `Insecure settings to allow in production, separated by commas: ${RISKS.join(', ')}`
   })
 })
 
@@ -152,12 +155,13 @@ interface Fault {
   readonly instancePath: string
   readonly keyword: string
   readonly message?: string
-  readonly params: { readonly allowedValues?: readonly unknown[] }
+  readonly params: { readonly allowedValues?: readonly unknown[], readonly type?: unknown }
 }
 
 /** In words: Ajv names no values, and patterns are not for people. */
-function complaintAbout ({ keyword, message = 'cannot be used', params: { allowedValues } }: Fault, description: string): string {
+function complaintAbout ({ keyword, message = 'cannot be used', params: { allowedValues, type } }: Fault, description: string): string {
   if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`
+  if (keyword === 'type' && type === 'boolean') return 'must be true or false'
   return keyword === 'pattern' ? `has the wrong form. What it is for: ${description}` : message
 }
 

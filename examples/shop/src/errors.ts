@@ -24,8 +24,14 @@ export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may d
 /** 401. `/metrics` wants its own token. */
 export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', 'The metrics need their bearer token', 401)
 
-/** 403. The route is for those who manage the members of the shop: its owners, admins and machines. */
+/** 403. The route is for those who answer for the shop: its owners, admins and machines. */
 export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
+
+/** 409. The shop would have no active owner left. */
+export const SHOP_LAST_OWNER = createError('SHOP_LAST_OWNER', 'They are the last active owner of the shop: make somebody else an owner first', 409)
+
+/** 403. The shop has as many records, or bytes in them, as `QUOTA_RECORDS` and `QUOTA_BYTES` allow. */
+export const SHOP_QUOTA_EXCEEDED = createError('SHOP_QUOTA_EXCEEDED', 'The shop has used its quota of %s %s: delete what is not needed, or ask the operator of the server for more', 403)
 
 /** 404. The shop was deleted while the request was on its way. */
 export const SHOP_GONE = createError('SHOP_GONE', 'The shop was deleted', 404)
@@ -39,14 +45,20 @@ export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 /** 422. The value of `field` cannot be accepted. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 
-/** 503. The database cannot be reached, has no connection free in time, or ended what was in the way of something else. */
-export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached or is too busy, try again later', 503)
+/** 422. A record would be larger than 64 KiB, all of its fields together. */
+export const SHOP_RECORD_TOO_LARGE = createError('SHOP_RECORD_TOO_LARGE', 'The record would be larger than 64 KiB as JSON: shorten %s', 422)
+
+/** 503. The database cannot be reached, has no connection, memory or disk space free, takes no writes, or ended what was in the way of something else. */
+export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, is too busy or has no space left, try again later', 503)
 
 /** 503. The server has more to do than it can. */
 export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server has too much to do, try again later', 503)
 
 /** 429. More calls than `RATE_LIMIT_…` allow. */
 export const SHOP_RATE_LIMITED = createError('SHOP_RATE_LIMITED', 'Too many %s; try again in %d seconds', 429)
+
+/** 429. More calls at once than `MAX_CONCURRENT_CALLS` allows. */
+export const SHOP_TOO_MANY_CONCURRENT_CALLS = createError('SHOP_TOO_MANY_CONCURRENT_CALLS', 'Too many calls at once: %d run and %d wait already', 429)
 
 /** 500. A fault of the server; its details go to the log, under the request's id. */
 export const SHOP_INTERNAL = createError('SHOP_INTERNAL', 'Internal server error; request id %s', 500)
@@ -61,13 +73,13 @@ export const SHOP_DATA_DIRECTORY_IN_USE = createError(
   'If you are certain that it is gone, delete %s'
 )
 
-/** At start. Settings that cannot be used, all of them named. */
+/** At start. Settings that cannot be used, all of them named; or all secrets of the stored keys are missing. */
 export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
 
 /** At start. The tables are not up to date, and `MIGRATE_ON_START` is false. */
 export const SHOP_MIGRATIONS_PENDING = createError(
   'SHOP_MIGRATIONS_PENDING',
-  'The database lacks these migrations: %s. Run npm run migrate -w examples/shop, or set MIGRATE_ON_START=true'
+  'The database lacks these migrations: %s. Run npm run migrate at the top of the repository or in the container, or set MIGRATE_ON_START=true'
 )
 
 /** From a command. It was called in another way than it can be. */

@@ -1,23 +1,16 @@
-import { type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import type { Knex } from 'knex'
 import { invalid } from './errors.ts'
+import { anyOf, containing, type Filter, instants } from './list-filters.ts'
 
 /*
- * The list grammar, the same everywhere: skip, limit, filter (a JSON object), sort (`field` or
- * `-field`), and a Content-Range header in the answer.
+ * The grammar of the shop's own lists: skip and limit or range, filter (a JSON object), sort and Content-Range.
+ * docs/lists.md states it. The packages speak it too, each by a module of its own.
  */
 
 const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
-const MAX_VALUES = 100
-
-/** What a list can be narrowed by: the schema of the filter's value, and what it does to the query. */
-export interface Filter {
-  readonly schema: TSchema
-  readonly apply: (query: Knex.QueryBuilder, value: never) => void
-}
 
 /** A list request after validation. */
 export interface ListQuery {
@@ -27,86 +20,122 @@ export interface ListQuery {
   readonly sort: string
 }
 
+/** One page of a list. */
+export interface Page<Row> {
+  readonly rows: Row[]
+  /** How many rows match in all. */
+  readonly count: number
+}
+
+/** What a list can be narrowed and sorted by. */
+export interface ListRules {
+  /** By the name that `filter` knows them by. */
+  readonly filters: Readonly<Record<string, Filter>>
+  /** Fields to sort by. */
+  readonly sorts: readonly string[]
+  /** The default, with a minus for descending. */
+  readonly sort: string
+  /** Those of them that may be null, which comes last in either direction. */
+  readonly nullable: readonly string[]
+}
+
 /**
- * The query string of a list route. All of it may be left out; handlers get the defaults.
+ * Every list is narrowed by each field of its record, and sorted by each that holds one value.
  *
- * @param filters - by the name that `filter` knows them by
- * @param sorts - fields to sort by; the first one is the default
+ * @param record - the schema of a record, whose fields are columns
+ * @param sort - the order unless the caller asks for another: a field, with a minus for descending
+ * @param filters - further conditions, and fields that are no plain column
  */
-export function listQuerySchema (filters: Readonly<Record<string, Filter>>, sorts: readonly [string, ...string[]]): TUnsafe<ListQuery> {
+export function listRules (record: TObject, { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }): ListRules {
+  const fields = Object.entries(record.properties)
+  const single = fields.filter(([, schema]) => !typesOf(schema).some((type) => ['array', 'object'].includes(type))).map(([name]) => name)
+  return {
+    filters: { ...Object.fromEntries(fields.map(([name, schema]) => [name, filterFromSchema(name, schema)])), ...filters },
+    sorts: single,
+    sort,
+    nullable: fields.filter(([, schema]) => typesOf(schema).includes('null')).map(([name]) => name)
+  }
+}
+
+function typesOf ({ type }: TSchema): readonly string[] {
+  return [type].flat() as string[]
+}
+
+function filterFromSchema (column: string, { description: _, ...schema }: TSchema): Filter {
+  if (schema['format'] === 'date-time') return instants(column, typesOf(schema).includes('null'))
+  if (typesOf(schema).includes('object')) return containing(column)
+  return anyOf(column, schema as TSchema)
+}
+
+/**
+ * The query string of a list route. All of it may be left out; handlers get the defaults. `range` is not in it: it is
+ * {@link readListQuery} that turns it into skip and limit, for the clients that write lists so.
+ */
+export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<ListQuery> {
   const directions = sorts.flatMap((field) => [field, `-${field}`])
   const filterProperties: TProperties = Object.fromEntries(
     Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]))
   return Type.Unsafe<ListQuery>(Type.Object({
     skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0, description: 'How many records to skip' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most; fewer when they are large' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
-      description: 'Only the records that match all of these. In a URL: a JSON object'
+      description: 'Only the records that match all of these; a list means any of its values. In a URL: a JSON object'
     })),
     sort: Type.Optional(Type.Unsafe<string>({
-      type: 'string', enum: directions, default: directions[0], description: 'The field to sort by; with a minus, descending'
+      type: 'string', enum: directions, default: sort, description: 'The field to sort by; with a minus, descending'
     }))
   }, { additionalProperties: false }))
 }
 
 /**
- * A `preValidation` hook that turns the text forms of `filter` and `sort` into those of
- * {@link listQuerySchema}: `filter` from JSON, and `sort=["name","DESC"]`, as react-admin's simple
- * REST provider writes it, into `-name`. Routes whose schema takes texts get them as they are.
+ * A `preValidation` hook that turns what a URL says into what {@link listQuerySchema} takes: `filter` from JSON, and
+ * `sort=["name","DESC"]` and `range=[0,24]`, as react-admin's simple REST provider writes them, into `-name`, skip and
+ * limit. Routes whose schema takes strings get them as they are.
  */
 export async function readListQuery (request: FastifyRequest): Promise<void> {
   const schema = request.routeOptions.schema?.querystring as { properties?: TProperties } | undefined
   if (schema?.properties?.['filter']?.['type'] !== 'object') return
   const query = request.query as Record<string, unknown>
   if (typeof query['filter'] === 'string') query['filter'] = fromJson('filter', query['filter'])
-  const sort = query['sort']
-  if (typeof sort === 'string' && sort.startsWith('[')) {
-    const [field, direction = 'ASC', ...more] = fromJson('sort', sort) as unknown[]
-    const sign = typeof direction === 'string' ? { ASC: '', DESC: '-' }[direction.toUpperCase()] : undefined
-    if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or a list of one and ASC or DESC')
-    query['sort'] = `${sign}${field}`
-  }
+  if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) query['sort'] = sortFromPair(fromJson('sort', query['sort']) as unknown[])
+  if (query['range'] !== undefined) readRange(query)
+  const { id } = (query['filter'] ?? {}) as { id?: unknown }
+  // Whoever names the records wants all of them: react-admin does so without a limit.
+  if (query['limit'] === undefined && Array.isArray(id)) query['limit'] = Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT)
 }
 
-function fromJson (field: string, text: string): unknown {
+function sortFromPair ([field, direction, ...more]: readonly unknown[]): string {
+  const sign = typeof direction === 'string' ? { ASC: '', DESC: '-' }[direction.toUpperCase()] : undefined
+  if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or ["field", "ASC" or "DESC"]')
+  return `${sign}${field}`
+}
+
+/** Its end is inclusive. */
+function readRange (query: Record<string, unknown>): void {
+  const { range, skip, limit } = query
+  if (skip !== undefined || limit !== undefined) throw invalid('range', 'range cannot be combined with skip or limit')
+  const ends = fromJson('range', range)
+  const [first, last] = Array.isArray(ends) && ends.length === 2 && ends.every(Number.isSafeInteger) ? ends : []
+  if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], as [0, 24]')
+  if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not hold more than ${MAX_LIMIT} records, nor start behind ${MAX_SKIP}`)
+  delete query['range']
+  Object.assign(query, { skip: first, limit: last - first + 1 })
+}
+
+function fromJson (field: string, text: unknown): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text as string)
   } catch {
     throw invalid(field, `${field} must be JSON`)
   }
 }
 
-/** The Content-Range of a page, as the service has it: the end is not clamped to the count. */
-export function contentRange (unit: string, { skip, limit }: ListQuery, count: number): string {
-  return `${unit} ${skip}-${skip + limit}/${count}`
-}
-
-/** Matches any of the given values of a column. */
-export function anyOf (column: string, item: TSchema, description: string): Filter {
-  return {
-    schema: Type.Array(item, { minItems: 1, maxItems: MAX_VALUES, description }),
-    apply: (query, values: ReadonlyArray<string | null>) => {
-      query.where((any) => {
-        any.whereIn(column, values.filter((value) => value !== null))
-        if (values.includes(null)) any.orWhereNull(column)
-      })
-    }
-  }
-}
-
-/** Matches a text, without regard to case, anywhere in any of the columns. */
-export function search (columns: readonly string[]): Filter {
-  return {
-    schema: Type.String({ minLength: 1, maxLength: 200, description: `Text to look for in ${columns.join(', ')}` }),
-    apply: (query, text: string) => {
-      const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-      query.where((any) => { for (const column of columns) any.orWhereILike(column, pattern) })
-    }
-  }
-}
-
-/** Compares a column with a bound. */
-export function bound (column: string, operator: '>=' | '<=', schema: TSchema): Filter {
-  return { schema, apply: (query, value: never) => { query.where(column, operator, value) } }
+/**
+ * The Content-Range of a page: what was skipped, what to skip for the next page, and how many records match in all. The
+ * second is skip + limit, also beyond the last record, unless the page ended early because its records are large.
+ */
+export function contentRange (unit: string, { skip, limit }: ListQuery, { rows, count }: Page<unknown>): string {
+  const isCut = rows.length < Math.min(limit, count - skip)
+  return `${unit} ${skip}-${skip + (isCut ? rows.length : limit)}/${count}`
 }

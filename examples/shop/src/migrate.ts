@@ -7,7 +7,7 @@ import { refuse } from './serve.ts'
 /** `npm run migrate`: brings the tables up to date. With `--status` it only says what is missing, and ends with 1 if something is. */
 try {
   const [flag, ...rest] = process.argv.slice(2)
-  if (rest.length > 0 || ![undefined, '--status'].includes(flag)) throw new SHOP_USAGE('npm run migrate -w examples/shop [-- --status]')
+  if (rest.length > 0 || ![undefined, '--status'].includes(flag)) throw new SHOP_USAGE('npm run migrate [-- --status]')
   const database = await openDatabase(databaseSettings(process.env))
   try {
     if (flag === '--status') {

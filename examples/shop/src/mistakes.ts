@@ -8,6 +8,9 @@ type Check = (text: string) => string | undefined
 const MARKER = /^(?!ey)[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 const MARKER_LENGTH = 16
 
+/** The end of an origin of `CORS_ORIGINS` that stands for all ports of its host. */
+export const ANY_PORT = ':*'
+
 /** What a pattern cannot say, and the libraries behind the settings would, later and by names of their own. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
@@ -32,8 +35,10 @@ const checks: Readonly<Record<string, Check>> = {
     return complaint && `must be how many proxies stand in front, or their addresses or networks: ${complaint}`
   },
   CORS_ORIGINS: (text) => {
-    const wrong = itemsOf(text).filter((item) => !URL.canParse(item) || new URL(item).origin !== item)
-    return wrong.length === 0 ? undefined : `must be origins as browsers send them, in small letters and without the port that goes without saying: not ${wrong.join(', ')}`
+    const wrong = itemsOf(text).filter((item) => !isOrigin(item) && !(item.endsWith(ANY_PORT) && isLoopback(item.slice(0, -ANY_PORT.length))))
+    return wrong.length === 0
+      ? undefined
+      : `must be origins as browsers send them, in lower case and without a default port, or a loopback host with every port, as http://localhost:*; not ${wrong.join(', ')}`
   }
 }
 
@@ -56,9 +61,17 @@ export function itemsOf (value: unknown): readonly string[] {
 
 /** Whether what comes from the URL is what its host sent: https, or http on this machine. */
 export function isTrustworthy (url: string): boolean {
+  return URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(url))
+}
+
+function isLoopback (url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
+function isOrigin (text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text
 }
 
 function baseUrl (text: string): string | undefined {

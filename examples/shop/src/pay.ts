@@ -4,6 +4,7 @@ import type { PayProvider, PayReconcileOptions } from 'pay-reconcile'
 import { knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
 import type { KeyRing } from './shops/key-ring.ts'
+import { isAdmin } from './users/repository.ts'
 import { requireAdmin } from './users/require-admin.ts'
 
 /** @param url - of a stand-in; undefined, the payment provider itself */
@@ -21,7 +22,8 @@ export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: Ke
     runs: knexRunStore(knex),
     provider,
     authorize: requireAdmin(knex),
-    actor: actorOf
+    actor: actorOf,
+    mayContinue: async ({ actor }) => await isAdmin(knex, actor)
   }
 }
 

@@ -2,8 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { isProviderError, type ProviderError, type RunActiveError } from 'pay-reconcile'
+import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from './database/errors.ts'
+import { excerpt } from './excerpt.ts'
 import { type FieldError, invalid, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from './errors.ts'
 
 /** The body of every answer that is not a success. */
@@ -41,6 +42,9 @@ export const writeProblems = { ...readProblems, ...problems(400, 413, 415) }
 /** The same for a route whose change may not fit what is there. */
 export const conflictProblems = { ...writeProblems, ...problems(409) }
 
+/** The longest message, in characters: some errors quote what was sent as it is. */
+const LONGEST_MESSAGE = 500
+
 /** Seconds after which a client may try again when the database was away. */
 const RETRY_AFTER = 5
 
@@ -51,16 +55,16 @@ export function answerProblems (app: FastifyInstance): void {
   app.setErrorHandler<FastifyError>(sendProblem)
 
   app.setNotFoundHandler((request) => {
-    throw new SHOP_ROUTE_NOT_FOUND(request.method, request.url.split('?')[0])
+    throw new SHOP_ROUTE_NOT_FOUND(request.method, excerpt(request.url.split('?')[0]!))
   })
 }
 
 /** Answers an error as a {@link Problem}: also one of the framework, before there is a route (a malformed URL). */
 export function sendProblem (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, headers, body } = problemFromError(error, request.id)
-  request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, error.message)
+  request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, excerpt(error.message, LONGEST_MESSAGE))
   // Whoever knows better when to come back has said so already.
-  return reply.code(statusCode).headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
+  return reply.code(statusCode).header('cache-control', 'no-store').headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
 }
 
 /** Answers what is no request that Node can read, on the connection itself, and closes it. */
@@ -72,7 +76,7 @@ export function answerClientError (this: FastifyInstance, error: ConnectionError
   this.log.info({ err: error }, problem.message)
   if (socket.writable) {
     socket.write(`HTTP/1.1 ${statusCode} ${body.error}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nConnection: close\r\n\r\n${text}`)
+      `Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`)
   }
   socket.destroy(error)
 }
@@ -88,7 +92,9 @@ const clientErrors: Readonly<Record<string, FastifyError>> = {
  *
  * @param requestId - named in the answer to a fault of the server, where its details are logged
  */
-export function problemFromError (thrown: FastifyError, requestId: string): ProblemReply {
+export function problemFromError (failure: FastifyError, requestId: string): ProblemReply {
+  // The database's own words are behind it.
+  const thrown = failure instanceof PAY_RECONCILE_STORE_FAILED ? failure.cause as FastifyError : failure
   // What has a status is not of the database, whose errors share codes with those of the client's connection.
   const error = thrown.statusCode === undefined ? errorFromDatabase(thrown) ?? thrown : thrown
   const { statusCode: status = 500 } = error
@@ -103,8 +109,8 @@ export function problemFromError (thrown: FastifyError, requestId: string): Prob
       statusCode,
       code: told.code,
       error: STATUS_CODES[statusCode] ?? 'Error',
-      message: told.message,
-      ...(field !== undefined && { field }),
+      message: excerpt(told.message, LONGEST_MESSAGE),
+      ...(field !== undefined && { field: excerpt(field) }),
       ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
       ...(runId !== undefined && { run_id: runId, shop_id: shopId })
     }
@@ -123,10 +129,11 @@ export function errorFromValidation ({ instancePath, keyword, message, params }:
   if (keyword === 'required') return about([...path, String(params.missingProperty)], 'is required')
   if (keyword === 'additionalProperties') return about([...path, String(params.additionalProperty)], 'is not a known field')
   if (keyword === 'enum') return about(path, `must be one of ${(params.allowedValues as unknown[]).join(', ')}`)
+  if (keyword === 'type' && params.type === 'boolean') return about(path, 'must be true or false')
   return about(path, message ?? 'is invalid')
 }
 
 function about (path: readonly string[], what: string): FieldError {
-  const field = path.join('/')
+  const field = excerpt(path.join('/'))
   return invalid(field, `${field === '' ? 'The input' : field} ${what}`)
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { notFound } from './errors.ts'
-import type { Filter, ListQuery } from './list.ts'
+import type { ListQuery, Page } from './list.ts'
+import type { Filter } from './list-filters.ts'
 import { holdShop } from './shops/hold.ts'
 import type { ShopScope } from './shops/scope.ts'
 
@@ -51,7 +52,7 @@ export function shopRepository<Row> (knex: Knex, { table, noun, filters, nullabl
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable }, query, fields)
+      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true }, query, fields)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */
@@ -118,19 +119,18 @@ async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { tabl
   await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: newer(trx) })
 }
 
-/** One page of a list, and how many rows match in all. */
-export interface Page<Row> {
-  readonly rows: Row[]
-  readonly count: number
-}
+/** The largest page, in bytes of JSON: it is held in memory several times over, and other callers wait while it is written. */
+const MAX_PAGE_BYTES = 262_144
 
 /**
  * @param matching - the rows that the caller may see; they have an `id`
+ * @param sized - whether each row has its size in `bytes`: a page then ends before it is larger than 256 KiB, but has a row at least
  * @param fields - what to read of each, in SQL over `item`
  * @returns the page that a list request asks for
  */
 export async function pageOf<Row> (
-  knex: Knex, matching: Knex.QueryBuilder, { filters, nullable = [] }: Pick<Collection, 'filters' | 'nullable'>, query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
+  knex: Knex, matching: Knex.QueryBuilder, { filters, nullable = [], sized = false }: Pick<Collection, 'filters' | 'nullable'> & { readonly sized?: boolean },
+  query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
 ): Promise<Page<Row>> {
   for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
 
@@ -138,7 +138,7 @@ export async function pageOf<Row> (
   // Counted beside the page and not over it: a window would read every matching row, and sort them, for one page.
   const page = matching.clone().select('*', matching.clone().count().as('matching_count'))
     .orderBy(order).offset(query.skip).limit(query.limit)
-  const found = await knex.select([...fields, 'item.matching_count']).from(page.as('item')).orderBy(order)
+  const found = await knex.select([...fields, 'item.matching_count']).from(sized ? fitting(knex, page, order).as('item') : page.as('item')).orderBy(order)
   const rows = found.map(({ matching_count: _, ...row }) => row as Row)
 
   // A page past the end has no row to carry the count.
@@ -146,8 +146,18 @@ export async function pageOf<Row> (
   return { rows, count }
 }
 
+/** The rows of a page as far as they fit into one, and its first in any case. By their stored sizes: what they hold is not read for it. */
+function fitting (knex: Knex, page: Knex.QueryBuilder, order: Order): Knex.QueryBuilder {
+  const terms = order.map(({ order: direction, nulls }) => `?? ${direction}${nulls === undefined ? '' : ` nulls ${nulls}`}`)
+  const running = knex.raw(`sum(bytes) over (order by ${terms.join(', ')}) as bytes_so_far`, order.map(({ column }) => column))
+  const measured = knex.select('*', running).from(page.as('page'))
+  return knex.select('*').from(measured.as('measured')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
+}
+
+type Order = Array<{ readonly column: string, readonly order: 'asc' | 'desc', readonly nulls?: 'last' }>
+
 /** `id` makes the order total, so that no row is on two pages; in the same direction, so that an index has it both ways. */
-function orderFromSort (sort: string, nullable: readonly string[]) {
+function orderFromSort (sort: string, nullable: readonly string[]): Order {
   const descending = sort.startsWith('-')
   const column = descending ? sort.slice(1) : sort
   const order = descending ? 'desc' : 'asc'

@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { type Database, openDatabase } from './database/index.ts'
 import { migrate, refusePending } from './database/migrate.ts'
 import { openTracing, wantsTraces } from './operations/tracing.ts'
+import { setQuota } from './shops/quota.ts'
 import { makeAdmins } from './users/repository.ts'
 
 /** How long requests in flight may take to finish when the process is told to stop, in milliseconds. */
@@ -27,6 +28,8 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
     const app = await buildApp({ config, database, tracing })
     if (config.MIGRATE_ON_START) await migrate(database)
     else await refusePending(database)
+    await app.storedSecrets.compare()
+    await setQuota(database.knex, config)
     await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
@@ -48,9 +51,14 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
 
 /** Says why the server could not start, and ends the process. */
 export function refuse (error: unknown): never {
-  const { code, message, stack } = error as { code?: string, message: string, stack?: string }
+  process.stderr.write(`${reasonOf(error)}\n`)
+  process.exit(1)
+}
+
+/** What to tell about an error that ends a program. */
+export function reasonOf (error: unknown): string {
+  const { code, message, stack = String(error) } = error as { code?: string, message: string, stack?: string }
   // What has a code is about the surroundings, settings or data, and needs no stack: a port that is
   // taken, a wrong option. Node has no message for a host that answers on none of its addresses.
-  process.stderr.write(`${code === undefined ? stack : message || `Cannot connect: ${code}`}\n`)
-  process.exit(1)
+  return code === undefined ? stack : message || `Cannot connect: ${code}`
 }

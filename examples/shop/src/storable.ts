@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from './errors.ts'
+import { excerpt } from './excerpt.ts'
 
 /** How many objects and arrays may stand in one another. */
 const MAX_DEPTH = 32
@@ -24,7 +25,8 @@ export async function refuseUnstorable (request: FastifyRequest): Promise<void> 
   if (fault === undefined) return
   // Other fields have a type of their own, and no text would do.
   const advice = fault.what === TOO_LARGE && FREE.test(fault.path) ? ': send it as a text' : ''
-  throw invalid(fault.path, `${fault.path} ${fault.what}${advice}`)
+  const path = excerpt(fault.path)
+  throw invalid(path, `${path} ${fault.what}${advice}`)
 }
 
 interface Place {

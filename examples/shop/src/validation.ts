@@ -65,7 +65,7 @@ function queryValidator (fromText: Ajv, asItIs: Ajv, schema: ObjectSchema, filte
     else {
       for (const name of lists) {
         const value = query.filter?.[name]
-        if (['string', 'number', 'boolean'].includes(typeof value)) query.filter![name] = [value]
+        if (value !== undefined && !Array.isArray(value)) query.filter![name] = [value]
       }
       if (!validateFilter(query)) validate.errors = validateFilter.errors
     }

@@ -62,7 +62,9 @@ t.test('lists are searched, filtered and sorted', async (t) => {
 
 t.test('the payment keys in details are not for these routes to write, and survive them', async (t) => {
   const id = await account()
-  const pay = { pay_customer_id: 'cus_1', pay_customer: { id: 'cus_1' }, pay_synced_at: '2026-01-01T00:00:00.000Z' }
+  const pay = {
+    pay_customer_id: 'cus_1', pay_customer: { id: 'cus_1', deleted: true }, pay_customer_before_deletion: { id: 'cus_1' }, pay_synced_at: '2026-01-01T00:00:00.000Z'
+  }
   await knex('accounts').where({ id }).update({ details: { ...pay, note: 'a' } })
   for (const key of Object.keys(pay)) {
     for (const value of ['cus_2', null]) {

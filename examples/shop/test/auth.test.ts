@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify'
 import t from 'tap'
-import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { BASE_URL, bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -158,6 +158,22 @@ t.test('a revoked key is refused by the very next call, over REST and as a tool'
   t.equal(await statusOf('DELETE', `/shops/${here}/api-keys/${id}`, member), 204)
   t.equal(await statusOf('GET', `/shops/${here}/tags`, headers), 401)
   t.equal(await statusOf('POST', '/mcp', headers), 401)
+})
+
+t.test('without the tools a 401 leads to the sign-in too, and no document to an endpoint that is not there', async (t) => {
+  const without = await build(t, database, idp, { settings: { MCP_ENABLED: false } })
+  const { headers } = await without.inject(`/shops/${here}/products`)
+  t.equal(headers['www-authenticate'], 'Bearer resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource", scope="openid email profile"')
+  t.match((await without.inject('/.well-known/oauth-protected-resource')).json(), { resource: BASE_URL, authorization_servers: [BASE_URL] })
+  t.equal((await without.inject('/.well-known/oauth-protected-resource/mcp')).statusCode, 404)
+  t.equal((await without.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201)
+})
+
+t.test('of machines only those that are named get in, and with none nobody', async (t) => {
+  for (const [IDP_M2M_CLIENT_IDS, status] of [['test-machine', 200], ['another', 401], ['none', 401]] as const) {
+    const strict = await build(t, database, idp, { settings: { IDP_M2M_CLIENT_IDS } })
+    t.equal((await strict.inject({ url: `/shops/${here}/tags`, headers: machine })).statusCode, status, IDP_M2M_CLIENT_IDS)
+  }
 })
 
 t.test('a 401 leads to the sign-in', async (t) => {

@@ -26,12 +26,18 @@ export async function createDatabase (t: Test, server: string): Promise<string> 
   return url.href
 }
 
-/** @returns an empty database of the engine under test, gone when the test ends */
-export async function openTestDatabase (t: Test): Promise<Database> {
+/** @returns a database without tables, of the engine under test, gone when the test ends */
+export async function openEmptyDatabase (t: Test): Promise<Database> {
   const database = TEST_DATABASE_URL === undefined
     ? await openEmbedded(null)
     : openPostgres(await createDatabase(t, TEST_DATABASE_URL))
   t.teardown(async () => await database.close())
+  return database
+}
+
+/** @returns a database with its tables, empty, gone when the test ends */
+export async function openTestDatabase (t: Test): Promise<Database> {
+  const database = await openEmptyDatabase(t)
   await migrate(database)
   return database
 }

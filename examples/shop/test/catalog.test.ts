@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
+import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL, UUID } from './build.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -300,6 +300,23 @@ t.test('two moves at once cannot close a circle', async (t) => {
     here('PATCH', `/categories/${b.id}`, { parent_id: a.id })
   ])
   t.strictSame(answers.map(({ status }) => status).toSorted(), [200, 422])
+})
+
+t.test('a deletion of another shop\'s row does not wait for that row', {
+  skip: TEST_DATABASE_URL === undefined && 'two connections are needed for that: set TEST_DATABASE_URL'
+}, async (t) => {
+  const rows = {
+    tags: (await here('POST', '/tags', { name: 'Held' })).body.id,
+    categories: (await here('POST', '/categories', { name: 'Held' })).body.id,
+    attributes: (await here('POST', '/attributes', { name: 'Held', type: 'text' })).body.id
+  }
+  const holder = await knex.transaction()
+  for (const [table, id] of Object.entries(rows)) await holder(table).where({ id }).forUpdate().select('id')
+  for (const [table, id] of Object.entries(rows)) {
+    const status = elsewhere('DELETE', `/${table}/${id}`).then((answer) => answer.status)
+    t.equal(await Promise.race([status, sleep(5000, 'waits')]), 404, table)
+  }
+  await holder.rollback()
 })
 
 const ROUNDS = 15

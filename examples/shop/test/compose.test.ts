@@ -1,15 +1,23 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createServer, get } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
 import { configFromEnvironment } from '../src/config.ts'
+import { SHOP_MIGRATIONS_PENDING } from '../src/errors.ts'
 import { risksIn } from '../src/risks.ts'
+import { startNginx, withoutNginx } from './nginx.ts'
 
 const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
 /** What compose makes of the settings of the servers: `${NAME:-default}` and `${NAME:?what it is}` become values. */
 function settingsOfCompose (given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, block = ''] = /environment: &settings\n((?: {4}.*\n)+)/.exec(read('compose.yaml')) ?? []
-  return Object.fromEntries([...block.matchAll(/^ {4}([A-Z_]+): (.*)$/gm)].map(([, name, text]) => [
+  return Object.fromEntries([...block.matchAll(/^ {4}([A-Z\d_]+): (.*)$/gm)].map(([, name, text]) => [
     name!, text!.replace(/^"(.*)"$/, '$1').replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, variable, kind, rest) => {
       if (given[variable] === undefined && kind === '?') throw new RangeError(`compose.yaml wants ${variable}`)
       return given[variable] ?? rest
@@ -22,6 +30,7 @@ t.test('the servers of compose.yaml start with their settings, whatever the pass
   const settings = settingsOfCompose({
     POSTGRES_PASSWORD: password,
     IDP_ISSUER: 'https://idp.example.com/pool',
+    IDP_M2M_CLIENT_IDS: 'none',
     API_KEY_PEPPERS: '2026:Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL',
     PAY_KEY_SECRETS: '2026:aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC'
   })
@@ -31,8 +40,63 @@ t.test('the servers of compose.yaml start with their settings, whatever the pass
   t.match(new pg.Client({ connectionString: url }), { host: 'postgres', port: 5432, user: 'shop', database: 'shop', password })
 })
 
+t.test('compose listens on this machine only, and takes the clients of people and machines', async (t) => {
+  const compose = read('compose.yaml')
+  const ports = [...compose.matchAll(/^ {6}- "([\d.:]*:\d+)"$/gm)].map(([, port]) => port)
+  t.strictSame(ports, ['127.0.0.1:8080:8080'])
+  const clients = { IDP_USER_CLIENT_IDS: 'web', IDP_M2M_CLIENT_IDS: 'erp,crm' }
+  t.match(settingsOfCompose({ POSTGRES_PASSWORD: 'x', IDP_ISSUER: 'x', API_KEY_PEPPERS: 'x', PAY_KEY_SECRETS: 'x', ...clients }), clients)
+})
+
+t.test('.env.example names every variable of compose.yaml, and .env stays out of git and of the image', async (t) => {
+  const variables = new Set([...read('compose.yaml').matchAll(/\$\{(\w+):/g)].map(([, name]) => name))
+  t.strictSame([...read('.env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name).toSorted(), [...variables].toSorted())
+  t.match(read('../../.gitignore'), /^\.env\*\n!\.env\.example$/m)
+  t.match(read('Dockerfile.dockerignore'), /^\*\*\/\.env\*$/m)
+  // A builder that does not know that file, too: the image has no directory that somebody puts settings into.
+  t.strictSame(filesOfImage().map(([from]) => from).filter((from) => 'examples/shop/.env'.startsWith(from)), [])
+})
+
+/** What the Dockerfile copies from the built repository: from where, and to where below the working directory. */
+function filesOfImage (): ReadonlyArray<readonly [from: string, to: string]> {
+  return [...read('Dockerfile').matchAll(/^COPY --from=build \/repository\/(\S+) (\S+)$/gm)].map(([, from, to]) => [from!, to!])
+}
+
+t.test('in the image the commands of the README run', async (t) => {
+  const app = t.testdir()
+  // The links below lead to the repository, where Node.js would find what the image lacks.
+  t.strictSame(filesOfImage().map(([from]) => from).filter((from) => from.endsWith('node_modules/')), ['node_modules/', 'examples/shop/node_modules/'])
+  for (const [from, to] of filesOfImage()) {
+    // Of a directory its content is copied, a file goes into the directory.
+    const place = resolve(app, from.endsWith('/') ? to : join(to, basename(from)))
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(fileURLToPath(new URL(`../../../${from}`, import.meta.url)), place)
+  }
+  const run = (...args: readonly string[]): string =>
+    spawnSync('npm', ['run', '--silent', ...args], { cwd: app, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: app } }).stderr
+  // As far as a command goes without a database.
+  t.match(run('migrate', '--', '--nothing'), /^Usage: npm run migrate/m)
+  t.match(run('shop', '--', 'admin'), /^Usage:\n {2}shop admin add <subject>\n/m)
+  t.match(run('reseal'), /^These settings cannot be used:/m)
+  t.match(run('seed', '-w', 'examples/shop'), /^These settings cannot be used:/m)
+  t.match(new SHOP_MIGRATIONS_PENDING('x').message, /Run npm run migrate at the top of the repository or in the container/)
+})
+
 t.test('nginx keeps asking where the replicas are', async (t) => {
-  const nginx = read('nginx.conf')
+  const nginx = read('nginx-replicas.compose.conf')
   t.match(nginx, /^resolver 127\.0\.0\.11 valid=\d+s;$/m)
   t.match(nginx, /^upstream shop \{\n(?: .*\n)* {2}zone shop 64k;\n(?: .*\n)* {2}server shop:8080 resolve /m)
+})
+
+t.test('nginx passes calls on, and nothing of the metrics, however the path is written', { skip: withoutNginx }, async (t) => {
+  const shop = createServer((_request, response) => response.end('passed on')).listen(0, '127.0.0.1')
+  await once(shop, 'listening')
+  t.teardown(() => { shop.closeAllConnections(); shop.close() })
+  const { baseUrl } = await startNginx(t, [`http://127.0.0.1:${(shop.address() as AddressInfo).port}`])
+  const answer = async (path: string): Promise<number> => await new Promise((resolve, reject) => {
+    // fetch would tidy the path up.
+    get(baseUrl, { path }, (response) => { response.resume(); resolve(response.statusCode!) }).on('error', reject)
+  })
+  for (const path of ['/metrics', '/metrics/', '/metrics?x', '/metrics//', '//metrics/', '/%6detrics/', '/x/../metrics/']) t.equal(await answer(path), 404, path)
+  for (const path of ['/', '/readyz', '/mcp', '/mcp/']) t.equal(await answer(path), 200, path)
 })

@@ -22,7 +22,7 @@ t.test('lists are written with commas', async (t) => {
 t.test('every mistake is told at once', async (t) => {
   t.throws(() => configFromEnvironment({
     MCP_ENABLED: 'yes', PORT: 'http', PUBLIC_BASE_URL: 'example.com', API_KEY_PEPPERS: 'a:short', PAY_KEY_SECRETS: 'a:b', PAY_API_URL: 'pay', DATABASE_URL: 'mysql://x', LOG_LEVEL: 'loud'
-  }), { code: 'SHOP_SETTINGS', message: /IDP_ISSUER(.|\n)*PORT(.|\n)*PUBLIC_BASE_URL(.|\n)*MCP_ENABLED(.|\n)*API_KEY_PEPPERS(.|\n)*PAY_KEY_SECRETS(.|\n)*PAY_API_URL(.|\n)*DATABASE_URL(.|\n)*LOG_LEVEL/ })
+  }), { code: 'SHOP_SETTINGS', message: /IDP_ISSUER(.|\n)*PORT(.|\n)*PUBLIC_BASE_URL(.|\n)*MCP_ENABLED must be true or false(.|\n)*API_KEY_PEPPERS(.|\n)*PAY_KEY_SECRETS(.|\n)*PAY_API_URL(.|\n)*DATABASE_URL(.|\n)*LOG_LEVEL/ })
 })
 
 t.test('a mistake says what would be right, and no secret', async (t) => {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { lockDirectory } from '../src/database/directory-lock.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
@@ -90,7 +90,7 @@ t.test('every tenant table has a shop and keys that hold it', async (t) => {
     select t.table_name as name,
       exists (select from information_schema.columns c where c.table_schema = 'public' and c.table_name = t.table_name
         and c.column_name = 'shop_id' and c.is_nullable = 'NO') as scoped
-    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'users', 'pay_reconcile_runs')`)
+    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'shop_quota', 'users', 'audit', 'pay_reconcile_runs')`)
   t.ok(tables.length >= 15)
   for (const { name, scoped } of tables) t.ok(scoped, name)
 
@@ -128,15 +128,19 @@ t.test('three servers that start at once on an empty database all come up', {
   await Promise.all(servers.map(async (server) => await server.close()))
 })
 
-t.test('an embedded database is opened by one process at a time', async (t) => {
+t.test('an embedded database is opened by one process at a time, and its directory by its owner alone', async (t) => {
   const dataDir = join(t.testdir(), 'data', 'database')
+  const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
   const first = await openEmbedded(dataDir)
   await t.rejects(openEmbedded(dataDir), { code: 'SHOP_DATA_DIRECTORY_IN_USE', message: new RegExp(`process ${process.pid} on`) })
   await first.knex.raw('create table kept (id int)')
   await first.close()
+  t.strictSame([modeOf(dirname(dataDir)), modeOf(dataDir)], ['700', '700'])
 
+  chmodSync(dataDir, 0o755)
   const second = await openEmbedded(dataDir)
   t.ok(await second.knex.schema.hasTable('kept'))
+  t.equal(modeOf(dataDir), '700', 'also one that others could open')
   await second.close()
   t.notOk(existsSync(`${dataDir}.lock`))
 })

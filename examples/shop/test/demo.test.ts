@@ -9,16 +9,34 @@ import { call, lastingData, readDemo, start } from './process.ts'
 const settings = await lastingData(t)
 
 /** Starts the demo; what comes back calls it as its admin. */
-async function startAsAdmin () {
-  const { baseUrl, stop } = await start(t, 'demo/start', settings)
+async function startAsAdmin (more: Readonly<Record<string, string>> = {}) {
+  const { baseUrl, stop, output } = await start(t, 'demo/start', { ...settings, ...more })
   const { idp, mcp_url: resource, shops, users } = readDemo(settings.DATA_DIR)
   const admin = users.find(({ roles }) => roles.includes('admin'))!
   const headers = bearer(await accessTokenFor({ ...admin, issuer: idp.issuer, clientId: idp.mcp_client_id, resource }))
   const ask = async (method: string, path: string, body?: object) => (await call(method, baseUrl + path, { headers, ...(body && { body }) }))
-  return { ask, stop, shops: Object.fromEntries(shops.map(({ slug, id }) => [slug, id])) as Record<string, string> }
+  return { baseUrl, ask, stop, output, shops: Object.fromEntries(shops.map(({ slug, id }) => [slug, id])) as Record<string, string> }
 }
 
-const { ask, stop, shops } = await startAsAdmin()
+const { baseUrl, ask, stop, output, shops } = await startAsAdmin({ RATE_LIMIT_MAX: '5', MCP_ENABLED: 'false', LOG_LEVEL: 'error', TRUST_PROXY: '' })
+
+t.test('the demo says which settings it was given and does not take', async (t) => {
+  t.match(output(), /^ {2}Ignored settings, for which the demo has its own values: MCP_ENABLED, RATE_LIMIT_MAX$/m)
+})
+
+t.test('a page on this machine reaches the demo, whatever its port, and no other page does', async (t) => {
+  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-protocol-version,x-api-key' }
+  const { shops: [shop] } = readDemo(settings.DATA_DIR)
+  for (const [origin, status] of [['http://localhost:6274', 200], ['http://127.0.0.1:5173', 200], ['https://localhost.example.com', 403]] as const) {
+    const allowed = status === 200 ? origin : null
+    const asked = await fetch(`${baseUrl}/mcp`, { method: 'OPTIONS', headers: { origin, ...preflight } })
+    t.equal(asked.headers.get('access-control-allow-origin'), allowed, origin)
+    const listed = await call('POST', `${baseUrl}/mcp`, {
+      headers: { origin, 'x-api-key': shop!.api_key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    })
+    t.strictSame([listed.status, listed.headers.get('access-control-allow-origin')], [status, allowed], origin)
+  }
+})
 
 t.test('each shop of the demo stands otherwise with its payment provider', async (t) => {
   for (const [slug, configured, status, verdict] of [
@@ -27,7 +45,7 @@ t.test('each shop of the demo stands otherwise with its payment provider', async
     ['paper-lantern', false, 400, { code: 'PAY_RECONCILE_NO_SECRET_KEY' }]
   ] as const) {
     const pay = `/shops/${shops[slug]}/pay`
-    t.strictSame((await ask('GET', `${pay}/status`)).body, { configured, accounts: 12, linked: 8, synced: 4 }, slug)
+    t.strictSame((await ask('GET', `${pay}/status`)).body, { configured, readable: configured, accounts: 12, linked: 8, synced: 4 }, slug)
     t.match(await ask('POST', `${pay}/key/verify`), { status, body: verdict }, slug)
   }
   const { payKeys } = JSON.parse(readFileSync(join(settings.DATA_DIR, 'demo-secrets.json'), 'utf8'))

@@ -10,8 +10,15 @@ const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t)
 const app = await build(t, database, idp, { settings: { METRICS_TOKEN: 'a token for the metrics'.replaceAll(' ', '-') } })
 
-interface Operation { operationId?: string, tags?: string[], security: object[], parameters?: Array<{ name: string, required?: boolean, content?: object }> }
-interface Document { servers: unknown, paths: Record<string, Record<string, Operation>>, components: { securitySchemes: object } }
+interface Operation {
+  operationId?: string
+  summary?: string
+  tags?: string[]
+  security: object[]
+  parameters?: Array<{ name: string, required?: boolean, content?: Record<string, { example?: unknown }> }>
+  responses: Record<string, { headers: object, content?: Record<string, { schema: { type?: string } }> }>
+}
+interface Document { servers: unknown, paths: Record<string, Record<string, Operation>>, components: { securitySchemes: object, headers: object } }
 
 /** @returns every leaf of a document, by its path */
 function leaves (value: unknown, path = ''): Map<string, string> {
@@ -41,7 +48,7 @@ t.test('the description is valid, and tells which credentials a route takes', as
 
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const dual = operations.filter(({ security }) => security.length === 2)
-  t.strictSame(dual.map(({ operationId }) => operationId).toSorted(), app.mcpTools.map(({ name }) => name), 'API keys open the tools and nothing else')
+  t.strictSame(dual.map(({ operationId }) => operationId).filter((id) => id !== 'mcp').toSorted(), app.mcpTools.map(({ name }) => name), 'API keys open the tools, their endpoint and nothing else')
   t.ok(operations.some(({ operationId }) => operationId === 'create_tag') && document.paths['/shops/{shop_id}/api-keys']?.['post'])
   t.strictSame(document.paths['/healthz']?.['get']?.security, [])
   t.strictSame(document.paths['/admin/accounts']?.['get']?.security, [{ bearer: [] }])
@@ -49,6 +56,47 @@ t.test('the description is valid, and tells which credentials a route takes', as
   const parameters = document.paths['/shops/{shop_id}/tags']!['get']!.parameters!
   t.strictSame(parameters.filter(({ required }) => required).map(({ name }) => name), ['shop_id'])
   t.ok(parameters.find(({ name }) => name === 'filter')?.content, 'a filter is JSON')
+})
+
+t.test('the description has a summary of every operation, the headers of its answers, and the endpoint of the tools', async (t) => {
+  const document = (await app.inject('/openapi.json')).json<Document>()
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  t.strictSame(operations.filter(({ summary }) => summary === undefined).map(({ operationId }) => operationId), [])
+  const ids = operations.map(({ operationId }) => operationId)
+  t.equal(new Set(ids).size, ids.length, 'each operation once')
+  for (const { operationId, responses } of operations) {
+    for (const [status, { headers, content }] of Object.entries(responses)) {
+      const isList = status === '200' && content?.['application/json']?.schema.type === 'array'
+      const names = [
+        ...(isList ? ['Content-Range'] : []), ...(['201', '202'].includes(status) ? ['Location'] : []), ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
+        ...(status === '401' ? ['WWW-Authenticate'] : []), ...(status === '429' ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []), 'X-Request-Id'
+      ]
+      t.strictSame(headers, Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])), `${operationId} ${status}`)
+    }
+  }
+  t.strictSame(Object.keys(document.components.headers).length, 8)
+  t.match(document.paths['/mcp']?.['post'], { operationId: 'mcp', tags: ['mcp'], security: [{ api_key: [] }, { bearer: [] }], requestBody: { required: true } })
+})
+
+t.test('the pages show each operation once, send no filter that nobody asked for, and let people sign in', async (t) => {
+  const document = (await app.inject('/docs/json')).json<Document>()
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+  t.strictSame(operations.filter(({ tags }) => tags?.length !== 1).map(({ operationId }) => operationId), [], 'under one tag')
+  const filters = operations.flatMap(({ parameters = [] }) => parameters.filter(({ name, content }) => name === 'filter' && content !== undefined))
+  t.equal(filters.length, 12)
+  for (const { content } of filters) t.strictSame(content?.['application/json']?.example, {})
+
+  const issuer = idp.settings['IDP_ISSUER']!
+  t.match(document.components.securitySchemes, {
+    sign_in: { type: 'oauth2', flows: { authorizationCode: { authorizationUrl: `${issuer}/auth`, tokenUrl: `${issuer}/token`, scopes: { openid: '', email: '', profile: '' } } } }
+  })
+  t.strictSame(document.paths['/admin/accounts']?.['get']?.security, [{ bearer: [] }, { sign_in: ['openid', 'email', 'profile'] }])
+  const script = (await app.inject('/docs/static/swagger-initializer.js')).body
+  t.match(script, /initOAuth\(\{"clientId":"test-mcp","scopes":\["openid","email","profile"\],"usePkceWithAuthorizationCodeGrant":true\}\)/)
+  const page = await app.inject('/docs/')
+  t.match(page.headers['content-security-policy'], `connect-src 'self' ${issuer}`)
+  t.equal(page.headers['cross-origin-opener-policy'], 'same-origin-allow-popups')
+  t.equal((await app.inject('/docs/static/oauth2-redirect.html')).headers['cross-origin-opener-policy'], 'unsafe-none')
 })
 
 t.test('the pages of the documentation load, and their policy lets their own scripts run and nothing else', async (t) => {

@@ -8,9 +8,11 @@ import type { Database } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { health } from '../src/operations/health.ts'
 import { drainable } from '../src/operations/shutdown.ts'
+import { answerProblems } from '../src/problem.ts'
 import { build, openIdentityProvider, openTestDatabase } from './build.ts'
 
-const READY = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok' }
+const BARE = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok' }
+const READY = { ...BARE, secrets: 'not compared yet' }
 
 t.test('the process is up, and ready when everything that it needs is there', async (t) => {
   const app = await build(t, await openTestDatabase(t), await openIdentityProvider(t))
@@ -60,10 +62,10 @@ async function routes (t: Test, database: Database, timeLimit?: number) {
 
 t.test('a database that does not answer does not keep the probe waiting', async (t) => {
   const database = await openTestDatabase(t)
-  const app = await routes(t, { ...database, knex: Object.assign(() => {}, { raw: async () => await new Promise(() => {}) }) as never }, 50)
+  const app = await routes(t, { ...database, knex: Object.assign(() => {}, { on: () => {}, removeListener: () => {}, raw: async () => await new Promise(() => {}) }) as never }, 50)
   const { statusCode, body } = await app.inject('/readyz')
   t.strictSame([statusCode, JSON.parse(body)], [503, {
-    status: 'not ready', checks: { ...READY, database: 'no answer within 50 ms', migrations: 'unknown' }
+    status: 'not ready', checks: { ...BARE, database: 'no answer within 50 ms', migrations: 'unknown' }
   }])
 })
 
@@ -83,6 +85,32 @@ t.test('a database that is away is told without its address, and readiness comes
     status = (await app.inject('/readyz')).statusCode
   }
   t.equal(status, 200)
+})
+
+t.test('a full disk is 503 for the call and for readiness, until a write succeeds again', async (t) => {
+  const database = await openTestDatabase(t)
+  const { knex } = database
+  const app = await routes(t, database)
+  answerProblems(app)
+  app.post('/write', async () => await knex('users').insert({ subject: 'someone' }))
+  const readiness = async () => {
+    // Longer than an answer serves further probes.
+    await sleep(600)
+    const { statusCode, body } = await app.inject('/readyz')
+    return [statusCode, JSON.parse(body).checks.database]
+  }
+  await knex.raw(`
+    create function disk_full () returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+    create trigger disk_full before insert on users execute function disk_full ();
+    create function disk_still_full () returns event_trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+    create event trigger disk_still_full on ddl_command_start when tag in ('CREATE TABLE AS') execute function disk_still_full ()`)
+  t.strictSame(await readiness(), [200, 'ok'], 'no write was tried yet')
+  const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/write' })
+  t.match([statusCode, headers['retry-after'], JSON.parse(body).code], [503, '5', 'SHOP_DATABASE_UNAVAILABLE'])
+  t.strictSame(await readiness(), [503, 'its disk is full'])
+  t.strictSame(await readiness(), [503, 'its disk is full'], 'as long as it is')
+  await knex.raw('drop event trigger disk_still_full')
+  t.strictSame(await readiness(), [200, 'ok'])
 })
 
 t.test('a flood of probes is one look at the database', async (t) => {

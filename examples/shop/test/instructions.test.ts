@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { sentenceFromShops } from '../src/shops/instructions.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
@@ -11,6 +13,10 @@ const machine = bearer(await idp.machineToken())
 
 /** What a client with these headers is told when it connects. */
 async function told (headers: Readonly<Record<string, string>>): Promise<string> {
+  return (await initialized(headers)).instructions
+}
+
+async function initialized (headers: Readonly<Record<string, string>>): Promise<{ instructions: string, serverInfo: object }> {
   const { statusCode, body } = await app.inject({
     method: 'POST',
     url: '/mcp',
@@ -18,8 +24,15 @@ async function told (headers: Readonly<Record<string, string>>): Promise<string>
     payload: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } } }
   })
   t.equal(statusCode, 200)
-  return JSON.parse(body.replace(/^[^{]*/, '')).result.instructions
+  return JSON.parse(body.replace(/^[^{]*/, '')).result
 }
+
+t.test('a client is told another version whenever the tools change', async (t) => {
+  const tools = readFileSync(new URL('../contract/tools.json', import.meta.url))
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const digest = createHash('sha256').update(tools).digest('hex').slice(0, 12)
+  t.strictSame((await initialized(machine)).serverInfo, { name: 'shop', version: `${version}+${digest}` })
+})
 
 t.test('an agent learns the id of the shop that its key opens', async (t) => {
   const { plaintext } = (await app.inject({ method: 'POST', url: `/shops/${north}/api-keys/`, headers: machine, payload: { name: 'agent' } })).json()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { loggedUrl, redactedFields, redactor, requestIdOf } from '../src/operations/logging.ts'
+import { loggedUrl, loggerOptions, redactedFields, redactor, requestIdOf } from '../src/operations/logging.ts'
 
 const redact = redactor('shop')
 const KEY = `shop_${'aB3_x-'.repeat(8)}`
@@ -11,9 +11,12 @@ const lines = [
   ['a key in a message', JSON.stringify({ msg: `no such key ${KEY}!` }), '{"msg":"no such key [redacted]!"}'],
   ['a token in a stack', JSON.stringify({ stack: `Error: ${JWT}\n at x` }), '{"stack":"Error: [redacted]\\n at x"}'],
   ['a payment key', '{"msg":"Invalid API Key provided: sk_test_canary123"}', '{"msg":"Invalid API Key provided: [redacted]"}'],
+  ['a key of which the end was cut off', '{"msg":"shop_aB3… is not a known field"}', '{"msg":"[redacted] is not a known field"}'],
+  ['a token of which the end was cut off', '{"msg":"eyJhbGci…","more":"Basic QWxh…"}', '{"msg":"[redacted]","more":"Basic [redacted]"}'],
+  ['a token behind another word', '{"msg":"x-eyJhbGciOiJub25lIn0.e30. y"}', '{"msg":"x-[redacted] y"}'],
   ['a scheme', '{"msg":"got Bearer opaque.canary/123="}', '{"msg":"got Bearer [redacted]"}'],
   ['a query string in a text', '{"msg":"GET /cb?code=canary&state=1 failed"}', '{"msg":"GET /cb?code=[redacted]&state=1 failed"}'],
-  ['only what is secret', '{"level":30,"msg":"keys of shop_members: secretary, tokens","token_use":"access"}', '{"level":30,"msg":"keys of shop_members: secretary, tokens","token_use":"access"}']
+  ['only what is secret', '{"level":30,"msg":"keys of shop_members: secretary, tokens, eyJust","token_use":"access"}', '{"level":30,"msg":"keys of shop_members: secretary, tokens, eyJust","token_use":"access"}']
 ] as const
 
 for (const [what, line, expected] of lines) {
@@ -41,6 +44,24 @@ t.test('redacts fields of objects at any depth', async (t) => {
   const endless: Record<string, unknown> = {}
   endless['self'] = endless
   t.strictSame(redactedFields(endless, 2), { self: { self: '[redacted]' } })
+})
+
+t.test('long strings of objects are cut', async (t) => {
+  t.strictSame(redactedFields({ a: ['x'.repeat(600)], b: `${'x'.repeat(498)}\u{1f600}yy` }, 8), { a: [`${'x'.repeat(499)}…`], b: `${'x'.repeat(498)}…` })
+})
+
+t.test('an error of the caller is cut short, a fault of the server keeps what follows its statement', async (t) => {
+  const { err } = loggerOptions({ LOG_LEVEL: 'info', API_KEY_MARKER: 'shop' }).serializers
+  const statement = `insert ${'x'.repeat(5000)} - relation does not exist`
+  for (const [error, message] of [
+    [Object.assign(new Error('y'.repeat(9000)), { statusCode: 422 }), `${'y'.repeat(499)}…`],
+    [new Error(statement), statement],
+    [new Error('z'.repeat(9000)), `${'z'.repeat(7999)}…`]
+  ] as const) {
+    const logged = err(error)
+    t.equal(logged.message, message)
+    t.ok(logged.stack.startsWith(`Error: ${message}\n    at `))
+  }
 })
 
 t.test('a line stays JSON, however hostile', async (t) => {

@@ -49,7 +49,7 @@ for (const line of clientLines) {
       t.match(properties, {
         skip: { type: 'integer', minimum: 0, default: 0 },
         limit: { type: 'integer', minimum: 1, maximum: 200, default: 25 },
-        sort: { type: 'string', enum: ['name', '-name'] },
+        sort: { type: 'string', default: 'name' },
         filter: { type: 'object', additionalProperties: false, properties: { status: { type: 'array', items: { enum: ['draft', 'active', 'archived'] } } } }
       })
     })

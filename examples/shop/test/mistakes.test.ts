@@ -11,15 +11,16 @@ const good = {
   DATABASE_URL: 'postgres://shop@db/shop',
   PUBLIC_BASE_URL: 'https://shop.example.com',
   IDP_ISSUER: 'https://idp.example.com/pool',
-  API_KEY_PEPPERS: `2026:${SECRET}`,
-  PAY_KEY_SECRETS: `2026:${SECRET}`
+  API_KEY_PEPPERS: '2026:Tn6yB1hV4gZ8sC3xM9dL5kQ0wJ7rF2pU',
+  PAY_KEY_SECRETS: '2026:Hx5rN0cK9vW3mJ7bS1zP4tG8qD2yL6fA',
+  IDP_M2M_CLIENT_IDS: 'erp'
 }
 
 const ISSUER = 'IDP_ISSUER must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over anything else its keys could be anybody\'s'
 const MARKER = 'API_KEY_MARKER must be lower-case words joined by _, at most 16 characters, and must not start as tokens do (ey)'
 const PROXY = 'TRUST_PROXY must be how many proxies stand in front, or their addresses or networks: '
 const DATABASE = 'what is special in URLs, as / in a password, must be percent-encoded; or leave the password out, and put it into PGPASSWORD'
-const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them, in small letters and without the port that goes without saying: not '
+const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them, in lower case and without a default port, or a loopback host with every port, as http://localhost:*; not '
 
 /** Settings of the right form that cannot be used all the same. */
 const wrong: ReadonlyArray<readonly [name: keyof Config, value: string, mistake: string]> = [

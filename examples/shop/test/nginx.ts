@@ -22,7 +22,7 @@ export interface Passed {
 }
 
 /**
- * Starts nginx with the shop's own configuration, of which only the addresses are others, and waits until it listens.
+ * Starts nginx with the shipped configuration, in which only the addresses are changed, and waits until it listens.
  *
  * @param replicas - the base URLs behind it
  * @returns its base URL, and what it passed on so far
@@ -30,13 +30,15 @@ export interface Passed {
 export async function startNginx (t: Test, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[] }> {
   const dir = t.testdir({ temp: {} })
   const port = await freePort(0)
-  let shipped = readFileSync(new URL('../nginx.conf', import.meta.url), 'utf8')
+  let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n')
   const exchange = (pattern: RegExp, replace: (found: string) => string): void => {
-    if (!pattern.test(shipped)) throw new RangeError(`nginx.conf has no ${String(pattern)}`)
+    if (!pattern.test(shipped)) throw new RangeError(`the shipped configuration has no ${String(pattern)}`)
     shipped = shipped.replace(pattern, replace)
   }
-  // Without looking names up: these are addresses, and Debian's nginx would not know how.
-  exchange(/^ *server shop:8080 resolve .*;$/m, (line) => replicas.map((url) => line.replace('shop:8080 resolve', new URL(url).host)).join('\n'))
+  exchange(/^(?: *server 127\.0\.0\.1:\d+ .*;\n)+/m, (lines) => {
+    const [line = ''] = lines.split('\n')
+    return replicas.map((url) => `${line.replace(/127\.0\.0\.1:\d+/, new URL(url).host)}\n`).join('')
+  })
   exchange(/listen 8080;/, () => `listen 127.0.0.1:${port};`)
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(dir, 'temp', name)};`)
   writeFileSync(join(dir, 'nginx.conf'), `

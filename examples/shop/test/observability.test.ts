@@ -97,6 +97,48 @@ t.test('what the log holds at its most talkative, after every kind of call, is n
   }
 })
 
+t.test('of what a caller sends answers and the log quote 200 characters, and no part of a secret that is cut', async (t) => {
+  const { stream, lines } = capture()
+  const app = await build(t, database, idp, { settings: { LOG_LEVEL: 'trace' }, logger: { stream } })
+  const base = await app.listen({ host: '127.0.0.1', port: 0 })
+  const key = await makeKey(app)
+  const tags = `/shops/${shop}/tags`
+  const long = 'y'.repeat(400_000)
+  const quoted = `${'y'.repeat(199)}…`
+  const send = client(app, tags, { 'x-api-key': key })
+  const problem = (statusCode: number, code: string, error: string, message: string, field?: string): object => ({ statusCode, code, error, message, ...(field && { field }) })
+
+  for (const [method, path, body, status, expected] of [
+    ['POST', '', { name: 'x', [long]: 1 }, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} is not a known field`, quoted)],
+    ['POST', '', { name: 'x', [long]: '\0' }, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} has a character that cannot be stored`, quoted)],
+    ['GET', `?${'y'.repeat(9000)}=1`, undefined, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} is not a known field`, quoted)],
+    ['GET', `/${'y'.repeat(90)}/${'y'.repeat(9000)}`, undefined, 404,
+      problem(404, 'SHOP_ROUTE_NOT_FOUND', 'Not Found', `No route GET ${`${tags}/${'y'.repeat(90)}/${'y'.repeat(9000)}`.slice(0, 199)}…`)],
+    ['GET', `/%${'y'.repeat(9000)}`, undefined, 400, problem(400, 'FST_ERR_BAD_URL', 'Bad Request', `${`'${tags}/%${'y'.repeat(9000)}`.slice(0, 499)}…`)]
+  ] as const) {
+    const answer = await send(method, path, body)
+    t.strictSame([answer.status, answer.body], [status, expected])
+  }
+  const tool = await (await callTool(base, { 'x-api-key': key }, 'list_tags', { shop_id: shop, filter: { [long]: 1 } })).json() as { result: object }
+  t.match(tool.result, { isError: true, content: [{ text: new RegExp(`^422 Unprocessable Entity: filter/${'y'.repeat(192)}… is not a known field \\(SHOP_INVALID\\)`) }] })
+  t.ok(JSON.stringify(tool).length < 1000)
+  const unknown = await (await callTool(base, { 'x-api-key': key }, long, {})).json()
+  t.strictSame(unknown, { jsonrpc: '2.0', id: 1, error: { code: -32602, message: `Unknown tool: ${quoted}` } })
+
+  // Every place in it may be where it is cut.
+  const user = await idp.userToken('root')
+  for (const secret of [key, `Bearer ${'opaque7Q'.repeat(9)}`, user]) {
+    for (let left = 0; left < 40; left++) await send('POST', '', { [`${'-'.repeat(199 - left)} ${secret}`]: 1 })
+  }
+  const text = lines().join('\n')
+  // Stacks hold the path of the repository, which may be of any length.
+  const repository = new URL('../../../', import.meta.url)
+  const longest = Math.max(...lines().map((line) => line.replaceAll(repository.href, '').replaceAll(repository.pathname, '').length))
+  t.ok(longest < 2500, `the longest line has ${longest} characters`)
+  for (const line of lines()) JSON.parse(line)
+  for (const beginning of ['shop_', 'earer ', 'eyJ']) t.notMatch(text, new RegExp(`${beginning}[\\w.-]+…`), 'what is left in front of a cut is redacted')
+})
+
 t.test('a call has one id: the caller\'s, on the answer, in every line, and in the tool\'s route', async (t) => {
   const { stream, lines } = capture()
   const app = await build(t, database, idp, { logger: { stream, level: 'info' } })

@@ -30,7 +30,7 @@ const [member, stranger, admin, gone] = await Promise.all(['member', 'stranger',
 })) as [Person, Person, Person, Person]
 type Person = ReturnType<typeof bearer>
 const idOf = async (name: string): Promise<string> => (await knex('users').where({ name }).first('id')).id
-await knex('shop_members').insert({ shop_id: here, user_id: await idOf('member') })
+await knex('shop_members').insert({ shop_id: here, user_id: await idOf('member'), role: 'owner' })
 await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
 await knex('users').where({ name: 'gone' }).update({ active: false, roles: ['admin'] })
 const key = { 'x-api-key': (await client(app, '', machine)('POST', `/shops/${here}/api-keys/`, { name: 'test' })).body.plaintext }
@@ -212,7 +212,7 @@ t.test('a secret key is set, verified and removed, and never shown', async (t) =
     t.notMatch(JSON.stringify(body), CANARY)
     return [status, body]
   }
-  const status = (configured: boolean) => [200, { configured, accounts: 1, linked: 0, synced: 0 }]
+  const status = (configured: boolean) => [200, { configured, readable: configured, accounts: 1, linked: 0, synced: 0 }]
   const noKey = [400, problem(400, 'PAY_RECONCILE_NO_SECRET_KEY', 'Bad Request', 'The shop of the account has no usable pay_secret_key')]
 
   t.strictSame(await answer('GET', '/status'), status(false))
@@ -261,6 +261,7 @@ t.test('a secret key is encrypted for its shop alone', async (t) => {
     t.match([status, body], [500, { statusCode: 500, code: 'SHOP_INTERNAL', message: /^Internal server error; request id \S+$/ }])
   }
   t.equal(standIn.requests.length, sent, 'nothing was sent')
+  t.match((await client(app, `/shops/${thief}`, machine)('GET', '/pay/status')).body, { configured: true, readable: false }, 'and the status says why')
 })
 
 t.test('no secret key shows in a log', async (t) => {

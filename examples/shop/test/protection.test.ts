@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t from 'tap'
@@ -62,6 +63,53 @@ t.test('the endpoint for tools takes the listed origins too', async (t) => {
   t.strictSame([await from(HERE), await from('https://evil.example.com')], [200, 403])
 })
 
+t.test('answers stay out of caches and say what they depend on, except where the route allows caching', async (t) => {
+  const mcp = { method: 'POST' as const, url: '/mcp', headers: { ...machine, accept: 'application/json' }, payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }
+  const plain = await build(t, database, idp)
+  for (const request of [
+    { url: tags, headers: machine }, { url: tags }, { url: '/nowhere' }, { url: `${tags}/x`, headers: machine }, mcp, { ...mcp, headers: {} },
+    { ...mcp, method: 'GET' as const }, { method: 'POST' as const, url: '/oauth/register' }, { url: '/healthz' }
+  ]) {
+    const { headers } = await plain.inject(request)
+    t.strictSame([headers['cache-control'], headers.vary], ['no-store', 'Authorization, X-API-Key'], request.url)
+  }
+  t.equal((await plain.inject('/%')).headers['cache-control'], 'no-store', 'a URL that cannot be read')
+  t.equal((await app.inject({ url: tags, headers: { ...machine, origin: HERE } })).headers.vary, 'Origin, Authorization, X-API-Key')
+  for (const url of ['/', '/openapi.json', '/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server']) {
+    const { headers } = await plain.inject(url)
+    t.strictSame([headers['cache-control'], headers.vary], ['public, max-age=300', undefined], url)
+  }
+})
+
+t.test('a large body that nobody reads ends with the answer', async (t) => {
+  const limited = await build(t, database, idp)
+  const { hostname, port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }))
+  const TOTAL = 64 * 1_048_576
+  for (const [path, status] of [['/oauth/register', 413], [tags, 401], ['/mcp', 401], ['/nowhere', 413]] as const) {
+    for (const framing of [`Content-Length: ${TOTAL}`, 'Transfer-Encoding: chunked']) {
+      const { sent, answer } = await upload(connect(Number(port), hostname), `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`, TOTAL)
+      t.ok(sent < TOTAL, `${path}, ${framing}: ${sent} of ${TOTAL} bytes`)
+      // The rest may have reset the connection before the answer was read.
+      if (answer !== '') t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i'), path)
+    }
+  }
+  t.equal((await limited.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'small' } })).statusCode, 201)
+})
+
+/** Sends the head and then a chunk again and again, until the other side closes or all is sent. */
+async function upload (socket: Socket, head: string, total: number): Promise<{ sent: number, answer: string }> {
+  let answer = ''
+  socket.on('data', (data) => { answer += String(data) }).on('error', () => {})
+  const chunk = `10000\r\n${'['.repeat(65_536)}\r\n`
+  socket.write(head)
+  while (!socket.closed && socket.bytesWritten < total) {
+    if (!socket.write(chunk)) await Promise.race(['drain', 'close'].map(async (event) => await new Promise((resolve) => socket.once(event, resolve))))
+  }
+  const sent = socket.bytesWritten
+  socket.destroy()
+  return { sent, answer }
+}
+
 t.test('a body that is too large is refused before it is read to its end', async (t) => {
   const { statusCode, json } = await app.inject({ method: 'POST', url: tags, headers: machine, payload: { name: 'x'.repeat(1_100_000) } })
   t.strictSame([statusCode, json().code], [413, 'FST_ERR_CTP_BODY_TOO_LARGE'])
@@ -70,6 +118,8 @@ t.test('a body that is too large is refused before it is read to its end', async
 t.test('a client that does not get on with its request is not waited for', async (t) => {
   const { server } = app
   t.ok(server.headersTimeout > 0 && server.headersTimeout < server.requestTimeout)
+  const { connectionsCheckingInterval } = server as { connectionsCheckingInterval?: number }
+  t.equal(connectionsCheckingInterval, 1000, 'and the limits hold within a second')
   t.ok(server.keepAliveTimeout > 65_000, 'longer than proxies keep a connection')
 })
 

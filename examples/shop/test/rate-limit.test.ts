@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { mock } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
+import { goodKeys } from '../src/operations/good-keys.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { clientLines, connect as connectAgent } from './mcp-clients.ts'
 
@@ -60,22 +65,76 @@ t.test('without TRUST_PROXY nobody chooses their address', async (t) => {
   t.strictSame(statuses, [401, 429])
 })
 
-t.test('who guesses credentials is stopped before a key is looked up', async (t) => {
+t.test('however a proxy writes an address, it is one caller, and what is no address counts as the proxy', async (t) => {
+  const app = await open(t, { RATE_LIMIT_ANONYMOUS_MAX: 1, TRUST_PROXY: '1' })
+  const statusFrom = async (address: string) => (await app.inject({ url: tags, headers: { 'x-forwarded-for': address } })).statusCode
+  for (const [first, ...others] of [
+    ['192.0.2.1', '192.0.2.1:4711', '::ffff:192.0.2.1', '::FFFF:c000:201', '[::ffff:192.0.2.1]:80', '0:0:0:0:0:ffff:192.0.2.1'],
+    ['192.0.2.2:1', '192.0.2.2:2', '192.0.2.2'],
+    ['2001:db8::1', '[2001:db8::1]', '[2001:db8::2]:4711', '2001:DB8:0:0:ffff::', '2001:0db8::0003'],
+    ['fe80::1%eth0', 'fe80::1%eth1', '[fe80::1%eth2]:1'],
+    ['unknown', '_hidden', 'a,b', '192.0.2', '192.0.2.1.5', '192.0.2.999', '[::1', ':1', '192.0.2.1:x', 'x'.repeat(5000), '127.0.0.1']
+  ] as const) {
+    t.equal(await statusFrom(first), 401, `${first} is a caller of its own`)
+    for (const other of others) t.equal(await statusFrom(other), 429, `${other.slice(0, 50)} is not`)
+  }
+  t.equal(await statusFrom('192.0.2.3'), 401)
+})
+
+t.test('a trusted proxy is known by its address with a port too', async (t) => {
+  const app = await open(t, { RATE_LIMIT_ANONYMOUS_MAX: 1, TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' })
+  const statusFrom = async (addresses: string) => (await app.inject({ url: tags, headers: { 'x-forwarded-for': addresses } })).statusCode
+  t.strictSame([await statusFrom('192.0.2.1, 10.0.0.1:4711'), await statusFrom('192.0.2.2, 10.0.0.1:4712'), await statusFrom('192.0.2.1')], [401, 401, 429])
+})
+
+t.test('a forwarded address from a proxy that is not trusted is told once, with the setting that would trust it', async (t) => {
+  for (const [trust, warnings] of [['', 1], ['10.0.0.0/8', 1], ['127.0.0.1', 0]] as const) {
+    const lines: string[] = []
+    const app = await build(t, database, idp, { settings: { TRUST_PROXY: trust }, logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } })
+    await app.inject({ url: '/healthz' })
+    t.strictSame(lines, [])
+    for (const address of ['192.0.2.1', '192.0.2.2']) await app.inject({ url: tags, headers: { 'x-forwarded-for': address } })
+    t.strictSame(lines.map((line) => JSON.parse(line)).map(({ level, peer, msg }) => [level, peer, msg.split('.')[0]]),
+      Array(warnings).fill([40, '127.0.0.1', 'X-Forwarded-For is ignored because TRUST_PROXY does not include this peer']), `TRUST_PROXY=${trust}`)
+  }
+})
+
+t.test('who guesses API keys is stopped before one is looked up; keys that were good, and tokens, pass', async (t) => {
   const app = await open(t, { RATE_LIMIT_REFUSED_MAX: 3, TRUST_PROXY: '1' })
-  const { 'x-api-key': good } = await makeKey()
+  const [{ 'x-api-key': used }, { 'x-api-key': unused }] = [await makeKey(), await makeKey()]
   let lookups = 0
-  const count = ({ sql }: { sql: string }): void => { if (sql.includes('"api_keys"')) lookups += 1 }
+  const count = ({ sql }: { sql: string }): void => { if (sql.includes('"api_keys"') && sql.startsWith('select')) lookups += 1 }
   database.knex.on('query', count)
   t.teardown(() => database.knex.off('query', count))
-  const guess = async (key: string, address = '192.0.2.9') => await app.inject({ url: tags, headers: { 'x-api-key': key, 'x-forwarded-for': address } })
-  const wrong = (): string => `${good.slice(0, -6)}AAAAAA`
-  for (const key of [wrong(), 'nonsense']) t.equal((await guess(key)).statusCode, 401)
-  t.equal((await app.inject({ url: tags, headers: { ...bearer('no.good.token'), 'x-forwarded-for': '192.0.2.9' } })).statusCode, 401)
+  const call = async (credential: Record<string, string>, address = '192.0.2.9') => await app.inject({ url: tags, headers: { ...credential, 'x-forwarded-for': address } })
+  const guess = async (key: string, address?: string) => await call({ 'x-api-key': key }, address)
+  t.equal((await guess(used, '192.0.2.8')).statusCode, 200)
+  for (const key of [`${used.slice(0, -6)}AAAAAA`, 'nonsense']) t.equal((await guess(key)).statusCode, 401)
+  t.equal((await call(bearer('no.good.token'))).statusCode, 401)
   lookups = 0
-  const stopped = await guess(good)
-  t.strictSame([stopped.statusCode, stopped.json().message.split(';')[0], lookups], [429, 'Too many refused credentials', 0])
-  t.equal((await guess(good, '192.0.2.10')).statusCode, 200, 'elsewhere the key works')
+  const stopped = await guess(unused)
+  t.strictSame([stopped.statusCode, stopped.json().code, stopped.json().message.split(';')[0], lookups], [429, 'SHOP_RATE_LIMITED', 'Too many refused credentials', 0])
+  t.ok(Number(stopped.headers['retry-after']) > 3500)
+  for (const credential of [{ 'x-api-key': used }, bearer(used), machine]) t.equal((await call(credential)).statusCode, 200)
+  t.equal((await call(bearer('no.good.token'))).statusCode, 401, 'no token is good because of that')
+  t.equal((await guess(unused, '192.0.2.10')).statusCode, 200, 'elsewhere the key works')
+  t.equal((await guess(unused)).statusCode, 200, 'and now here too')
   t.equal((await app.inject({ url: '/healthz', headers: { 'x-forwarded-for': '192.0.2.9' } })).statusCode, 200)
+})
+
+t.test('a key is known for a day after it was good, and only so many are', async (t) => {
+  mock.timers.enable({ apis: ['Date'] })
+  t.teardown(() => { mock.timers.reset() })
+  const good = goodKeys()
+  const hours = (count: number): void => { mock.timers.tick(count * 3_600_000) }
+  good.remember('once')
+  good.remember('again')
+  hours(20)
+  good.remember('again')
+  hours(5)
+  t.strictSame([await good.knows('once'), await good.knows('again'), await good.knows('never')], [false, true, false])
+  for (let i = 0; i < 20_000; i++) good.remember(String(i))
+  t.strictSame([await good.knows('again'), await good.knows('0'), await good.knows('19999')], [false, true, true])
 })
 
 t.test('a call of a tool is one call, and beyond the limit the client is told 429', async (t) => {
@@ -129,7 +188,30 @@ t.test('servers with one Redis count together, and none of it holds a key', { sk
   t.ok(names.length > 0 && names.every((name) => !name.includes(key['x-api-key']) && !name.includes(machine.authorization)))
 })
 
-t.test('when Redis goes away calls go through without a limit, and are limited again when it is back', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
+/** What `/readyz` says of Redis, once it says this; else what it says at the end of some seconds. */
+async function redisIs (app: FastifyInstance, state: string): Promise<string> {
+  let latest = ''
+  for (let tries = 0; tries < 200 && latest !== state; tries++) {
+    if (tries > 0) await sleep(50)
+    latest = (await app.inject('/readyz')).json().checks.redis
+  }
+  return latest
+}
+
+t.test('a key that was good on one server passes the lockout on another with the same Redis', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
+  const settings = { RATE_LIMIT_REFUSED_MAX: 1, REDIS_URL: TEST_REDIS_URL, TRUST_PROXY: '1' }
+  const [one, other] = [await open(t, settings), await open(t, settings)]
+  for (const app of [one, other]) await redisIs(app, 'ok')
+  const [used, unused] = [await makeKey(), await makeKey()]
+  // The store outlives the test.
+  const address = `2001:db8:${randomBytes(4).toString('hex').replace(/.{4}/g, '$&:')}:1`
+  const statusOf = async (app: FastifyInstance, headers: object) => (await app.inject({ url: tags, headers: { ...headers, 'x-forwarded-for': address } })).statusCode
+  t.equal(await statusOf(one, used), 200)
+  await statusOf(one, { 'x-api-key': 'nonsense' })
+  t.strictSame([await statusOf(other, unused), await statusOf(other, used)], [429, 200])
+})
+
+t.test('when Redis goes away calls go through without a limit, which readiness and metrics tell, and are limited again when it is back', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
   const target = new URL(TEST_REDIS_URL!)
   const sockets = new Set<Socket>()
   let away = false
@@ -143,7 +225,8 @@ t.test('when Redis goes away calls go through without a limit, and are limited a
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   t.teardown(() => proxy.close())
-  const app = await open(t, { RATE_LIMIT_MAX: 1, REDIS_URL: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+  const METRICS_TOKEN = 'metrics-token-0123456789'
+  const app = await open(t, { RATE_LIMIT_MAX: 1, METRICS_TOKEN, REDIS_URL: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
   const statusOf = async (headers: object) => (await app.inject({ url: tags, headers: { ...headers } })).statusCode
   const until = async (status: number, headers: object): Promise<boolean> => {
     for (let tries = 0; tries < 500; tries++) {
@@ -152,11 +235,23 @@ t.test('when Redis goes away calls go through without a limit, and are limited a
     }
     return false
   }
+  const ready = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok', secrets: 'not compared yet' }
+  const told = async (): Promise<readonly unknown[]> => {
+    const { statusCode, json } = await app.inject('/readyz')
+    const { body } = await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })
+    return [statusCode, json(), body.split('\n').find((line) => line.startsWith('shop_redis_up'))]
+  }
   const good = await makeKey()
   t.ok(await until(429, good), 'limited')
+  await redisIs(app, 'ok')
+  t.strictSame(await told(), [200, { status: 'ready', checks: { ...ready, redis: 'ok' } }, 'shop_redis_up 1'])
   away = true
   for (const socket of sockets) socket.destroy()
   t.ok(await until(200, good), 'let through')
+  const gone = 'it does not answer: calls are not limited'
+  await redisIs(app, gone)
+  t.strictSame(await told(), [200, { status: 'ready', checks: { ...ready, redis: gone } }, 'shop_redis_up 0'])
   away = false
   t.ok(await until(429, good), 'limited again')
+  t.equal(await redisIs(app, 'ok'), 'ok')
 })

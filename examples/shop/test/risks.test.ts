@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { configFromEnvironment } from '../src/config.ts'
 import { RISKS, risksIn } from '../src/risks.ts'
@@ -9,7 +10,8 @@ const good = {
   PUBLIC_BASE_URL: 'https://shop.example.com',
   IDP_ISSUER: 'https://idp.example.com/pool',
   API_KEY_PEPPERS: `2026:${SECRET}`,
-  PAY_KEY_SECRETS: `2026:${SECRET}x`
+  PAY_KEY_SECRETS: `2026:${SECRET}x`,
+  IDP_M2M_CLIENT_IDS: 'erp'
 }
 
 const config = (environment: NodeJS.ProcessEnv) => configFromEnvironment(environment, {}, risksIn)
@@ -27,7 +29,21 @@ const refused = [
   { name: 'PAY_API_URL', value: 'https://pay.example.com', risk: 'pay-stand-in' },
   { name: 'API_KEY_PEPPERS', value: `demo:${SECRET}`, risk: 'weak-secrets' },
   { name: 'API_KEY_PEPPERS', value: `new:${SECRET},old:${'s'.repeat(32)}`, risk: 'weak-secrets' },
-  { name: 'PAY_KEY_SECRETS', value: `2026:change-me-${SECRET}`, risk: 'weak-secrets' }
+  { name: 'PAY_KEY_SECRETS', value: `2026:change-me-${SECRET}`, risk: 'weak-secrets' },
+  { name: 'PAY_KEY_SECRETS', value: `2026:${'abcdefgh'.repeat(4)}`, risk: 'weak-secrets' },
+  { name: 'PAY_KEY_SECRETS', value: `2026:${SECRET.slice(0, 8).repeat(4)}`, risk: 'weak-secrets' },
+  { name: 'API_KEY_PEPPERS', value: '2026:qwertyuiopasdfghjklzxcvbnm123456', risk: 'weak-secrets' },
+  { name: 'API_KEY_PEPPERS', value: '2026:0987654321POIUYTREWQLKJHGFDSAMNB', risk: 'weak-secrets' },
+  { name: 'API_KEY_PEPPERS', value: '2026:1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9', risk: 'weak-secrets' },
+  { name: 'API_KEY_PEPPERS', value: '2026:abcdefghijklmnopqrstuvwxyz012345', risk: 'weak-secrets' },
+  { name: 'API_KEY_PEPPERS', value: '2026:aabbccddeeffgghhiijjkkllmmnnoopp', risk: 'weak-secrets' },
+  { name: 'METRICS_TOKEN', value: 'metricsmetricsmetrics', risk: 'weak-secrets' },
+  { name: 'METRICS_TOKEN', value: 'qwertyuiop123456', risk: 'weak-secrets' },
+  { name: 'METRICS_TOKEN', value: SECRET, risk: 'shared-secrets' },
+  { name: 'PAY_KEY_SECRETS', value: `new:${SECRET}y,old:${SECRET}`, risk: 'shared-secrets' },
+  { name: 'IDP_M2M_CLIENT_IDS', value: '', risk: 'any-machine-client' },
+  { name: 'IDP_M2M_CLIENT_IDS', value: ' , ', risk: 'any-machine-client' },
+  { name: 'PAY_ROUTES_PUBLIC', value: 'true', risk: 'public-pay-routes' }
 ]
 for (const { name, value, risk, malformed } of refused) {
   t.test(`${name}=${value} is refused, and allowed by ${risk}`, async (t) => {
@@ -38,13 +54,24 @@ for (const { name, value, risk, malformed } of refused) {
   })
 }
 
+t.test('random secrets of every usual form are accepted, and so is that no machine may call', async (t) => {
+  for (let round = 0; round < 100; round++) {
+    for (const [bytes, form] of [[32, 'base64'], [32, 'hex'], [24, 'base64url'], [16, 'hex']] as const) {
+      const [one, two, three] = [0, 1, 2].map(() => randomBytes(bytes).toString(form))
+      const risks = risksIn({ ...good, API_KEY_PEPPERS: `1:${one}`, PAY_KEY_SECRETS: `1:${two}`, METRICS_TOKEN: three })
+      if (risks.length > 0) t.fail(`${one} ${two} ${three}: ${risks.join()}`)
+    }
+  }
+  t.strictSame(risksIn({ ...good, METRICS_TOKEN: randomBytes(12).toString('base64'), IDP_M2M_CLIENT_IDS: 'none' }), [])
+})
+
 t.test('a message about a secret does not hold it', async (t) => {
   const secret = `change-me-${SECRET}`
   t.notMatch(risksIn({ ...good, API_KEY_PEPPERS: `2026:${secret}` }).join(), secret)
 })
 
 t.test('an unknown permission is a mistake', async (t) => {
-  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), { code: 'SHOP_SETTINGS', message: /ALLOW_INSECURE has the wrong form\. What it is for: .*: embedded-database, http-base-url/ })
+  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), { code: 'SHOP_SETTINGS', message: /ALLOW_INSECURE has the wrong form\. What it is for: .*: any-machine-client, embedded-database/ })
 })
 
 t.test('the server tells all of it at once, beside the settings that cannot be read, and does not start', async (t) => {

@@ -118,7 +118,14 @@ async function furnish (): Promise<Furnished> {
 
 /** What has to happen before a route can be called with success. */
 const preparations: Readonly<Record<string, (shop: Furnished) => Promise<unknown>>> = {
+  'PATCH /shops/:shop_id/members/:user_id': anotherOwner,
+  'DELETE /shops/:shop_id/members/:user_id': anotherOwner,
   'DELETE /shops/:shop_id': async ({ id }) => await knex('orders').where({ shop_id: id }).delete()
+}
+
+/** The last owner of a shop stays one. */
+async function anotherOwner ({ id, values }: Furnished): Promise<void> {
+  await knex('shop_members').insert({ shop_id: id, user_id: values['user_id'], role: 'owner' })
 }
 
 /** Every row of every table, but for when a key was used last. */

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
+import { excerpt } from '../excerpt.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const
@@ -44,5 +45,5 @@ export async function refuseLoss (trx: Knex.Transaction, shop: ShopScope, attrib
   const lost = used.find(({ value }) => misfit(attribute, value) !== undefined)
   if (lost === undefined) return
   const field = attribute.type === 'select' ? 'options' : 'type'
-  throw conflict(field, `${field} cannot change so: a product has the value ${JSON.stringify(lost.value)}`)
+  throw conflict(field, `${field} cannot change so: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { contentRange, listQuerySchema, listRules } from '../list.ts'
+import { holding, search } from '../list-filters.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Defaulted, Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
@@ -44,16 +45,15 @@ const Attribute = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-const filters = {
-  q: search(['name', 'code']),
-  code: anyOf('code', Code, 'Only these codes'),
-  type: anyOf('type', AttributeType, 'Only these types')
-}
+const list = listRules(Attribute, {
+  sort: 'name',
+  filters: { q: search(['name', 'code']), options: holding('options', Options.items, 'jsonb') }
+})
 
 /** What products of the shop can be described by. */
 export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
   const repository = shopRepository<Static<typeof Attribute>>(knex, {
-    table: 'attributes', noun: 'attribute', filters, dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id' }]
+    table: 'attributes', noun: 'attribute', ...list, dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id' }]
   })
 
   app.get('/', {
@@ -63,13 +63,13 @@ export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'List the attributes that products of a shop can have, a page at a time.',
       tags: ['attributes', 'mcp', 'large'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'code', 'type', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Attribute), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('attributes', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('attributes', query, page))
+    return page.rows
   })
 
   app.post('/', {

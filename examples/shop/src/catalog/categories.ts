@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { contentRange, listQuerySchema, listRules } from '../list.ts'
+import { anyOf, search } from '../list-filters.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Defaulted, Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
@@ -35,18 +36,20 @@ const Category = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-const filters = {
-  q: search(['name', 'slug']),
-  slug: anyOf('slug', Slug, 'Only these slugs'),
-  parent_id: anyOf('parent_id', Parent, 'Only those directly below one of these; null finds those at the top')
-}
+const list = listRules(Category, {
+  sort: 'name',
+  filters: {
+    q: search(['name', 'slug']),
+    parent_id: anyOf('parent_id', Parent, 'Only those directly below one of these; null finds those at the top')
+  }
+})
 
 /** The tree that products are found in. */
 export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
   const repository = shopRepository<Static<typeof Category>>(knex, {
     table: 'categories',
     noun: 'category',
-    filters,
+    ...list,
     dependents: [
       { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id' },
       { table: 'categories', link: 'categories', from: 'id', to: 'parent_id' }
@@ -60,13 +63,13 @@ export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app,
       description: 'List the categories of a shop, a page at a time. parent_id tells the tree.',
       tags: ['categories', 'mcp', 'large'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'slug', 'position', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Category), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('categories', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('categories', query, page))
+    return page.rows
   })
 
   app.post('/', {

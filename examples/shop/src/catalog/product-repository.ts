@@ -7,7 +7,7 @@ import { shopRepository, updatedAt } from '../repository.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { filters, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
+import { list, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 import { slugFromName } from './slug.ts'
 
 type ProductRow = Static<typeof Product>
@@ -18,8 +18,7 @@ export function productRepository (knex: Knex) {
   const rows = shopRepository<ProductRow>(knex, {
     table: 'products',
     noun: 'product',
-    filters,
-    nullable: ['sku', 'price_amount'],
+    ...list,
     computed: {
       category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
       tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),

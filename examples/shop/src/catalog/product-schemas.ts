@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { anyOf, bound, type Filter, search } from '../list.ts'
+import { listRules } from '../list.ts'
+import { bound, type Filter, having, listOf, search } from '../list-filters.ts'
 import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../schemas.ts'
 
 const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
@@ -53,23 +54,25 @@ export const Product = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-export const filters = {
-  q: search(['name', 'sku', 'description']),
-  slug: anyOf('slug', Slug, 'Only these slugs'),
-  sku: anyOf('sku', Sku, 'Only these SKUs'),
-  status: anyOf('status', Status, 'Only these statuses'),
-  currency: anyOf('currency', Currency, 'Only these currencies'),
-  category_id: linkedTo('category', 'Only those in any of these categories'),
-  tag_id: linkedTo('tag', 'Only those with any of these tags'),
-  price_amount_gte: bound('price_amount', '>=', Amount('Price of at least so much')),
-  price_amount_lte: bound('price_amount', '<=', Amount('Price of at most so much'))
-}
+export const list = listRules(Product, {
+  sort: 'name',
+  filters: {
+    q: search(['name', 'sku', 'description']),
+    category_id: linkedTo('category', 'Only those in any of these categories'),
+    category_ids: linkedTo('category', 'The same as category_id'),
+    tag_id: linkedTo('tag', 'Only those with any of these tags'),
+    tag_ids: linkedTo('tag', 'The same as tag_id'),
+    attributes: having('products', ['product_attributes', 'product_id'], AttributeValue, (field) => field === 'value'),
+    price_amount_gte: bound('price_amount', '>=', Amount('Price of at least so much')),
+    price_amount_lte: bound('price_amount', '<=', Amount('Price of at most so much'))
+  }
+})
 
 /** Matches products that are linked to any of the given categories or tags. */
 function linkedTo (noun: 'category' | 'tag', description: string): Filter {
   const table = noun === 'category' ? 'product_categories' : 'product_tags'
   return {
-    schema: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: 100, description }),
+    schema: listOf(Type.String({ format: 'uuid' }), description),
     apply: (query, ids: readonly string[]) => {
       query.whereExists((links: Knex.QueryBuilder) => links.from(table)
         .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])

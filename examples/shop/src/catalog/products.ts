@@ -5,7 +5,7 @@ import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
 import type { CatalogOptions } from './index.ts'
 import { productRepository } from './product-repository.ts'
-import { filters, Product, ProductChanges, ProductInput } from './product-schemas.ts'
+import { list, Product, ProductChanges, ProductInput } from './product-schemas.ts'
 
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid('The product') })
 
@@ -20,13 +20,13 @@ export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, {
       description: 'List the products of a shop, a page at a time.',
       tags: ['products', 'mcp', 'large'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'slug', 'sku', 'status', 'price_amount', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Product), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('products', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('products', query, page))
+    return page.rows
   })
 
   app.post('/', {

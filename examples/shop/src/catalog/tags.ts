@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { anyOf, contentRange, listQuerySchema, search } from '../list.ts'
+import { contentRange, listQuerySchema, listRules } from '../list.ts'
+import { search } from '../list-filters.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { shopRepository } from '../repository.ts'
 import { Defaulted, Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../schemas.ts'
@@ -25,15 +26,12 @@ const Tag = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-const filters = {
-  q: search(['name', 'slug']),
-  slug: anyOf('slug', Slug, 'Only these slugs')
-}
+const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
 
 /** Flat labels of products. */
 export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
   const repository = shopRepository<Static<typeof Tag>>(knex, {
-    table: 'tags', noun: 'tag', filters, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
+    table: 'tags', noun: 'tag', ...list, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
   })
 
   app.get('/', {
@@ -43,13 +41,13 @@ export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { kne
       description: 'List the tags of a shop, a page at a time.',
       tags: ['tags', 'mcp', 'large'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'slug', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Tag), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('tags', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('tags', query, page))
+    return page.rows
   })
 
   app.post('/', {

@@ -18,14 +18,14 @@ interface Holder {
  * acknowledge writes and lose each other's rows. The lock is a file beside the directory that names
  * its holder. It is taken over only when that process is certainly gone, never because of its age.
  *
- * @param dataDir - the database's directory; its parent is made when missing
+ * @param dataDir - the database's directory; a missing parent is created for its owner alone
  * @returns releases the lock
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE} when another process holds it, or may hold it
  */
 export function lockDirectory (dataDir: string): () => void {
   const file = `${dataDir}.lock`
   const own: Holder = { host: hostname(), pid: process.pid, started: startOf(process.pid) }
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
 
   if (!create(file, own)) {
     const seen = readFileSync(file, 'utf8')

@@ -1,11 +1,13 @@
 import type { FastifyError } from '@fastify/error'
 import knex from 'knex'
-import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE } from '../errors.ts'
+import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE, SHOP_QUOTA_EXCEEDED, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 
 interface DatabaseError {
   readonly code?: string
   readonly message?: string
   readonly constraint?: string
+  /** Of a quota: the quota. */
+  readonly detail?: string
 }
 
 /** The rules of the database that are not about something that is taken in a shop, or is not in it. */
@@ -16,6 +18,13 @@ const sentences: Readonly<Record<string, string>> = {
   prices_valid_from_taken: 'valid_from is taken: the product has a price in this currency, for this quantity, from then on already',
   prices_valid_to_fits: 'valid_to must be after valid_from',
   accounts_details_fits: 'details must not be larger than 64 KiB'
+}
+
+/** What can make a record of a table too large. */
+const largeFields: Readonly<Record<string, string>> = {
+  products_record_fits: 'description, metadata or attributes',
+  categories_record_fits: 'description',
+  attributes_record_fits: 'options'
 }
 
 /**
@@ -31,20 +40,35 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   const sentence = sentences[constraint]
   if (code === '23505' && field !== undefined && rule === 'taken') return conflict(field, sentence ?? `${field} is taken in this shop`)
   if (code === '23503' && field !== undefined && rule === 'exists') return invalid(field, sentence ?? `${field} names something that is not in this shop`)
+  const quota = quotaExceeded(error)
+  if (quota !== undefined) return new SHOP_QUOTA_EXCEEDED(error.detail, quota)
+  if (code === '23514' && constraint in largeFields) return new SHOP_RECORD_TOO_LARGE(largeFields[constraint])
   if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
   // It was there when the caller was let in.
   if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_GONE()
   return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
 }
 
+/** @returns which quota of its shop a write would have exceeded; undefined for any other error */
+export function quotaExceeded ({ code, constraint }: DatabaseError): 'records' | 'bytes' | undefined {
+  if (code !== '23514') return undefined
+  return constraint === 'shop_quota_records' ? 'records' : constraint === 'shop_quota_bytes' ? 'bytes' : undefined
+}
+
 const NAMES = new RegExp('^(?:shops|accounts|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
   '_(.+)_(taken|exists|fits)$')
 
 /**
- * 57P01-57P03: the server shuts down or starts; 57014: a statement took too long; 53300: no connection
- * free; 40001, 40P01: another transaction was in the way; 08: the connection broke.
+ * 57P01-57P03: the server shuts down or starts; 57014: a statement took too long; 53: no disk space, memory or
+ * connection free; 25006: a standby, which takes no writes; 40001, 40P01: another transaction was in the way; 08: the
+ * connection broke.
  */
-const PASSING = /^(57P0[123]|57014|53300|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+const PASSING = /^(57P0[123]|57014|53...|25006|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+
+/** Whether a statement failed because the database has no disk space left. */
+export function isDiskFull ({ code }: DatabaseError): boolean {
+  return code === '53100'
+}
 
 function isUnavailable (error: DatabaseError): boolean {
   return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
@@ -52,4 +76,4 @@ function isUnavailable (error: DatabaseError): boolean {
 }
 
 /** What node-postgres says without a code when a connection is lost, or was while somebody still had it; knex puts the statement before it. */
-const BROKEN = /(^| - )(Connection (terminated|ended)|Client .+ is not queryable|timeout (expired|exceeded when trying to connect)|Query read timeout)/
+const BROKEN = /(^| - )(Connection (terminated|ended)|Client (was closed|has encountered a connection error) and is not queryable|timeout (expired|exceeded when trying to connect)|Query read timeout)/

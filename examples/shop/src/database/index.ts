@@ -5,6 +5,7 @@ import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import { privateDirectory } from '../private-files.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
@@ -67,7 +68,8 @@ export function openPostgres (url: string): Database {
 
 /**
  * Opens the embedded database in `dataDir`, in this process, and takes its lock. PGlite has one
- * connection, so queries run one after another.
+ * connection, so queries run one after another. PGlite creates files that everybody may write: only the mode of the
+ * directory, 0700, keeps other users of the machine out.
  *
  * @param dataDir - where it keeps its files; `null` keeps them in memory
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
@@ -105,9 +107,11 @@ async function openDirectory (dataDir: string): Promise<PGlite> {
     // Made aside and moved into place, so that a start that was killed leaves no half of a database.
     const draft = `${dataDir}.new`
     rmSync(draft, { recursive: true, force: true })
+    privateDirectory(draft)
     await (await PGlite.create({ dataDir: draft, ...await templateOptions() })).close()
     renameSync(draft, dataDir)
   }
+  privateDirectory(dataDir)
   return await PGlite.create({ dataDir })
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { customerWith } from 'pay-reconcile/testing'
 import { idOf } from './id.ts'
 
 /**
@@ -84,21 +85,7 @@ function people (slug: string) {
 
 /** A customer with every field that the stand-in has, so that a snapshot of it is up to date. */
 export function customerOf ({ id, name, email, customerId, created = CREATED }: DemoCustomer) {
-  return {
-    id: customerId,
-    object: 'customer' as const,
-    address: null,
-    balance: 0,
-    created,
-    currency: null,
-    delinquent: false,
-    description: null,
-    email,
-    livemode: false,
-    metadata: { account_id: id },
-    name,
-    phone: null
-  }
+  return customerWith({ id: customerId, created, email, metadata: { account_id: id }, name })
 }
 
 function payDetails (state: PayState, customer: ReturnType<typeof customerOf>): object {

@@ -4,8 +4,9 @@ import type { Demo } from './demo-file.ts'
  * What a person reads who has started the demo.
  *
  * @param file - where the same stands for programs
+ * @param ignored - settings of the environment that the demo does not take
  */
-export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, shops, idp, pay, users }: Demo, file: string): string {
+export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, shops, idp, pay, users }: Demo, file: string, ignored: readonly string[]): string {
   const [shop] = shops
   return `
   The shop server is up, on this machine only.
@@ -27,7 +28,7 @@ ${users.map(({ username, password, roles }) => `    ${username.padEnd(6)} passwo
     npx mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback
 
   All of this as JSON: ${file}
-  Stop with Ctrl-C; the data stays.
+${ignored.length === 0 ? '' : `  Ignored settings, for which the demo has its own values: ${ignored.join(', ')}\n`}  Stop with Ctrl-C; the data stays.
 
 `
 }

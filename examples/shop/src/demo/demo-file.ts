@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirFrom } from '../data-dir.ts'
+import { writePrivate } from '../private-files.ts'
 
 /** Where everything is, for programs: what `demo.json` holds. */
 export interface Demo {
@@ -31,7 +32,6 @@ export function readDemo (): Demo | undefined {
 
 /** @returns the file that it wrote; its owner alone can read it */
 export function writeDemo (demo: Demo): string {
-  writeFileSync(file, JSON.stringify(demo, null, 2) + '\n', { mode: 0o600 })
-  chmodSync(file, 0o600) // the mode above is for a new file only
+  writePrivate(file, JSON.stringify(demo, null, 2) + '\n')
   return file
 }

@@ -16,7 +16,7 @@ export async function startDemoPay (port: number, payKeys: Readonly<Record<strin
 /** Gives the stand-in, which remembers nothing, the customers back that checkouts created before it was stopped. */
 export async function restoreCustomers (knex: Knex, standIn: PayStandIn, payKeys: Readonly<Record<string, string>>): Promise<void> {
   const created = await knex('pay_reconcile_audit as c').where({ action: 'create' })
-    .join('accounts as a', 'a.id', 'c.account_id').join('shops as s', 's.id', 'a.shop_id').whereIn('s.slug', Object.keys(payKeys))
+    .joinRaw('join accounts as a on a.id::text = c.account_id').join('shops as s', 's.id', 'a.shop_id').whereIn('s.slug', Object.keys(payKeys))
     .select('s.slug', 'a.id', 'a.name', knex.raw("a.details->>'email' as email"), knex.raw("c.after->>'pay_customer_id' as customer_id"), 'c.at')
   for (const { slug, id, name, email, customer_id: customerId, at } of created) {
     const customer = customerOf({ id, name, email, customerId, created: Math.floor(Date.parse(at) / 1000) })

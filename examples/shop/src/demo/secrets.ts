@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writePrivate } from '../private-files.ts'
 
 /** What the demo makes up for itself at its first start, so that nothing secret stands in its code. */
 export interface DemoSecrets {
@@ -28,8 +29,8 @@ export function demoSecrets (dataDir: string, usernames: readonly string[], shop
     passwords: Object.fromEntries(usernames.map((username) => [username, random(9)])),
     ...(existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {})
   }
-  mkdirSync(dataDir, { recursive: true })
-  writeFileSync(file, JSON.stringify(secrets, null, 2) + '\n', { mode: 0o600 })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  writePrivate(file, JSON.stringify(secrets, null, 2) + '\n')
   return secrets
 }
 

@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { configFromEnvironment } from '../config.ts'
+import { configFromEnvironment, settings } from '../config.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { refuse, serve } from '../serve.ts'
 import { keyRing } from '../shops/key-ring.ts'
@@ -16,6 +16,9 @@ import { demoShops } from './seed-data.ts'
 
 const CLIENT_ID = 'shop-mcp'
 const MACHINE_ID = 'shop-machine'
+
+/** The settings that the demo takes. One that was meant for a real server stays out, and the demo says so. */
+const TAKEN = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR']
 
 /** The demo profile: the same server, with an identity provider, defaults and data that let it be tried at once. */
 try {
@@ -44,7 +47,6 @@ try {
 
   const standIn = await startDemoPay(await portBeside(2), secrets.payKeys)
 
-  // Of the environment only what the demo can be told: a setting that was meant for a real server stays out.
   const config = configFromEnvironment({ LOG_LEVEL, DATABASE_URL, PORT: String(port) }, {
     MCP_ENABLED: true,
     DATA_DIR: demoDataDir,
@@ -57,6 +59,10 @@ try {
     PAY_API_URL: standIn.url,
     ADMIN_SUBJECTS: demoAdmins.join(','),
     METRICS_TOKEN: secrets.metricsToken,
+    // Tools for developers are pages on ports of their own.
+    CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
+    // Those of the demo are made anew with a new data directory, and its database may be another one.
+    ALLOW_INSECURE: 'lost-secrets',
     // It is there to be tried, also by programs that do not wait.
     RATE_LIMIT_MAX: 1_000_000,
     RATE_LIMIT_ANONYMOUS_MAX: 1_000_000,
@@ -79,7 +85,7 @@ try {
     metrics: { url: `${baseUrl}/metrics`, token: secrets.metricsToken },
     users
   }
-  process.stdout.write(bannerOf(demo, relative(process.cwd(), writeDemo(demo))))
+  process.stdout.write(bannerOf(demo, relative(process.cwd(), writeDemo(demo)), Object.keys(settings).filter((name) => process.env[name] && !TAKEN.includes(name))))
 } catch (error) {
   refuse(error)
 }

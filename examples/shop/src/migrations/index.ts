@@ -6,6 +6,9 @@ import { prices } from './005-prices.ts'
 import { apiKeys } from './006-api-keys.ts'
 import { listOrder } from './007-list-order.ts'
 import { accountDetails } from './008-account-details.ts'
+import { shopUsage } from './009-shop-usage.ts'
+import { audit } from './010-audit.ts'
+import { payIds } from './011-pay-ids.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -17,5 +20,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '005-prices': prices,
   '006-api-keys': apiKeys,
   '007-list-order': listOrder,
-  '008-account-details': accountDetails
+  '008-account-details': accountDetails,
+  '009-shop-usage': shopUsage,
+  '010-audit': audit,
+  '011-pay-ids': payIds
 }

@@ -1,37 +1,48 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
+import { MCP_PATH } from '../auth.ts'
+import type { Config } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { VERSION } from '../version.ts'
+import { type Described, endpointSchema, forPeople, type SignIn, withSharedParts } from './described.ts'
 
 /** Where the description of the API is, for programs and for people. */
 export const OPENAPI_PATH = '/openapi.json'
 export const DOCS_PATH = '/docs'
 
+/** What a person who signs in on the pages asks for; the server's own documents name the same. */
+const SCOPES = ['openid', 'email', 'profile'] as const
+
 const DESCRIPTION = `Catalogs, accounts, orders and payment keys of many shops.
 
 Routes that are tagged \`mcp\` are also tools for agents, at \`/mcp\`; they take an API key of their shop or a token. All others take tokens only.
-Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists take \`skip\`, \`limit\`, \`filter\` and \`sort\`, and answer with \`Content-Range\`.`
+Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists take \`skip\` and \`limit\` or \`range\`, \`filter\` and \`sort\`, and return \`Content-Range\`.`
 
 /**
  * Serves the description of the routes that come after it: `/openapi.json`, and `/docs`, its pages. What makes them
  * takes a while to load and few ask for them, so they are made at the first request, by an app of their own that has
  * the same routes with nothing behind them.
  */
-export async function documentation (app: FastifyInstance, { publicBaseUrl }: { readonly publicBaseUrl: string }): Promise<void> {
+export async function documentation (app: FastifyInstance, { config }: { readonly config: Config }): Promise<void> {
   const routes: RouteOptions[] = []
+  let signIn: SignIn | undefined
   app.addHook('onRoute', (route) => {
     // The URL is read now: Fastify goes on to use the same object for the twin with a slash at the end.
-    if (route.method !== 'HEAD' && route.schema?.hide !== true) routes.push(Object.assign(Object.create(route), { url: route.url }))
+    const isEndpoint = route.url === MCP_PATH && route.method === 'POST'
+    if (isEndpoint) routes.push(Object.assign(Object.create(route), { url: route.url, schema: endpointSchema }))
+    else if (route.method !== 'HEAD' && route.schema?.hide !== true) routes.push(Object.assign(Object.create(route), { url: route.url }))
   })
   let docs: Promise<FastifyInstance> | undefined
   app.addHook('onClose', async () => await (await docs)?.close())
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    docs ??= describingApp(routes, publicBaseUrl)
+    docs ??= describingApp(routes, config, () => signIn)
+    // Asked for again until the identity provider has been read.
+    signIn ??= signInFrom((await app.inject('/.well-known/oauth-authorization-server')).json())
     const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url: request.url })
     if (statusCode === 404) return reply.callNotFound()
     // Its length and the connection are the outer answer's to tell.
     const { 'content-length': _length, connection: _connection, date: _date, 'transfer-encoding': _encoding, ...told } = headers
-    return await reply.code(statusCode).headers(told).send(rawPayload)
+    return await reply.code(statusCode).headers(told).headers(signInHeaders(request.url, told, signIn)).send(rawPayload)
   }
   const route = { config: { auth: 'public' }, schema: { hide: true } } as const
   app.get(OPENAPI_PATH, route, answer)
@@ -39,7 +50,25 @@ export async function documentation (app: FastifyInstance, { publicBaseUrl }: { 
   app.get(`${DOCS_PATH}/*`, route, answer)
 }
 
-async function describingApp (routes: readonly RouteOptions[], publicBaseUrl: string): Promise<FastifyInstance> {
+/** @param metadata - of the identity provider (RFC 8414), or an error */
+function signInFrom ({ authorization_endpoint: authorizationUrl, token_endpoint: tokenUrl }: Record<string, unknown>): SignIn | undefined {
+  return typeof authorizationUrl === 'string' && typeof tokenUrl === 'string' ? { authorizationUrl, tokenUrl } : undefined
+}
+
+/**
+ * What the sign-in needs of a browser: the page asks the identity provider for the token, and its window must be known to
+ * the one that signs in, which comes back to `oauth2-redirect.html` from another origin.
+ */
+function signInHeaders (url: string, { 'content-security-policy': policy }: Record<string, unknown>, signIn: SignIn | undefined): Record<string, string> {
+  if (policy === undefined) return {}
+  const token = signIn === undefined ? '' : ` ${new URL(signIn.tokenUrl).origin}`
+  return {
+    'content-security-policy': `${String(policy).replace(/;?$/, ';')} connect-src 'self'${token}`,
+    'cross-origin-opener-policy': url.includes('oauth2-redirect') ? 'unsafe-none' : 'same-origin-allow-popups'
+  }
+}
+
+async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId }: Config, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
   const docs = Fastify({ exposeHeadRoutes: false, routerOptions: { ignoreTrailingSlash: true } })
   // Nothing is ever sent to these routes: their schemas are read, not run.
@@ -58,14 +87,17 @@ async function describingApp (routes: readonly RouteOptions[], publicBaseUrl: st
       }
     },
     transform: ({ schema, url, route }) => ({ url, schema: describedSchema(schema ?? {}, route) }),
-    transformObject: (described) => withSharedProblem('openapiObject' in described ? described.openapiObject as Described : {})
+    transformObject: (described) => withSharedParts('openapiObject' in described ? described.openapiObject as Described : {})
   })
   await docs.register(swaggerUi, {
     routePrefix: DOCS_PATH,
     staticCSP: true,
     // Without what would load or send anything elsewhere, or ask for https where the server has none.
     transformStaticCSP: (policy) => policy.replaceAll(/ (?:https:|validator\.swagger\.io|upgrade-insecure-requests;)/g, ''),
-    uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null }
+    uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null },
+    initOAuth: { clientId, scopes: [...SCOPES], usePkceWithAuthorizationCodeGrant: true },
+    transformSpecification: (document) => forPeople(document as Described, clientId === '' ? undefined : signIn(), SCOPES),
+    transformSpecificationClone: true
   })
   docs.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
     reply.header('cache-control', 'public, max-age=300')
@@ -91,32 +123,16 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
 }
 
-/** As it stands in a URL, where an object is its JSON text. */
+/** As it stands in a URL, where an object is JSON; and with the second spelling of a page, which is not for tools. */
 function describedQuery ({ properties = {}, ...rest }: QuerySchema): QuerySchema {
-  return {
-    ...rest,
-    properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
-      [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
-  }
+  const described = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
+    [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
+  return { ...rest, properties: isList(properties) ? { ...described, range: RANGE } : described }
 }
 
-interface Described {
-  readonly components?: object
-  readonly paths?: Readonly<Record<string, Readonly<Record<string, { readonly responses?: Readonly<Record<string, Answer>> }>>>>
-}
+const RANGE = { type: 'string', description: 'Instead of skip and limit: [first,last], last inclusive' }
 
-interface Answer {
-  readonly content?: Record<string, { schema?: { readonly description?: string } }>
-}
-
-/** Nearly every answer that is no success has the same body, which is described once. */
-function withSharedProblem (document: Described): Described {
-  let problem: object | undefined
-  const answers = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path)).flatMap(({ responses = {} }) => Object.values(responses))
-  for (const media of answers.flatMap(({ content = {} }) => Object.values(content))) {
-    if (media.schema?.description !== Problem.description) continue
-    problem ??= media.schema
-    media.schema = { $ref: '#/components/schemas/Problem' } as object
-  }
-  return problem === undefined ? document : { ...document, components: { ...document.components, schemas: { Problem: problem } } }
+/** Of the shop's own; those of packages say it themselves. */
+function isList ({ filter, range }: Readonly<Record<string, { readonly type?: unknown }>>): boolean {
+  return filter?.type === 'object' && range === undefined
 }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import type { Redis } from 'ioredis'
+import { isDiskFull } from '../database/errors.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import type { Database } from '../database/index.ts'
 import { exempt } from './exempt.ts'
+import { redisAnswers } from './redis.ts'
 
 /** How long the checks may take together, in milliseconds. */
 const TIME_LIMIT = 2000
@@ -20,15 +23,24 @@ const Readiness = Type.Object({
 
 export interface HealthOptions {
   readonly database: Database
+  /** Default: there is none, and no check of it. */
+  readonly redis?: Redis | undefined
   /** Default 2000 milliseconds. */
   readonly timeLimit?: number
+  /** Further checks, which are told and do not make the server unready. Default: none. */
+  readonly remarks?: () => Readonly<Record<string, string>>
 }
 
 /**
  * What load balancers ask: `/healthz`, whether the process is up, and `/readyz`, whether calls should be
- * sent here. Outside of both stands the payment provider: without it nearly everything can be served.
+ * sent here. Outside of both stands the payment provider: without it nearly everything can be served. Redis is
+ * checked, but a server without it is ready: it serves everything, without rate limits.
  */
-export async function health (app: FastifyInstance, { database, timeLimit = TIME_LIMIT }: HealthOptions): Promise<void> {
+export async function health (app: FastifyInstance, { database, redis, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
+  let diskIsFull = false
+  const noteFullDisk = (error: { readonly code?: string }): void => { diskIsFull ||= isDiskFull(error) }
+  database.knex.on('query-error', noteFullDisk)
+  app.addHook('onClose', async () => { database.knex.removeListener('query-error', noteFullDisk) })
   let latest: { readonly at: number, readonly checks: Promise<Record<string, string>> } | undefined
 
   app.get('/healthz', {
@@ -46,27 +58,49 @@ export async function health (app: FastifyInstance, { database, timeLimit = TIME
     schema: {
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
-      description: 'Looks at the database, its migrations, the keys of the identity provider, and whether the server is about to stop.',
+      description: 'Looks at the database, its disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
+        'Also tells, without being unready for it, whether Redis answers, if one is configured, and whether the settings have the secrets that stored keys need.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }
   }, async (_request, reply) => {
     if (latest === undefined || performance.now() - latest.at > KEEP) latest = { at: performance.now(), checks: check() }
-    const checks = { ...await latest.checks, shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop' }
-    const ready = Object.values(checks).every((answer) => answer === 'ok')
+    const checks: Record<string, string> = { ...await latest.checks, shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop' }
+    const { redis: _limits, ...needed } = checks
+    const ready = Object.values(needed).every((answer) => answer === 'ok')
     reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
-    return { status: ready ? 'ready' as const : 'not ready' as const, checks }
+    return { status: ready ? 'ready' as const : 'not ready' as const, checks: { ...checks, ...remarks() } }
   })
 
   async function check (): Promise<Record<string, string>> {
-    const pending = pendingMigrations(database.knex).then(
-      (names) => ({ database: 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
+    const pending = checkDisk().then(async () => await pendingMigrations(database.knex)).then(
+      (names) => ({ database: diskIsFull ? 'its disk is full' : 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
       (err) => {
         app.log.warn({ err }, 'the database did not answer a readiness check')
         return { database: 'it cannot be reached', migrations: 'unknown' }
       }
     )
     const late = sleep(timeLimit, { database: `no answer within ${timeLimit} ms`, migrations: 'unknown' }, { ref: false })
-    return { ...await Promise.race([pending, late]), identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet' }
+    const [checked, limits] = await Promise.all([Promise.race([pending, late]), redis && redisAnswers(redis)])
+    return {
+      ...checked,
+      identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet',
+      ...(limits !== undefined && { redis: limits ? 'ok' : 'it does not answer: calls are not limited' })
+    }
+  }
+
+  /** Only after a statement has failed for it: looking needs a write. */
+  async function checkDisk (): Promise<void> {
+    if (diskIsFull) diskIsFull = await isStillFull(database.knex)
+  }
+}
+
+async function isStillFull (knex: Database['knex']): Promise<boolean> {
+  try {
+    await knex.raw('create temporary table disk_space on commit drop as select generate_series(1, 10000)')
+    return false
+  } catch (error) {
+    // With any other error the server is no less ready than it was; the checks that follow may know more.
+    return isDiskFull(error as { code?: string })
   }
 }

@@ -1,13 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
 import { isProviderError, type PayProvider } from 'pay-reconcile'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { quotaExceeded } from '../database/errors.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
 import { credentialKind } from './credential.ts'
 import { exempt } from './exempt.ts'
 import { isInner } from './inner.ts'
+import { redisAnswers } from './redis.ts'
 
 /** What is measured, for one app. */
 export interface Metrics {
@@ -16,6 +19,7 @@ export interface Metrics {
   readonly tools: Histogram<'tool' | 'outcome'>
   readonly auth: Counter<'method' | 'outcome'>
   readonly provider: Histogram<'operation' | 'outcome'>
+  readonly quota: Counter<'quota'>
 }
 
 /** In seconds. */
@@ -28,7 +32,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * Makes the series, in a registry of their own. All of their labels come from a list that the code or the routes
  * give: no id, address or text of a caller is one.
  */
-export async function openMetrics (knex: Knex): Promise<Metrics> {
+export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> {
   // Loaded here: who wants no metrics does not wait for the library.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
@@ -46,6 +50,14 @@ export async function openMetrics (knex: Knex): Promise<Metrics> {
       this.set({ state: 'waited_for' }, pool.numPendingAcquires())
     }
   }))
+  if (redis !== undefined) {
+    registry.registerMetric(new prom.Gauge({
+      name: 'shop_redis_up',
+      help: '1 while Redis answers, 0 while it does not and calls are not limited',
+      registers: [],
+      async collect () { this.set(await redisAnswers(redis) ? 1 : 0) }
+    }))
+  }
   return {
     registry,
     http: new prom.Histogram({
@@ -74,8 +86,22 @@ export async function openMetrics (knex: Knex): Promise<Metrics> {
       labelNames: ['operation', 'outcome'],
       buckets: BUCKETS,
       registers
+    }),
+    quota: new prom.Counter({
+      name: 'shop_quota_exceeded_total',
+      help: 'Writes that were refused because the shop has used its quota; quota is records or bytes',
+      labelNames: ['quota'],
+      registers
     })
   }
+}
+
+/** Counts the writes that a quota refused. */
+export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
+  app.addHook('onError', async (_request, _reply, error) => {
+    const exceeded = quotaExceeded(error)
+    if (exceeded !== undefined) quota.inc({ quota: exceeded })
+  })
 }
 
 /** Measures requests. To be registered before whatever may answer one. */
@@ -111,7 +137,8 @@ const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
   DUAL_AUTH_BUSY: 'unavailable',
   DUAL_AUTH_STORE_UNAVAILABLE: 'unavailable',
   DUAL_AUTH_PROVIDER_UNAVAILABLE: 'unavailable',
-  SHOP_RATE_LIMITED: 'limited'
+  SHOP_RATE_LIMITED: 'limited',
+  SHOP_TOO_MANY_CONCURRENT_CALLS: 'limited'
 }
 
 /** For the option `onToolCall`. */
@@ -147,6 +174,7 @@ export function measuredProvider (inner: PayProvider, { provider }: Metrics): Pa
     retrieveCustomer: measured('retrieve_customer', (call) => inner.retrieveCustomer(call)),
     createCustomer: measured('create_customer', (call) => inner.createCustomer(call)),
     findByAccount: measured('find_by_account', (call) => inner.findByAccount(call)),
+    listByAccount: measured('list_by_account', (call) => inner.listByAccount(call)),
     findByEmail: measured('find_by_email', (call) => inner.findByEmail(call))
   }
 }

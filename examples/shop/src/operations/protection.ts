@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
 import type { Config } from '../config.ts'
 import { SHOP_OVERLOADED } from '../errors.ts'
+import { ANY_PORT } from '../mistakes.ts'
 import { isInner } from './inner.ts'
 
 declare module 'fastify' {
@@ -42,15 +43,47 @@ export function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl 
   })
 }
 
+/**
+ * Keeps answers out of caches, except those of routes that set `Cache-Control` themselves. A cache that ignores it learns
+ * from `Vary` what an answer depends on.
+ */
+export function forbidCaching (app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply) => {
+    if (isInner(request) || ![undefined, 'no-store'].includes(reply.getHeader('cache-control') as string | undefined)) return
+    const vary = reply.getHeader('vary')
+    reply.headers({ 'cache-control': 'no-store', vary: vary === undefined ? CREDENTIALS : `${String(vary)}, ${CREDENTIALS}` })
+  })
+}
+
+/** The headers that credentials come in. */
+const CREDENTIALS = 'Authorization, X-API-Key'
+
+/**
+ * Closes the connection with an answer that comes before a body that is too large, or of unknown length, was read: on one
+ * that is kept, Node.js takes all that is still to come of it.
+ *
+ * @param limit - the largest body, in bytes
+ */
+export function endLargeBodies (app: FastifyInstance, limit: number): void {
+  app.addHook('onSend', async ({ raw: { complete, headers } }, reply) => {
+    if (!complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > limit)) reply.header('connection', 'close')
+  })
+}
+
 /** Lets pages of the listed origins call the server. The discovery documents, which are for all origins, see to themselves. */
 export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origins }: Pick<Config, 'CORS_ORIGINS'>): Promise<void> {
   if (origins.length === 0) return
   await app.register(cors, {
-    origin: [...origins],
+    origin: origins.map(originFromSetting),
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: EXPOSED,
     maxAge: 600
   })
+}
+
+/** One origin, or all ports of a host. */
+function originFromSetting (text: string): string | RegExp {
+  return text.endsWith(ANY_PORT) ? new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\]]/g, '\\$&')}(:\\d+)?$`) : text
 }
 
 /**

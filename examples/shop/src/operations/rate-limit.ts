@@ -3,7 +3,9 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { SHOP_RATE_LIMITED } from '../errors.ts'
+import { callerAddress } from './caller-address.ts'
 import { credentialKind } from './credential.ts'
+import { goodKeys } from './good-keys.ts'
 import { isInner } from './inner.ts'
 import type { Redis } from 'ioredis'
 
@@ -22,9 +24,12 @@ type Limits = Pick<Config, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANO
 
 /**
  * Three limits, each in a window of its own for each caller. Calls without a credential are counted by IP address,
- * calls with an API key by the key, with a token by its person or machine. And of each IP address only so many
- * refused credentials are looked at: beyond that whoever guesses gets no more database reads, nor key hashing,
- * until the window ends. A key is counted before it is verified, which is the costly part.
+ * calls with an API key by the key, with a token by its person or machine. A key is counted before it is verified,
+ * which is the costly part.
+ *
+ * After so many refused credentials from an IP address, API keys from there that were not good lately are refused
+ * unseen until the window ends: guesses reach neither the database nor key hashing. Keys that were good, and tokens,
+ * which are verified without the database, still pass, so that nobody can lock out those behind the same address.
  *
  * The inner request of a tool call is part of the call, which was counted. When Redis does not answer, calls are
  * let through: no limits for a while are better than no service.
@@ -36,10 +41,11 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     const options = { max, timeWindow, cache: CACHE, keyGenerator: (request: FastifyRequest) => `${kind}:${keyOf(request)}` }
     return app.createRateLimit(options)
   }
-  const address = ({ ip }: FastifyRequest): string => rateLimit.normalizeIP(ip)
+  const address = (request: FastifyRequest): string => rateLimit.normalizeIP(callerAddress(request))
+  const good = goodKeys(redis)
   const anonymous = limiter('ip', config.RATE_LIMIT_ANONYMOUS_MAX, address)
   const refused = limiter('refused', config.RATE_LIMIT_REFUSED_MAX, address)
-  const key = limiter('key', config.RATE_LIMIT_MAX, ({ headers }) => digest(String(headers['x-api-key'] ?? headers.authorization)))
+  const key = limiter('key', config.RATE_LIMIT_MAX, keyDigest)
   const subject = limiter('subject', config.RATE_LIMIT_MAX, subjectOf)
 
   app.addHook('onError', async (request, _reply, error) => {
@@ -51,13 +57,16 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
       if (isExempt(request)) return
       const kind = credentialKind(request.headers, marker)
       if (kind === 'none') return enforce(await anonymous(request), 'calls without a credential', reply)
-      const [guesses, calls] = await Promise.all([refused(request, { increment: false }), kind === 'api-key' ? key(request) : undefined])
+      if (kind !== 'api-key') return
+      const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
       // Read, not counted: the last one that is allowed has been refused already.
-      if (!guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0) throw limited('refused credentials', guesses.ttlInSeconds, reply)
-      if (calls !== undefined) enforce(calls, 'calls with this API key', reply)
+      const isLockedOut = !guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0
+      if (isLockedOut && !await good.knows(keyDigest(request))) throw limited('refused credentials', guesses.ttlInSeconds, reply)
+      enforce(calls, 'calls with this API key', reply)
     },
     behind: async (request, reply) => {
       if (isExempt(request)) return
+      if (request.identity?.kind === 'api-key') good.remember(keyDigest(request))
       const kind = credentialKind(request.headers, marker)
       if (request.identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
       else if (kind === 'token') enforce(await subject(request), 'calls', reply)
@@ -89,7 +98,8 @@ function limited (what: string, seconds: number, reply: FastifyReply): Error {
   return new SHOP_RATE_LIMITED(what, wait)
 }
 
-/** The store may be shared, and be seen by others: it shall not hold keys. */
-function digest (credential: string): string {
+/** What a key is counted and known by: the store may be shared, and must not hold keys. */
+function keyDigest ({ headers }: FastifyRequest): string {
+  const credential = String(headers['x-api-key'] ?? headers.authorization)
   return createHash('sha256').update(credential.replace(/^bearer\s+/i, '')).digest('base64url')
 }

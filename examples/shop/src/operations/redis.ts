@@ -36,3 +36,8 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
   })
   return redis
 }
+
+/** Whether Redis answers at the moment; takes {@link ANSWER} at most. */
+export async function redisAnswers (redis: Redis): Promise<boolean> {
+  return await redis.ping().then(() => true, () => false)
+}

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node'
 import type { ToolCallEvent } from 'mcp-from-routes'
+import { excerpt } from '../excerpt.ts'
 import { VERSION } from '../version.ts'
 
 /** Traces of one app. */
@@ -47,7 +48,7 @@ export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
     requestHook: (span, request) => {
       span.updateName(`${request.method} ${request.routeOptions.url ?? 'no route'}`)
       // Not the query, which may hold anything.
-      span.setAttributes({ 'url.path': request.url.split('?')[0]!, 'request.id': request.id })
+      span.setAttributes({ 'url.path': excerpt(request.url.split('?')[0]!), 'request.id': request.id })
     }
   })
   instrumentation.setTracerProvider(provider)

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { notFound, SHOP_FORBIDDEN } from '../errors.ts'
+import { notFound, SHOP_FORBIDDEN, SHOP_OWNER_ONLY } from '../errors.ts'
 import { UUID } from '../schemas.ts'
 
 /** What is known of a shop once its caller was let in. */
@@ -39,6 +39,26 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
   const [shop] = await withId(shopsReached(knex, request), id)
   if (shop !== undefined) return shop
   throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
+}
+
+/**
+ * Lets an owner of the shop pass, and those who reach every shop. Asked of callers who were let into it.
+ *
+ * @throws {@link SHOP_OWNER_ONLY}
+ */
+export async function demandOwner (knex: Knex, request: FastifyRequest, shopId: string): Promise<void> {
+  if (reachesEveryShop(request)) return
+  const owner = { shop_id: shopId, user_id: request.currentUser?.id ?? null, role: 'owner' }
+  if (await knex('shop_members').where(owner).first('user_id') === undefined) throw new SHOP_OWNER_ONLY()
+}
+
+/**
+ * A `preParsing` hook behind that of the shop's scope: lets in who {@link demandOwner} lets pass.
+ *
+ * @throws {@link SHOP_OWNER_ONLY}
+ */
+export function ownersOnly (knex: Knex) {
+  return async (request: FastifyRequest): Promise<void> => await demandOwner(knex, request, request.shop.id)
 }
 
 /**

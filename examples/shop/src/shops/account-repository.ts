@@ -1,8 +1,7 @@
-import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import { anyOf, type Filter, search } from '../list.ts'
 import { shopRepository } from '../repository.ts'
+import { list } from './account-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
 type Details = Record<string, unknown>
@@ -23,23 +22,10 @@ interface AccountChanges {
   readonly details?: Details
 }
 
-const missingPay: Filter = {
-  schema: Type.Boolean({ description: 'true: only those without a customer at the payment provider; false: only those with one' }),
-  apply: (query, missing: boolean) => {
-    query.whereRaw(`nullif(details->>'pay_customer_id', '') is ${missing ? 'null' : 'not null'}`)
-  }
-}
-
-export const filters = {
-  q: search(['name', 'hash_name']),
-  hash_name: anyOf('hash_name', Type.String({ maxLength: 200 }), 'Only these hash names'),
-  missing_pay: missingPay
-}
-
 /** Accounts, with what the shop says of them in `details`; the payment keys in there are not its to write. */
 export function accountRepository (knex: Knex) {
   const rows = shopRepository<AccountRow>(knex, {
-    table: 'accounts', noun: 'account', filters, nullable: ['hash_name'], dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
+    table: 'accounts', noun: 'account', ...list, dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
   })
 
   return {
@@ -67,7 +53,7 @@ export function accountRepository (knex: Knex) {
 
 /** What is to be set, and the keys that are to be removed: those given as null. */
 function splitDetails (details: Details): { set: Details, removed: string[] } {
-  const key = ['pay_customer_id', 'pay_customer', 'pay_synced_at'].find((name) => Object.hasOwn(details, name))
+  const key = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at'].find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)
   const entries = Object.entries(details)
   return {

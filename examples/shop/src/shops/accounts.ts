@@ -3,33 +3,11 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { contentRange, listQuerySchema } from '../list.ts'
 import { readProblems, writeProblems } from '../problem.ts'
-import { Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../schemas.ts'
-import { accountRepository, filters } from './account-repository.ts'
+import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import { accountRepository } from './account-repository.ts'
+import { Account, AccountChanges, AccountInput, list } from './account-schemas.ts'
 
 const AccountParams = Type.Object({ ...ShopParams.properties, account_id: Uuid('The account') })
-
-const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
-const Details = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer and pay_synced_at are written by the payment routes only'
-})
-
-const AccountInput = Type.Object({
-  name: Name,
-  hash_name: Type.Optional(HashName),
-  details: Type.Optional(Details)
-}, { additionalProperties: false })
-
-const AccountChanges = Type.Partial(AccountInput, { additionalProperties: false })
-
-const Account = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
-  name: Name,
-  hash_name: HashName,
-  details: Details,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
-})
 
 /** The customers of a shop, as it knows them itself. */
 export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
@@ -42,13 +20,13 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'List the accounts of a shop, a page at a time.',
       tags: ['accounts'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'hash_name', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Account), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('accounts', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('accounts', query, page))
+    return page.rows
   })
 
   app.post('/', {

@@ -1,5 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import type { Caller } from '../audit/caller.ts'
+import { fieldsOf, recordChange } from '../audit/trail.ts'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { invalid, notFound } from '../errors.ts'
 import { metadataText } from '../metadata.ts'
@@ -23,19 +25,30 @@ export function configRepository (knex: Knex) {
     },
 
     /**
-     * Changes settings where they are, in one statement: whoever writes others at the same time loses nothing.
+     * Changes settings where they are, one change after another: whoever writes others at the same time loses nothing.
      *
      * @throws {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, changes: Changes): Promise<Config> {
+    async update (shop: ShopScope, caller: Caller, changes: Changes): Promise<Config> {
       const { currency, ...settings } = changes
       refuseUnknownCurrency({ currency })
-      const [row] = await knex('shops').where({ id: shop.id }).update({
-        ...(currency !== undefined && { currency }),
-        settings: knex.raw('settings || ?::jsonb', [JSON.stringify(checked(settings))]),
-        updated_at: updatedAt(knex, changes)
-      }).returning(COLUMNS)
-      return configFromRow(row, shop)
+      const stored = JSON.stringify(checked(settings))
+      return await knex.transaction(async (trx) => {
+        const before = configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
+        const [row] = await trx('shops').where({ id: shop.id }).update({
+          ...(currency !== undefined && { currency }),
+          settings: trx.raw('settings || ?::jsonb', [stored]),
+          updated_at: updatedAt(trx, changes)
+        }).returning(COLUMNS)
+        const after = configFromRow(row, shop)
+        const names = Object.keys(changes)
+        if (names.length > 0) {
+          await recordChange(trx, caller, {
+            shopId: shop.id, recordKind: 'shop_config', recordId: shop.id, before: fieldsOf(before, names), after: fieldsOf(after, names)
+          })
+        }
+        return after
+      })
     }
   }
 }

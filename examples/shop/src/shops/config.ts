@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { callerOf } from '../audit/caller.ts'
 import { readProblems, writeProblems } from '../problem.ts'
 import { Currency, Metadata, Nullable, serverFields, ShopParams } from '../schemas.ts'
 import { configRepository } from './config-repository.ts'
@@ -43,5 +44,5 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       body: ShopConfigChanges,
       response: { 200: ShopConfig, ...writeProblems }
     }
-  }, async ({ shop, body }) => await repository.update(shop, body))
+  }, async (request) => await repository.update(request.shop, callerOf(request), request.body))
 }

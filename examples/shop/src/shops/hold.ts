@@ -3,6 +3,15 @@ import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from './scope.ts'
 
 /**
+ * Waits for a deletion of the shop that is under way, for work that has less time than a large shop's deletion takes.
+ *
+ * @throws {@link SHOP_GONE}
+ */
+export async function awaitDeletion (knex: Knex, id: string): Promise<void> {
+  if (await knex('shops').where({ id }).forKeyShare().first('id') === undefined) throw new SHOP_GONE()
+}
+
+/**
  * Keeps the shop from being deleted until `trx` ends. Whoever takes several rows of a shop takes that of the shop first,
  * as its deletion does: two that take the same rows in different orders wait for each other.
  *

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { shopsReached } from './access.ts'
 
 const ABOUT = 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
-  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow them with filter, page with skip and limit.'
+  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow them with filter, page with skip and limit. The number behind the dash of content-range is the skip of the next page.'
 
 /** How many shops are named. */
 const MAX_SHOPS = 20

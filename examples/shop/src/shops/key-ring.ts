@@ -11,8 +11,12 @@ export interface KeyRing {
    * @throws {@link SHOP_PAY_KEY_UNREADABLE} when it was sealed for another shop or by an unknown secret, or was changed
    */
   open (sealed: string, shopId: string): string
+  /** Whether {@link KeyRing.open} returns a key. */
+  opens (sealed: string, shopId: string): boolean
   /** Whether the newest secret sealed it. */
   isCurrent (sealed: string): boolean
+  /** The id of the secret that sealed it. */
+  secretOf (sealed: string): string
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -33,13 +37,24 @@ export function keyRing (secrets: readonly string[]): KeyRing {
   const keys = new Map(secrets.map(keyFromText))
   const [[newestId, newest]] = [...keys] as [[string, Buffer]]
 
-  return {
+  const ring: KeyRing = {
     seal (secretKey, shopId) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv(CIPHER, newest, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId))
       const text = Buffer.concat([cipher.update(secretKey, 'utf8'), cipher.final()])
       return ['v1', newestId, ...[iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(':')
     },
+
+    opens (sealed, shopId) {
+      try {
+        ring.open(sealed, shopId)
+        return true
+      } catch {
+        return false
+      }
+    },
+
+    secretOf: (sealed) => sealed.split(':')[1] ?? '',
 
     isCurrent: (sealed) => sealed.startsWith(`v1:${newestId}:`),
 
@@ -56,6 +71,7 @@ export function keyRing (secrets: readonly string[]): KeyRing {
       }
     }
   }
+  return ring
 }
 
 function keyFromText (text: string): [string, Buffer] {

@@ -1,11 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { notFound, SHOP_OWNER_ONLY } from '../errors.ts'
-import type { ListQuery } from '../list.ts'
-import { type Page, pageOf, updatedAt } from '../repository.ts'
+import type { Caller } from '../audit/caller.ts'
+import { recordChange } from '../audit/trail.ts'
+import { notFound, SHOP_LAST_OWNER, SHOP_OWNER_ONLY } from '../errors.ts'
+import type { ListQuery, Page } from '../list.ts'
+import { newer, pageOf } from '../repository.ts'
 import type { User } from '../users/repository.ts'
 import { holdShop } from './hold.ts'
-import { filters, type Member, type MemberChanges, type MemberInput } from './member-schemas.ts'
+import { list, type Member, type MemberChanges, type MemberInput } from './member-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
 type MemberRow = Static<typeof Member>
@@ -26,15 +28,34 @@ export function memberRepository (knex: Knex) {
   /**
    * Runs `change` as the only one for the shop.
    *
-   * @param actor - who asks; null for a machine
-   * @throws {@link SHOP_GONE}, or {@link SHOP_OWNER_ONLY} unless they are a machine, an admin, or an owner of the shop by now
+   * @param maySelf - lets a person through who is neither an owner of the shop nor an admin
+   * @throws {@link SHOP_GONE} | {@link SHOP_OWNER_ONLY}
    */
-  async function manage<T> (shop: ShopScope, actor: User | null, change: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+  async function manage<T> (
+    shop: ShopScope, { kind, user }: Caller, change: (trx: Knex.Transaction) => Promise<T>, maySelf: (user: User) => boolean = () => false
+  ): Promise<T> {
     return await knex.transaction(async (trx) => {
       await holdShop(trx, shop)
       const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate().select('user_id')
-      if (actor !== null && !actor.roles.includes('admin') && !owners.some(({ user_id: id }) => id === actor.id)) throw new SHOP_OWNER_ONLY()
+      const isAllowed = user === null ? kind === 'machine' : user.roles.includes('admin') || owners.some(({ user_id: id }) => id === user.id) || maySelf(user)
+      if (!isAllowed) throw new SHOP_OWNER_ONLY()
       return await change(trx)
+    })
+  }
+
+  /**
+   * Records the change of a member. Refuses it if it takes away the last active owner. An admin may still make an owner
+   * inactive: shutting somebody out must always work, and an admin can make others owners.
+   *
+   * @throws {@link SHOP_LAST_OWNER}
+   */
+  async function settle (trx: Knex.Transaction, shop: ShopScope, caller: Caller, userId: string, before: MemberRow | null, after: MemberRow | null): Promise<void> {
+    if (before?.role === 'owner' && after?.role !== 'owner') {
+      const left = await people(shop, trx).where({ role: 'owner', active: true }).first('user_id')
+      if (left === undefined) throw new SHOP_LAST_OWNER()
+    }
+    await recordChange(trx, caller, {
+      shopId: shop.id, recordKind: 'member', recordId: userId, before: before && { role: before.role }, after: after && { role: after.role }
     })
   }
 
@@ -42,37 +63,44 @@ export function memberRepository (knex: Knex) {
     get,
 
     async list (shop: ShopScope, query: ListQuery): Promise<Page<MemberRow>> {
-      return await pageOf<MemberRow>(knex, people(shop), { filters, nullable: ['name'] }, query)
+      return await pageOf<MemberRow>(knex, people(shop), list, query)
     },
 
     /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async add (shop: ShopScope, actor: User | null, { user_id: userId, role = 'staff' }: Static<typeof MemberInput>): Promise<MemberRow> {
-      return await manage(shop, actor, async (trx) => {
+    async add (shop: ShopScope, caller: Caller, { user_id: userId, role = 'staff' }: Static<typeof MemberInput>): Promise<MemberRow> {
+      return await manage(shop, caller, async (trx) => {
         await trx('shop_members').insert({ shop_id: shop.id, user_id: userId, role })
-        return await get(shop, userId, trx)
+        const after = await get(shop, userId, trx)
+        await settle(trx, shop, caller, after.user_id, null, after)
+        return after
       })
     },
 
-    /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} */
-    async update (shop: ShopScope, actor: User | null, userId: string, changes: Static<typeof MemberChanges>): Promise<MemberRow> {
-      return await manage(shop, actor, async (trx) => {
-        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: updatedAt(trx, changes) })
-        return await get(shop, userId, trx)
+    /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_LAST_OWNER} */
+    async update (shop: ShopScope, caller: Caller, userId: string, changes: Static<typeof MemberChanges>): Promise<MemberRow> {
+      return await manage(shop, caller, async (trx) => {
+        const before = await get(shop, userId, trx)
+        if (Object.keys(changes).length === 0) return before
+        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: newer(trx) })
+        const after = await get(shop, userId, trx)
+        await settle(trx, shop, caller, after.user_id, before, after)
+        return after
       })
     },
 
     /**
      * Members may leave by themselves.
      *
-     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND}
+     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_LAST_OWNER}
      */
-    async remove (shop: ShopScope, actor: User | null, userId: string): Promise<void> {
-      const take = async (on: Knex): Promise<void> => {
-        const count = await on('shop_members').where({ shop_id: shop.id, user_id: userId }).delete()
+    async remove (shop: ShopScope, caller: Caller, userId: string): Promise<void> {
+      const take = async (trx: Knex.Transaction): Promise<void> => {
+        const before = await get(shop, userId, trx)
+        const count = await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).delete()
         if (count === 0) throw notFound('member', userId)
+        await settle(trx, shop, caller, before.user_id, before, null)
       }
-      if (actor?.id === userId.toLowerCase()) await take(knex)
-      else await manage(shop, actor, take)
+      await manage(shop, caller, take, (user) => user.id === userId.toLowerCase())
     }
   }
 }

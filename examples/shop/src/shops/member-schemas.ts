@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { anyOf, search } from '../list.ts'
+import { listRules } from '../list.ts'
+import { search } from '../list-filters.ts'
 import { Nullable, serverFields, Uuid } from '../schemas.ts'
 
 const Role = Type.Unsafe<'owner' | 'staff'>({
-  type: 'string', enum: ['owner', 'staff'], description: 'Owners manage the members; for the rest they may do the same. staff when left out'
+  type: 'string', enum: ['owner', 'staff'], description: 'Owners manage the members, API keys and the payment key, and see what was changed; for the rest staff may do the same. staff when left out'
 })
 
 export const MemberInput = Type.Object({
@@ -14,6 +15,7 @@ export const MemberInput = Type.Object({
 export const MemberChanges = Type.Object({ role: Type.Optional(Role) }, { additionalProperties: false })
 
 export const Member = Type.Object({
+  id: Uuid('Of the membership in this shop: that of the person'),
   shop_id: serverFields.shop_id,
   user_id: Uuid('The person'),
   name: Nullable(Type.String({ description: 'What they sign in with; null when no token has told it yet' })),
@@ -23,7 +25,4 @@ export const Member = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-export const filters = {
-  q: search(['name']),
-  role: anyOf('role', Role, 'Only these roles')
-}
+export const list = listRules(Member, { sort: 'name', filters: { q: search(['name']) } })

@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { callerOf } from '../audit/caller.ts'
 import { contentRange, listQuerySchema } from '../list.ts'
-import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
+import { conflictProblems, readProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
 import { memberRepository } from './member-repository.ts'
-import { filters, Member, MemberChanges, MemberInput } from './member-schemas.ts'
+import { list, Member, MemberChanges, MemberInput } from './member-schemas.ts'
 
 const MemberParams = Type.Object({ ...ShopParams.properties, user_id: Uuid('The person') })
 
@@ -20,13 +21,13 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description: 'List the people who work for a shop, a page at a time.',
       tags: ['members'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['name', 'role', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Member), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('members', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('members', query, page))
+    return page.rows
   })
 
   app.post('/', {
@@ -39,8 +40,9 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       body: MemberInput,
       response: { 201: Member, ...conflictProblems }
     }
-  }, async ({ shop, currentUser, body }, reply) => {
-    const member = await repository.add(shop, currentUser, body)
+  }, async (request, reply) => {
+    const { shop, body } = request
+    const member = await repository.add(shop, callerOf(request), body)
     return await reply.code(201).header('location', `/shops/${shop.id}/members/${member.user_id}`).send(member)
   })
 
@@ -59,26 +61,26 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'update_member',
       summary: 'Update a member',
-      description: 'Change the role of a member. For owners of the shop, admins and machines.',
+      description: 'Change the role of a member. The last active owner stays one. For owners of the shop, admins and machines.',
       tags: ['members'],
       params: MemberParams,
       body: MemberChanges,
-      response: { 200: Member, ...writeProblems }
+      response: { 200: Member, ...conflictProblems }
     }
-  }, async ({ shop, currentUser, params, body }) => await repository.update(shop, currentUser, params.user_id, body))
+  }, async (request) => await repository.update(request.shop, callerOf(request), request.params.user_id, request.body))
 
   app.delete('/:user_id', {
     schema: {
       operationId: 'remove_member',
       summary: 'Remove a member',
       description: 'Take a person out of a shop: their next request to it is refused. API keys that they made work on. ' +
-        'For owners of the shop, admins, machines, and the member who leaves.',
+        'The last active owner stays. For owners of the shop, admins, machines, and the member who leaves.',
       tags: ['members'],
       params: MemberParams,
-      response: { 204: Deleted, ...writeProblems }
+      response: { 204: Deleted, ...conflictProblems }
     }
-  }, async ({ shop, currentUser, params }, reply) => {
-    await repository.remove(shop, currentUser, params.user_id)
+  }, async (request, reply) => {
+    await repository.remove(request.shop, callerOf(request), request.params.user_id)
     return await reply.code(204).send(null)
   })
 }

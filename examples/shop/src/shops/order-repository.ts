@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { shopRepository } from '../repository.ts'
-import { filters, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
+import { list, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { holdShop } from './hold.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'
 import type { ShopScope } from './scope.ts'
@@ -23,7 +23,7 @@ export function orderRepository (knex: Knex) {
   const rows = shopRepository<OrderRow>(knex, {
     table: 'orders',
     noun: 'order',
-    filters,
+    ...list,
     computed: {
       lines: `(select json_agg(json_build_object('product_id', product_id, 'name', name, 'sku', sku,
           'unit_amount', unit_amount, 'quantity', quantity) order by position)

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { anyOf, bound } from '../list.ts'
+import { listRules } from '../list.ts'
+import { bound, having } from '../list-filters.ts'
 import { Amount, Currency, Defaulted, Name, Nullable, serverFields, Uuid } from '../schemas.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
@@ -22,6 +23,14 @@ export const OrderInput = Type.Object({
 
 export const OrderChanges = Type.Object({ status: Type.Optional(Status) }, { additionalProperties: false })
 
+const OrderLine = Type.Object({
+  product_id: Nullable(Uuid('null when the product was deleted')),
+  name: Name,
+  sku: Nullable(Type.String()),
+  unit_amount: Amount('Price of one'),
+  quantity: Quantity
+})
+
 export const Order = Type.Object({
   id: serverFields.id,
   shop_id: serverFields.shop_id,
@@ -29,20 +38,16 @@ export const Order = Type.Object({
   status: Status,
   currency: Type.String({ description: 'ISO 4217' }),
   total_amount: Amount('Sum of the lines'),
-  lines: Type.Array(Type.Object({
-    product_id: Nullable(Uuid('null when the product was deleted')),
-    name: Name,
-    sku: Nullable(Type.String()),
-    unit_amount: Amount('Price of one'),
-    quantity: Quantity
-  }), { description: 'As the products were when it was placed' }),
+  lines: Type.Array(OrderLine, { description: 'As the products were when it was placed' }),
   created_at: serverFields.created_at,
   updated_at: serverFields.updated_at
 })
 
-export const filters = {
-  status: anyOf('status', Status, 'Only these statuses'),
-  account_id: anyOf('account_id', Type.String({ format: 'uuid' }), 'Only the orders of these accounts'),
-  total_amount_gte: bound('total_amount', '>=', Amount('At least')),
-  total_amount_lte: bound('total_amount', '<=', Amount('At most'))
-}
+export const list = listRules(Order, {
+  sort: 'created_at',
+  filters: {
+    lines: having('orders', ['order_lines', 'order_id'], OrderLine),
+    total_amount_gte: bound('total_amount', '>=', Amount('At least')),
+    total_amount_lte: bound('total_amount', '<=', Amount('At most'))
+  }
+})

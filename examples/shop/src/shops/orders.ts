@@ -5,7 +5,7 @@ import { contentRange, listQuerySchema } from '../list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { ShopParams, Uuid } from '../schemas.ts'
 import { orderRepository } from './order-repository.ts'
-import { filters, Order, OrderChanges, OrderInput } from './order-schemas.ts'
+import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
 
 const OrderParams = Type.Object({ ...ShopParams.properties, order_id: Uuid('The order') })
 
@@ -20,13 +20,13 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'List the orders of a shop with their lines, a page at a time.',
       tags: ['orders'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['created_at', 'updated_at', 'status', 'total_amount']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Order), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('orders', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('orders', query, page))
+    return page.rows
   })
 
   app.post('/', {

@@ -1,12 +1,16 @@
 import type { Knex } from 'knex'
+import type { Caller } from '../audit/caller.ts'
+import { recordChange } from '../audit/trail.ts'
 import { SHOP_GONE } from '../errors.ts'
-import { newer, updatedAt } from '../repository.ts'
+import { newer } from '../repository.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { ShopScope } from './scope.ts'
 
 /** How a shop stands with its payment provider. */
 export interface PayStatus {
   readonly configured: boolean
+  /** Whether one of the secrets opens the key; false without a key. */
+  readonly readable: boolean
   readonly accounts: number
   readonly linked: number
   readonly synced: number
@@ -44,11 +48,12 @@ export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Reseale
 export function payKeyRepository (knex: Knex, keys: KeyRing) {
   return {
     async status (shop: ShopScope): Promise<PayStatus> {
-      return await knex('accounts').where({ shop_id: shop.id }).first(
-        knex.raw('exists (select from shops where id = ? and pay_secret_key is not null) as configured', [shop.id]),
+      const { sealed, ...counts } = await knex('accounts').where({ shop_id: shop.id }).first(
+        knex.raw('(select pay_secret_key from shops where id = ?) as sealed', [shop.id]),
         knex.raw('count(*) as accounts'),
         knex.raw("count(nullif(details->>'pay_customer_id', '')) as linked"),
         knex.raw("count(nullif(details->>'pay_synced_at', '')) as synced"))
+      return { configured: sealed !== null, readable: sealed !== null && keys.opens(sealed, shop.id), ...counts }
     },
 
     /** @throws {@link SHOP_PAY_KEY_UNREADABLE} | {@link SHOP_GONE} */
@@ -59,17 +64,29 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
     },
 
     /** @throws {@link SHOP_GONE} */
-    async set (shop: ShopScope, secretKey: string): Promise<void> {
-      const change = { pay_secret_key: keys.seal(secretKey, shop.id) }
-      const count = await knex('shops').where({ id: shop.id }).update({ ...change, updated_at: updatedAt(knex, change) })
-      if (count === 0) throw new SHOP_GONE()
+    async set (shop: ShopScope, caller: Caller, secretKey: string): Promise<void> {
+      await replace(shop, caller, keys.seal(secretKey, shop.id))
     },
 
     /** @throws {@link SHOP_GONE} */
-    async remove (shop: ShopScope): Promise<void> {
-      const since = knex.raw('case when pay_secret_key is null then updated_at else ? end', [newer(knex)])
-      const count = await knex('shops').where({ id: shop.id }).update({ pay_secret_key: null, updated_at: since })
-      if (count === 0) throw new SHOP_GONE()
+    async remove (shop: ShopScope, caller: Caller): Promise<void> {
+      await replace(shop, caller, null)
     }
+  }
+
+  async function replace (shop: ShopScope, caller: Caller, sealed: string | null): Promise<void> {
+    await knex.transaction(async (trx) => {
+      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first('pay_secret_key')
+      if (row === undefined) throw new SHOP_GONE()
+      if (row.pay_secret_key === null && sealed === null) return
+      await trx('shops').where({ id: shop.id }).update({ pay_secret_key: sealed, updated_at: newer(trx) })
+      await recordChange(trx, caller, {
+        shopId: shop.id,
+        recordKind: 'pay_key',
+        recordId: shop.id,
+        before: row.pay_secret_key === null ? null : { configured: true },
+        after: sealed === null ? null : { configured: true }
+      })
+    })
   }
 }

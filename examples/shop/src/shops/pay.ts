@@ -2,10 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { isProviderError, PAY_RECONCILE_NO_SECRET_KEY, type PayProvider } from 'pay-reconcile'
+import { callerOf } from '../audit/caller.ts'
 import { conflict } from '../errors.ts'
 import { actorOf } from '../pay.ts'
 import { conflictProblems, providerProblems, readProblems, writeProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
+import { ownersOnly } from './access.ts'
 import { accountRepository } from './account-repository.ts'
 import type { KeyRing } from './key-ring.ts'
 import { orderRepository } from './order-repository.ts'
@@ -34,6 +36,7 @@ const PayKey = Type.Object({
 
 const PayStatus = Type.Object({
   configured: Type.Boolean({ description: 'Whether the shop has a secret key' }),
+  readable: Type.Boolean({ description: 'Whether the server can decrypt it; if not, PAY_KEY_SECRETS lacks its secret: set the key again' }),
   accounts: Type.Integer({ description: 'Accounts of the shop' }),
   linked: Type.Integer({ description: 'Of those, with a customer at the payment provider' }),
   synced: Type.Integer({ description: 'Of those, with a snapshot of that customer' })
@@ -60,13 +63,14 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
   const orders = orderRepository(knex)
 
   if (isPublic) app.log.warn('PAY_ROUTES_PUBLIC: anybody can set and remove the payment keys of shops, without a token')
+  const ownersAlone = isPublic ? [] : ownersOnly(knex)
   app.addHook('preParsing', isPublic ? ShopScope.open(knex) : ShopScope.authorize(knex))
 
   app.get('/status', {
     schema: {
       operationId: 'get_pay_status',
       summary: 'Get the payment status',
-      description: 'Whether the shop has a secret key, and how many of its accounts have a customer at the payment provider.',
+      description: 'Whether the shop has a secret key that the server can decrypt, and how many of its accounts have a customer at the payment provider.',
       tags: ['pay'],
       params: ShopParams,
       response: { 200: PayStatus, ...readProblems }
@@ -74,17 +78,19 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
   }, async ({ shop }) => await repository.status(shop))
 
   app.put('/key', {
+    preParsing: ownersAlone,
     schema: {
       operationId: 'set_pay_key',
       summary: 'Set the secret key',
-      description: 'Set the secret key of the shop at the payment provider, in place of the last one. It is never shown again.',
+      description: 'Set the secret key of the shop at the payment provider, in place of the last one. It is never shown again. For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
       body: PayKey,
       response: { 200: PayStatus, ...writeProblems }
     }
-  }, async ({ shop, body }) => {
-    await repository.set(shop, body.pay_secret_key)
+  }, async (request) => {
+    const { shop, body } = request
+    await repository.set(shop, callerOf(request), body.pay_secret_key)
     return await repository.status(shop)
   })
 
@@ -104,16 +110,18 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
   })
 
   app.delete('/key', {
+    preParsing: ownersAlone,
     schema: {
       operationId: 'delete_pay_key',
       summary: 'Remove the secret key',
-      description: 'Remove the secret key of the shop. Accounts keep their customers; nothing can be read or created without a key.',
+      description: 'Remove the secret key of the shop. Accounts keep their customers; nothing can be read or created without a key. ' +
+        'For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
       response: { 204: Deleted, ...writeProblems }
     }
-  }, async ({ shop }, reply) => {
-    await repository.remove(shop)
+  }, async (request, reply) => {
+    await repository.remove(request.shop, callerOf(request))
     return await reply.code(204).send(null)
   })
 

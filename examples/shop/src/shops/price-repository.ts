@@ -2,14 +2,14 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { shopRepository } from '../repository.ts'
-import { filters, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
+import { list, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
 type PriceRow = Static<typeof Price>
 
 /** What products cost besides their own price: in other currencies, for larger quantities, for a time. */
 export function priceRepository (knex: Knex) {
-  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', filters, nullable: ['valid_from', 'valid_to'] })
+  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', ...list })
 
   return {
     list: rows.list,

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { anyOf, type Filter } from '../list.ts'
+import { listRules } from '../list.ts'
+import type { Filter } from '../list-filters.ts'
 import { Amount, Currency, Defaulted, Instant, Nullable, serverFields, Uuid } from '../schemas.ts'
 import { Quantity } from './order-schemas.ts'
 
@@ -38,11 +39,7 @@ const inForceAt: Filter = {
   apply: (query, instant: string) => { query.modify(whereInForce, new Date(instant).toISOString()) }
 }
 
-export const filters = {
-  product_id: anyOf('product_id', Type.String({ format: 'uuid' }), 'Only those of these products'),
-  currency: anyOf('currency', Currency, 'Only these currencies'),
-  in_force_at: inForceAt
-}
+export const list = listRules(Price, { sort: 'created_at', filters: { in_force_at: inForceAt } })
 
 /** Leaves the prices that are in force at an instant: from their start on, and before their end. */
 export function whereInForce (query: Knex.QueryBuilder, instant: Knex.Value | Knex.Raw): void {

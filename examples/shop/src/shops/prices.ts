@@ -5,7 +5,7 @@ import { contentRange, listQuerySchema } from '../list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../problem.ts'
 import { Deleted, ShopParams, Uuid } from '../schemas.ts'
 import { priceRepository } from './price-repository.ts'
-import { filters, Price, PriceChanges, PriceInput } from './price-schemas.ts'
+import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
 
 const PriceParams = Type.Object({ ...ShopParams.properties, price_id: Uuid('The price') })
 
@@ -20,13 +20,13 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'List the prices of the products of a shop, a page at a time. What a product costs by itself is its price_amount.',
       tags: ['prices'],
       params: ShopParams,
-      querystring: listQuerySchema(filters, ['created_at', 'updated_at', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Price), ...readProblems }
     }
   }, async ({ shop, query }, reply) => {
-    const { rows, count } = await repository.list(shop, query)
-    reply.header('content-range', contentRange('prices', query, count))
-    return rows
+    const page = await repository.list(shop, query)
+    reply.header('content-range', contentRange('prices', query, page))
+    return page.rows
   })
 
   app.post('/', {

@@ -1,14 +1,16 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import type { Caller } from '../audit/caller.ts'
+import { type Change, fieldsOf, recordChange } from '../audit/trail.ts'
 import { slugFromName } from '../catalog/slug.ts'
 import { refuseUnknownCurrency } from '../currency.ts'
 import { conflict, notFound } from '../errors.ts'
-import type { ListQuery } from '../list.ts'
-import { type Page, pageOf, updatedAt } from '../repository.ts'
+import type { ListQuery, Page } from '../list.ts'
+import { pageOf, updatedAt } from '../repository.ts'
 import { shopsReached } from './access.ts'
 import type { ShopScope } from './scope.ts'
-import { filters, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
+import { list, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
 
 type ShopRow = Static<typeof Shop>
 
@@ -20,7 +22,7 @@ export function shopsRepository (knex: Knex) {
   return {
     /** @returns a page of the shops that the caller of the request reaches */
     async list (request: FastifyRequest, query: ListQuery): Promise<Page<ShopRow>> {
-      return await pageOf<ShopRow>(knex, shopsReached(knex, request), { filters }, query, COLUMNS)
+      return await pageOf<ShopRow>(knex, shopsReached(knex, request), list, query, COLUMNS)
     },
 
     async get (shop: ShopScope): Promise<ShopRow> {
@@ -28,15 +30,24 @@ export function shopsRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async create ({ slug, ...columns }: Static<typeof ShopInput>): Promise<ShopRow> {
+    async create (caller: Caller, { slug, ...columns }: Static<typeof ShopInput>): Promise<ShopRow> {
       refuseUnknownCurrency(columns)
-      const [shop] = await knex('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(COLUMNS)
-      return shop
+      return await knex.transaction(async (trx) => {
+        const [shop] = await trx('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(COLUMNS)
+        await recordChange(trx, caller, changeOf(shop.id, null, fieldsOf(shop, AUDITED)))
+        return shop
+      })
     },
 
     /** @throws {@link SHOP_CONFLICT} */
-    async update (shop: ShopScope, changes: Static<typeof ShopChanges>): Promise<ShopRow> {
-      return required(await knex('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(knex, changes) }).returning(COLUMNS), shop)
+    async update (shop: ShopScope, caller: Caller, changes: Static<typeof ShopChanges>): Promise<ShopRow> {
+      return await knex.transaction(async (trx) => {
+        const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
+        const after = required(await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning(COLUMNS), shop)
+        const names = Object.keys(changes)
+        if (names.length > 0) await recordChange(trx, caller, changeOf(shop.id, fieldsOf(before, names), fieldsOf(after, names)))
+        return after
+      })
     },
 
     /**
@@ -44,16 +55,24 @@ export function shopsRepository (knex: Knex) {
      *
      * @throws {@link SHOP_CONFLICT} when it has orders
      */
-    async remove (shop: ShopScope): Promise<void> {
+    async remove (shop: ShopScope, caller: Caller): Promise<void> {
       await knex.transaction(async (trx) => {
         // Whoever places an order holds the row of the shop until that is done, and waits here from now on.
-        required(await trx('shops').where({ id: shop.id }).forUpdate().select('id'), shop)
+        const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         const order = await trx('orders').where({ shop_id: shop.id }).first('id')
         if (order !== undefined) throw conflict('shop_id', 'The shop has orders, which are kept: archive it instead')
         await trx('shops').where({ id: shop.id }).delete()
+        await recordChange(trx, caller, changeOf(shop.id, fieldsOf(before, AUDITED), null))
       })
     }
   }
+}
+
+/** What the audit trail says of a shop that is made or deleted. */
+const AUDITED = ['slug', 'name', 'currency', 'status'] as const
+
+function changeOf (id: string, before: Change['before'], after: Change['after']): Change {
+  return { shopId: id, recordKind: 'shop', recordId: id, before, after }
 }
 
 /** @throws {@link SHOP_NOT_FOUND} when the shop was deleted since the caller was let in */

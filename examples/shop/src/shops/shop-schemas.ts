@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { anyOf, search } from '../list.ts'
+import { listRules } from '../list.ts'
+import { search } from '../list-filters.ts'
 import { Currency, Defaulted, Name, serverFields, Slug, Uuid } from '../schemas.ts'
 
 const Status = Type.Unsafe<'active' | 'archived'>({
@@ -30,9 +31,4 @@ export const Shop = Type.Object({
   updated_at: serverFields.updated_at
 })
 
-export const filters = {
-  q: search(['name', 'slug']),
-  slug: anyOf('slug', Slug, 'Only these slugs'),
-  status: anyOf('status', Status, 'Only these statuses'),
-  currency: anyOf('currency', Currency, 'Only these currencies')
-}
+export const list = listRules(Shop, { sort: 'name', filters: { q: search(['name', 'slug']) } })

@@ -1,13 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { callerOf } from '../audit/caller.ts'
 import { contentRange, listQuerySchema } from '../list.ts'
 import { conflictProblems, readProblems, refusals } from '../problem.ts'
 import { Deleted, ShopParams } from '../schemas.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { ShopScope } from './scope.ts'
 import { shopsRepository } from './shop-repository.ts'
-import { filters, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
+import { list, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
 
 /** The shops themselves: whoever has a token sees those that they reach, admins make and close them. */
 export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
@@ -21,13 +22,13 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       summary: 'List shops',
       description: 'List the shops that you reach, a page at a time: those that you are a member of; all of them for admins and machines.',
       tags: ['shops'],
-      querystring: listQuerySchema(filters, ['name', 'slug', 'status', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(Shop), ...refusals }
     }
   }, async (request, reply) => {
-    const { rows, count } = await repository.list(request, request.query)
-    reply.header('content-range', contentRange('shops', request.query, count))
-    return rows
+    const page = await repository.list(request, request.query)
+    reply.header('content-range', contentRange('shops', request.query, page))
+    return page.rows
   })
 
   app.post('/', {
@@ -40,8 +41,8 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       body: ShopInput,
       response: { 201: Shop, ...conflictProblems }
     }
-  }, async ({ body }, reply) => {
-    const shop = await repository.create(body)
+  }, async (request, reply) => {
+    const shop = await repository.create(callerOf(request), request.body)
     return await reply.code(201).header('location', `/shops/${shop.id}`).send(shop)
   })
 
@@ -68,7 +69,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       body: ShopChanges,
       response: { 200: Shop, ...conflictProblems }
     }
-  }, async ({ shop, body }) => await repository.update(shop, body))
+  }, async (request) => await repository.update(request.shop, callerOf(request), request.body))
 
   app.delete('/:shop_id', {
     preParsing: [adminOnly, inShop],
@@ -80,8 +81,8 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       params: ShopParams,
       response: { 204: Deleted, ...conflictProblems }
     }
-  }, async ({ shop }, reply) => {
-    await repository.remove(shop)
+  }, async (request, reply) => {
+    await repository.remove(request.shop, callerOf(request))
     return await reply.code(204).send(null)
   })
 }

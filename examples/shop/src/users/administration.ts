@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import type { Caller } from '../audit/caller.ts'
+import { fieldsOf, recordChange } from '../audit/trail.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
-import type { ListQuery } from '../list.ts'
-import { type Page, pageOf, updatedAt } from '../repository.ts'
-import type { User } from './repository.ts'
-import { type Changes, filters, type User as UserSchema } from './user-schemas.ts'
+import type { ListQuery, Page } from '../list.ts'
+import { pageOf, updatedAt } from '../repository.ts'
+import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
 
 type UserRow = Static<typeof UserSchema>
 
@@ -12,7 +13,7 @@ type UserRow = Static<typeof UserSchema>
 export function userAdministration (knex: Knex) {
   return {
     async list (query: ListQuery): Promise<Page<UserRow>> {
-      return await pageOf<UserRow>(knex, knex('users'), { filters, nullable: ['name'] }, query)
+      return await pageOf<UserRow>(knex, knex('users'), list, query)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */
@@ -26,20 +27,24 @@ export function userAdministration (knex: Knex) {
      * Changes take turns: of two admins who take each other's role at once, one does and the other is
      * an admin no longer.
      *
-     * @param actor - the admin who asks
-     * @throws {@link SHOP_ADMIN_ONLY} when they are none by now
+     * @throws {@link SHOP_ADMIN_ONLY} when the caller is none by now
      * @throws {@link SHOP_NOT_FOUND}
      * @throws {@link SHOP_CONFLICT} when no active admin would be left
      */
-    async update (actor: User, id: string, changes: Changes): Promise<UserRow> {
+    async update (caller: Caller, id: string, changes: Changes): Promise<UserRow> {
       return await knex.transaction(async (trx) => {
         const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').forUpdate().select('id')
-        if (!admins.some((admin) => admin.id === actor.id)) throw new SHOP_ADMIN_ONLY()
+        if (!admins.some((admin) => admin.id === caller.id)) throw new SHOP_ADMIN_ONLY()
+        const before = await trx('users').where({ id }).forUpdate().first()
         const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning('*')
         if (user === undefined) throw notFound('user', id)
         const isAdmin = user.active && user.roles.includes('admin')
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
           throw conflict(user.active ? 'roles' : 'active', 'They are the last active admin')
+        }
+        const names = Object.keys(changes)
+        if (names.length > 0) {
+          await recordChange(trx, caller, { shopId: null, recordKind: 'user', recordId: user.id, before: fieldsOf(before, names), after: fieldsOf(user, names) })
         }
         return user
       })

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { anyOf, type Filter, search } from '../list.ts'
+import { listRules } from '../list.ts'
+import { holding, search } from '../list-filters.ts'
 import { Nullable, serverFields, Uuid } from '../schemas.ts'
 
 const Role = Type.Unsafe<'admin'>({ type: 'string', enum: ['admin'], description: 'admin reaches all shops' })
@@ -24,13 +25,6 @@ export const Me = Type.Object({
 
 export const User = Type.Object({ ...Me.properties, created_at: serverFields.created_at, updated_at: serverFields.updated_at })
 
-const role: Filter = {
-  schema: Type.Array(Role, { minItems: 1, maxItems: 10, description: 'Only those with any of these roles' }),
-  apply: (query, roles: readonly string[]) => { query.whereRaw('roles && ?::text[]', [roles as string[]]) }
-}
+const withRole = holding('roles', Role, 'text[]')
 
-export const filters = {
-  q: search(['name', 'subject']),
-  active: anyOf('active', Active, 'Only those who are active, or who are not'),
-  role
-}
+export const list = listRules(User, { sort: 'name', filters: { q: search(['name', 'subject']), role: withRole, roles: withRole } })

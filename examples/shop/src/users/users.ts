@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { callerOf } from '../audit/caller.ts'
 import { contentRange, listQuerySchema } from '../list.ts'
 import { conflictProblems, readProblems, refusals } from '../problem.ts'
 import { Uuid } from '../schemas.ts'
 import { userAdministration } from './administration.ts'
 import { requireAdmin } from './require-admin.ts'
-import { filters, User, UserChanges } from './user-schemas.ts'
+import { list, User, UserChanges } from './user-schemas.ts'
 
 const UserParams = Type.Object({ user_id: Uuid('The person') })
 
@@ -21,13 +22,13 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       summary: 'List users',
       description: 'List the people who have signed in, a page at a time. Admins only.',
       tags: ['users'],
-      querystring: listQuerySchema(filters, ['name', 'subject', 'created_at', 'updated_at']),
+      querystring: listQuerySchema(list),
       response: { 200: Type.Array(User), ...refusals }
     }
   }, async ({ query }, reply) => {
-    const { rows, count } = await administration.list(query)
-    reply.header('content-range', contentRange('users', query, count))
-    return rows
+    const page = await administration.list(query)
+    reply.header('content-range', contentRange('users', query, page))
+    return page.rows
   })
 
   app.get('/:user_id', {
@@ -51,5 +52,5 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       body: UserChanges,
       response: { 200: User, ...conflictProblems }
     }
-  }, async ({ currentUser, params, body }) => await administration.update(currentUser!, params.user_id, body))
+  }, async (request) => await administration.update(callerOf(request), request.params.user_id, request.body))
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { errors, type Configuration } from 'oidc-provider'
+import type { Configuration } from 'oidc-provider'
 import type { IdentityProviderOptions } from '../identity-provider.ts'
 import { accountFrom, userById } from './account.ts'
+import { errors } from './library.ts'
 import { memoryAdapter } from './memory-adapter.ts'
 import { errorPage, show } from './pages.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -10,7 +11,8 @@ const minute = 60
 const hour = 60 * minute
 const day = 24 * hour
 
-const callbacks = ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback']
+/** Of MCP clients, and of the shop's own pages of documentation. */
+const callbacks = ['localhost', '127.0.0.1'].flatMap(host => [`http://${host}:7777/callback`, `http://${host}:8080/docs/static/oauth2-redirect.html`])
 
 /** The provider's configuration: two clients, one resource server, the lifetimes of the service's contract. */
 export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {

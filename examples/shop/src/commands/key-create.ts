@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util'
+import { createApiKey } from 'dual-auth'
+import type { Knex } from 'knex'
+import { apiKeyOptions, recordKeyChange } from '../auth.ts'
+import { configFromEnvironment } from '../config.ts'
+import appOfContract from '../contract.ts'
+import { refusePending } from '../database/migrate.ts'
+import { invalid, notFound, SHOP_USAGE } from '../errors.ts'
+import { UUID } from '../schemas.ts'
+import { storedSecrets } from '../stored-secrets.ts'
+import { type Command, operatorOf } from './command.ts'
+
+const usage = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
+
+/** `shop key create`: an API key without a token. It takes the settings of the server. */
+export const keyCreate: Command = {
+  usage,
+  summary: 'makes an API key for a shop, and prints it this once',
+  async run (args, environment, open) {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { shop: { type: 'string' }, name: { type: 'string' }, scope: { type: 'string', multiple: true }, expires: { type: 'string' } }
+    })
+    const { shop, name, scope: scopes = [], expires } = values
+    if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${usage}`)
+    const expiresAt = expires === undefined ? null : instantFrom(expires)
+    await refuseUnknown(scopes)
+
+    const config = configFromEnvironment(environment)
+    const database = await open(config)
+    try {
+      await refusePending(database)
+      // A key of other peppers than the server's would not work.
+      const remarks: string[] = []
+      await storedSecrets(database.knex, config, { error: (remark: string) => { remarks.push(`${remark}\n`) } }).compare()
+      const found = await shopOf(database.knex, shop)
+      const actor = operatorOf(environment, 'key create')
+      const { key, plaintext } = await createApiKey(apiKeyOptions(config, database.knex), {
+        shopId: found.id, name, scopes, expiresAt, createdBy: actor.id === null ? 'command' : `command:${actor.id}`
+      }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, 'create', made) })
+      return {
+        code: 0,
+        stdout: `${plaintext}\n`,
+        stderr: remarks.join('') + `API key ${key.id} of ${found.name} (${found.id}). It is shown this once.\n` +
+          (found.status === 'active' ? '' : 'The shop is archived: its keys are refused until it is active again.\n')
+      }
+    } finally {
+      await database.close()
+    }
+  }
+}
+
+/** @throws {@link SHOP_INVALID} */
+function instantFrom (text: string): Date {
+  const instant = new Date(text)
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]{5,20}(?:Z|[+-]\d\d:\d\d)$/i.test(text) || Number.isNaN(instant.getTime())) {
+    throw invalid('expires', '--expires must be a date and time with a time zone, such as 2027-01-31T00:00:00Z')
+  }
+  return instant
+}
+
+/**
+ * A key with a misspelt scope would open nothing.
+ *
+ * @throws {@link SHOP_INVALID}
+ */
+async function refuseUnknown (scopes: readonly string[]): Promise<void> {
+  if (scopes.every((scope) => ['read', 'write'].includes(scope))) return
+  const app = await appOfContract()
+  try {
+    await app.ready()
+    const known = ['read', 'write', ...app.mcpTools.map(({ name }) => name)]
+    const unknown = scopes.filter((scope) => !known.includes(scope))
+    if (unknown.length > 0) throw invalid('scope', `No such scope: ${unknown.join(', ')}. Known: ${known.join(', ')}`)
+  } finally {
+    await app.close()
+  }
+}
+
+/** @throws {@link SHOP_NOT_FOUND} */
+async function shopOf (knex: Knex, slugOrId: string): Promise<{ readonly id: string, readonly name: string, readonly status: string }> {
+  const shop = await knex('shops').where(UUID.test(slugOrId) ? { id: slugOrId } : { slug: slugOrId }).first('id', 'name', 'status')
+  if (shop === undefined) throw notFound('shop', slugOrId)
+  return shop
+}

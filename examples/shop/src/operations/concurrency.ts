@@ -1,0 +1,135 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PARENT_REQUEST } from 'mcp-from-routes'
+import type { Config } from '../config.ts'
+import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
+
+/** How many calls of a caller may wait for each one that may run, and for how long, in milliseconds. */
+const WAITING_PER_CALL = 16
+const MAX_WAIT = 10_000
+
+/** How long a call is counted after its client has gone, while its work goes on, in milliseconds: as long as a statement of the database may run. */
+const MAX_ABANDONED = 30_000
+
+/**
+ * A large answer counts for longer, at so many bytes a millisecond: while one is made nobody else is served. Small ones
+ * cost nothing beside the rest of their call.
+ */
+const BYTES_PER_MILLISECOND = 1000
+const SMALL = 32_768
+
+/** Those whose calls are counted together. */
+interface Caller {
+  readonly name: string
+  running: number
+  readonly waiting: Array<() => void>
+}
+
+/** A call under way. It ends with its last part: the work and the answer of its request, and of the inner requests of its tools. */
+interface Call {
+  readonly caller: Caller
+  parts: number
+  /** Of all answers. */
+  bytes: number
+}
+
+/** A request of a call, whose work is done or not. */
+interface Part {
+  readonly call: Call
+  isWorking: boolean
+}
+
+/**
+ * Lets each caller have a number of calls under way; further ones wait their turn, so that no caller takes all
+ * connections to the database, or the memory for many large answers. The API keys of a shop are one caller.
+ *
+ * A call counts until its answer is sent, and for a while longer if that was large; also when its client has gone, as the
+ * work goes on without it. The inner request of a tool call is part of the call.
+ *
+ * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} when too many wait, or for too long
+ */
+export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: max }: Pick<Config, 'MAX_CONCURRENT_CALLS'>): void {
+  const callers = new Map<string, Caller>()
+  const parts = new WeakMap<FastifyRequest, Part>()
+  const maxWaiting = max * WAITING_PER_CALL
+
+  function leave (call: Call): void {
+    call.parts -= 1
+    if (call.parts > 0) return
+    if (call.bytes <= SMALL) end(call.caller)
+    else setTimeout(end, call.bytes / BYTES_PER_MILLISECOND, call.caller)
+  }
+
+  function end (caller: Caller): void {
+    const next = caller.waiting.shift()
+    if (next !== undefined) return next()
+    caller.running -= 1
+    if (caller.running === 0) callers.delete(caller.name)
+  }
+
+  function stopWorking (part: Part): void {
+    if (!part.isWorking) return
+    part.isWorking = false
+    leave(part.call)
+  }
+
+  function follow (call: Call, request: FastifyRequest, reply: FastifyReply): void {
+    const part = { call, isWorking: true }
+    parts.set(request, part)
+    call.parts += 2
+    reply.raw.once('close', () => {
+      if (part.isWorking) setTimeout(stopWorking, MAX_ABANDONED, part).unref()
+      leave(call)
+    })
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const outer = request.raw[PARENT_REQUEST]
+    const call = outer && parts.get(outer)?.call
+    const name = callerOf(request)
+    if (call !== undefined) follow(call, request, reply)
+    if (outer !== undefined || name === undefined) return done()
+
+    const caller = callers.get(name) ?? { name, running: 0, waiting: [] }
+    callers.set(name, caller)
+    const run = (): void => {
+      follow({ caller, parts: 0, bytes: 0 }, request, reply)
+      done()
+    }
+    const refuse = (): void => {
+      reply.header('retry-after', '1')
+      done(new SHOP_TOO_MANY_CONCURRENT_CALLS(max, maxWaiting))
+    }
+    if (caller.running < max) {
+      caller.running += 1
+      return run()
+    }
+    if (caller.waiting.length >= maxWaiting) return refuse()
+    const timer = setTimeout(() => {
+      caller.waiting.splice(caller.waiting.indexOf(turn), 1)
+      refuse()
+    }, MAX_WAIT)
+    const turn = (): void => {
+      clearTimeout(timer)
+      run()
+    }
+    caller.waiting.push(turn)
+  })
+
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    const part = parts.get(request)
+    if (part !== undefined) {
+      if (typeof payload === 'string' || Buffer.isBuffer(payload)) part.call.bytes += payload.length
+      stopWorking(part)
+    }
+    done(null, payload)
+  })
+}
+
+function callerOf ({ identity }: FastifyRequest): string | undefined {
+  switch (identity?.kind) {
+    case 'api-key': return `shop:${identity.shopId}`
+    case 'machine': return `machine:${identity.clientId}`
+    case 'user': return `user:${identity.subject}`
+    default: return undefined
+  }
+}

@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox'
+import { listRules } from '../list.ts'
+import { type Filter, search } from '../list-filters.ts'
+import { Name, Nullable, serverFields } from '../schemas.ts'
+
+const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
+const Details = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only'
+})
+
+export const AccountInput = Type.Object({
+  name: Name,
+  hash_name: Type.Optional(HashName),
+  details: Type.Optional(Details)
+}, { additionalProperties: false })
+
+export const AccountChanges = Type.Partial(AccountInput, { additionalProperties: false })
+
+export const Account = Type.Object({
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  name: Name,
+  hash_name: HashName,
+  details: Details,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
+
+const missingPay: Filter = {
+  schema: Type.Boolean({ description: 'true: only those without a customer at the payment provider; false: only those with one' }),
+  apply: (query, missing: boolean) => {
+    query.whereRaw(`nullif(details->>'pay_customer_id', '') is ${missing ? 'null' : 'not null'}`)
+  }
+}
+
+export const list = listRules(Account, { sort: 'name', filters: { q: search(['name', 'hash_name']), missing_pay: missingPay } })

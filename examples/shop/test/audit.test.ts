@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startPayStandIn } from 'pay-reconcile/testing'
+import t from 'tap'
+import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
+
+const SECRET = 'sk_test_canary'
+
+const standIn = await startPayStandIn({ accounts: { [SECRET]: { customers: [{ id: 'cus_1' }] } }, log: () => {} })
+t.teardown(async () => await standIn.close())
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, ['owner', 'staff', 'admin'])
+const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url } })
+const machine = client(app, '', bearer(await idp.machineToken()))
+const [owner, staff, admin] = await Promise.all(['owner', 'staff', 'admin'].map(async (name) => {
+  const as = client(app, '', bearer(await idp.userToken(name)))
+  return { as, id: (await as('GET', '/me')).body.id as string }
+})) as [Person, Person, Person]
+interface Person { readonly as: typeof machine, readonly id: string }
+await knex('users').where({ id: admin.id }).update({ roles: ['admin'] })
+
+const here = await createShop(database, 'here')
+const at = `/shops/${here}`
+await knex('shop_members').insert([{ shop_id: here, user_id: owner.id, role: 'owner' }, { shop_id: here, user_id: staff.id, role: 'staff' }])
+
+const ownerOnly = { statusCode: 403, code: 'SHOP_OWNER_ONLY', error: 'Forbidden', message: 'Only owners of the shop and admins may do this' }
+
+/** What the trail gained by the work, oldest first, without what a test cannot know. */
+async function gainedBy (work: () => Promise<unknown>): Promise<object[]> {
+  const { length: count } = await knex('audit').select('id')
+  await work()
+  const { body } = await admin.as('GET', '/admin/audit?sort=at&limit=200')
+  return body.slice(count).map(({ id, at: time, request_id: request, ...entry }: Record<string, unknown>) => {
+    t.match({ id, time, request }, { id: UUID, time: INSTANT, request: /./ })
+    return entry
+  })
+}
+
+const by = (person: Person, name: string) => ({ actor_kind: 'user', actor_id: person.id, actor_name: name })
+const about = (recordKind: string, recordId: string, operation: string, action: string, changes: object, shopId: string | null = here) =>
+  ({ shop_id: shopId, operation, action, record_kind: recordKind, record_id: recordId, changes })
+
+t.test('API keys and the payment key are the owners\' to change: staff see the keys, and no more', async (t) => {
+  const made = await owner.as('POST', `${at}/api-keys/`, { name: 'ours' })
+  t.equal(made.status, 201)
+  t.match(await staff.as('GET', `${at}/api-keys/`), { status: 200, body: [{ name: 'ours' }] })
+  for (const [method, path, body] of [
+    ['POST', `${at}/api-keys/`, { name: 'theirs' }],
+    ['DELETE', `${at}/api-keys/${made.body.id}`],
+    ['PUT', `${at}/pay/key`, { pay_secret_key: SECRET }],
+    ['PUT', `${at}/pay/key`, { pay_secret_key: 'not read' }],
+    ['DELETE', `${at}/pay/key`],
+    ['GET', `${at}/audit`]
+  ] as const) {
+    const { status, body: said } = await staff.as(method, path, body)
+    t.strictSame([status, said], [403, ownerOnly], `${method} ${path}`)
+  }
+  t.equal((await staff.as('GET', `${at}/pay/status`)).status, 200)
+  for (const as of [owner.as, machine, admin.as]) {
+    const { status, body } = await as('POST', `${at}/api-keys/`, { name: 'ours' })
+    t.equal(status, 201)
+    t.equal((await as('DELETE', `${at}/api-keys/${body.id}`)).status, 204)
+  }
+})
+
+t.test('an API key that is made and revoked is told with who did it, and nothing secret', async (t) => {
+  let key: { id: string, prefix: string } = { id: '', prefix: '' }
+  let revokedAt = ''
+  const gained = await gainedBy(async () => {
+    key = (await owner.as('POST', `${at}/api-keys/`, { name: 'Printer', scopes: ['read'], expires_at: '2099-01-01T00:00:00.000Z' })).body
+    await machine('DELETE', `${at}/api-keys/${key.id}`)
+    await owner.as('DELETE', `${at}/api-keys/${key.id}`)
+    revokedAt = (await owner.as('GET', `${at}/api-keys/?limit=1000`)).body.find(({ id }: { id: string }) => id === key.id).revoked_at
+    await owner.as('POST', `${at}/api-keys/`, { name: 'refused', scopes: ['nothing'] })
+  })
+  const fresh = (after: unknown) => ({ before: null, after })
+  t.strictSame(gained, [
+    {
+      ...by(owner, 'owner'),
+      ...about('api_key', key.id, 'create_api_key', 'create', {
+        name: fresh('Printer'), prefix: fresh(key.prefix), scopes: fresh(['read']), expires_at: fresh('2099-01-01T00:00:00.000Z')
+      })
+    },
+    { actor_kind: 'machine', actor_id: 'test-machine', actor_name: null, ...about('api_key', key.id, 'revoke_api_key', 'update', { revoked_at: fresh(revokedAt) }) }
+  ])
+})
+
+t.test('each change of members, the payment key and settings is told, of shops and people too', async (t) => {
+  const made = (await admin.as('POST', '/shops', { name: 'Tea House', currency: 'GBP' })).body
+  const shop = `/shops/${made.id}`
+  const gained = await gainedBy(async () => {
+    await owner.as('PATCH', `${at}/members/${staff.id}`, { role: 'owner' })
+    await owner.as('PATCH', `${at}/members/${staff.id}`, {})
+    await staff.as('PATCH', `${at}/members/${staff.id}`, { role: 'staff' })
+    await owner.as('DELETE', `${at}/members/${staff.id.toUpperCase()}`)
+    await owner.as('POST', `${at}/members`, { user_id: staff.id })
+    await owner.as('POST', `${at}/members`, { user_id: staff.id })
+    await owner.as('DELETE', `${at}/pay/key`)
+    for (let times = 0; times < 2; times++) await owner.as('PUT', `${at}/pay/key`, { pay_secret_key: SECRET })
+    await owner.as('DELETE', `${at}/pay/key`)
+    await staff.as('PATCH', `${at}/config`, { locale: 'pt-BR', time_zone: 'UTC' })
+    await staff.as('PATCH', `${at}/config`, { locale: '?' })
+    await admin.as('PATCH', shop, { status: 'archived' })
+    await admin.as('DELETE', shop)
+    await admin.as('PATCH', `/admin/users/${staff.id}`, { active: false })
+    await admin.as('PATCH', `/admin/users/${staff.id}`, { active: true, roles: [] })
+  })
+  t.strictSame(gained, [
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'update_member', 'update', { role: { before: 'staff', after: 'owner' } }) },
+    { ...by(staff, 'staff'), ...about('member', staff.id, 'update_member', 'update', { role: { before: 'owner', after: 'staff' } }) },
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'remove_member', 'delete', { role: { before: 'staff', after: null } }) },
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'add_member', 'create', { role: { before: null, after: 'staff' } }) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, 'set_pay_key', 'create', { configured: { before: null, after: true } }) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, 'set_pay_key', 'update', {}) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, 'delete_pay_key', 'delete', { configured: { before: true, after: null } }) },
+    { ...by(staff, 'staff'), ...about('shop_config', here, 'update_shop_config', 'update', { locale: { before: 'en', after: 'pt-BR' } }) },
+    { ...by(admin, 'admin'), ...about('shop', made.id, 'update_shop', 'update', { status: { before: 'active', after: 'archived' } }, made.id) },
+    {
+      ...by(admin, 'admin'),
+      ...about('shop', made.id, 'delete_shop', 'delete', {
+        slug: { before: 'tea-house', after: null }, name: { before: 'Tea House', after: null }, currency: { before: 'GBP', after: null }, status: { before: 'archived', after: null }
+      }, made.id)
+    },
+    { ...by(admin, 'admin'), ...about('user', staff.id, 'update_user', 'update', { active: { before: true, after: false } }, null) },
+    { ...by(admin, 'admin'), ...about('user', staff.id, 'update_user', 'update', { active: { before: false, after: true } }, null) }
+  ], 'and nothing of what was refused, or changed nothing')
+  t.notMatch(JSON.stringify(await knex('audit')), 'canary')
+})
+
+t.test('a write and its entry are one: without the entry there is no write', async (t) => {
+  await knex.raw("alter table audit add constraint audit_is_away check (operation = 'list_audit') not valid")
+  t.teardown(async () => await knex.raw('alter table audit drop constraint if exists audit_is_away'))
+  const before = await Promise.all(['shop_members', 'api_keys', 'shops', 'users'].map(async (table) => await knex(table).orderBy('created_at').select('*')))
+  for (const [status, method, path, body] of [
+    [500, 'PATCH', `${at}/members/${staff.id}`, { role: 'owner' }],
+    [503, 'POST', `${at}/api-keys/`, { name: 'unseen' }],
+    [500, 'PUT', `${at}/pay/key`, { pay_secret_key: SECRET }],
+    [500, 'PATCH', `${at}/config`, { locale: 'de' }],
+    [500, 'DELETE', at],
+    [500, 'PATCH', `/admin/users/${staff.id}`, { roles: ['admin'] }]
+  ] as const) t.equal((await admin.as(method, path, body)).status, status, `${method} ${path}`)
+  t.strictSame(await Promise.all(['shop_members', 'api_keys', 'shops', 'users'].map(async (table) => await knex(table).orderBy('created_at').select('*'))), before)
+  await knex.raw('alter table audit drop constraint audit_is_away')
+})
+
+t.test('entries are listed newest first, filtered and in pages, for a shop and for all of them', async (t) => {
+  const elsewhere = await createShop(database, 'elsewhere')
+  await machine('PATCH', `/shops/${elsewhere}/config`, { locale: 'fr' })
+  const [own, all] = [await owner.as('GET', `${at}/audit?limit=200`), await admin.as('GET', '/admin/audit?limit=200')]
+  t.strictSame([own.status, all.status], [200, 200])
+  t.strictSame(own.body, all.body.filter(({ shop_id: shop }: { shop_id: string }) => shop === here))
+  t.strictSame(all.body.map(({ at: time }: { at: string }) => time), all.body.map(({ at: time }: { at: string }) => time).toSorted().toReversed())
+  t.match(all.body[0], { shop_id: elsewhere, changes: { locale: { after: 'fr' } } })
+  t.equal(own.headers['content-range'], `audit 0-200/${own.body.length}`)
+
+  const page = await owner.as('GET', `${at}/audit?skip=1&limit=2`)
+  t.strictSame([page.body, page.headers['content-range']], [own.body.slice(1, 3), `audit 1-3/${own.body.length}`])
+  const kinds = async (filter: object) => (await owner.as('GET', `${at}/audit?filter=${encodeURIComponent(JSON.stringify(filter))}`)).body.map(({ operation }: { operation: string }) => operation)
+  t.strictSame(await kinds({ record_kind: ['pay_key'] }), ['delete_pay_key', 'set_pay_key', 'set_pay_key'])
+  t.strictSame(await kinds({ actor_id: [staff.id], action: ['update'], at_gte: own.body.at(-1).at }), ['update_shop_config', 'update_member'])
+  t.strictSame(await kinds({ id: [own.body[1].id] }), [own.body[1].operation])
+  t.strictSame(await kinds({ at_lte: '2000-01-01T00:00:00Z' }), [])
+  t.match(await owner.as('GET', `${at}/audit?sort=changes`), { status: 422, body: { field: 'sort' } })
+})
+
+t.test('an entry is never changed or deleted', async (t) => {
+  for (const statement of ["update audit set actor_id = 'nobody'", 'delete from audit', 'truncate audit']) {
+    await t.rejects(async () => await knex.raw(statement), { message: /audit is append-only/ }, statement)
+  }
+})
+
+t.test('a reconciliation that changes accounts ends when the admin who started it is shut out, or is none any more', async (t) => {
+  await owner.as('PUT', `${at}/pay/key`, { pay_secret_key: SECRET })
+  await knex('accounts').insert(Array.from({ length: 30 }, (_, n) => ({ shop_id: here, name: `Account ${n}`, details: { pay_customer_id: 'cus_1' } })))
+  const boss = { as: client(app, '', bearer(await idp.userToken('staff'))), id: staff.id }
+  for (const [what, change] of [['inactive', { active: false }], ['no admin', { roles: [] }]] as const) {
+    await knex('users').where({ id: boss.id }).update({ active: true, roles: ['admin'] })
+    const started = await boss.as('POST', '/admin/accounts/reconcile', { mode: 'sync', shop_id: here, dry_run: false })
+    t.equal(started.status, 202)
+    t.equal((await admin.as('PATCH', `/admin/users/${boss.id}`, change)).status, 200)
+    let run = started.body
+    while (run.status === 'running') {
+      await sleep(50)
+      run = (await admin.as('GET', `/admin/accounts/reconcile/${run.id}`)).body
+    }
+    t.match(run, { status: 'done', shops: { stopped: [{ shop_id: here, reason: 'PAY_RECONCILE_RUN_FORBIDDEN' }] } }, what)
+    t.ok(run.processed < 30, `${run.processed} of 30 accounts`)
+  }
+})

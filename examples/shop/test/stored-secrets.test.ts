@@ -1,0 +1,104 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { configFromEnvironment } from '../src/config.ts'
+import { openDatabase } from '../src/database/index.ts'
+import { migrate } from '../src/database/migrate.ts'
+import { serve } from '../src/serve.ts'
+import { keyRing } from '../src/shops/key-ring.ts'
+import { storedSecrets } from '../src/stored-secrets.ts'
+import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { lastingData } from './process.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t)
+const machine = bearer(await idp.machineToken())
+const shop = await createShop(database, 'here')
+const right = { API_KEY_PEPPERS: [idp.settings['API_KEY_PEPPERS']!], PAY_KEY_SECRETS: [idp.settings['PAY_KEY_SECRETS']!], ALLOW_INSECURE: [] }
+const other = `test:${'o'.repeat(32)}`
+
+/** Compares, and returns what was logged and what readiness says. */
+async function compare (settings: typeof right | object): Promise<{ logged: readonly string[], state: string }> {
+  const logged: string[] = []
+  const stored = storedSecrets(knex, { ...right, ...settings }, { error: (line: string) => { logged.push(line) } } as never)
+  await stored.compare()
+  return { logged, state: stored.state }
+}
+
+t.beforeEach(async () => {
+  await knex('api_keys').delete()
+  await knex('shops').update({ pay_secret_key: null })
+})
+
+async function makeKey (settings = {}): Promise<{ id: string, plaintext: string }> {
+  const app = await build(t, database, idp, { settings })
+  return (await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: machine, payload: { name: 'stored' } })).json()
+}
+
+t.test('an empty database fits every secret', async (t) => {
+  t.strictSame(await compare({ API_KEY_PEPPERS: [other], PAY_KEY_SECRETS: [other] }), { logged: [], state: 'ok' })
+})
+
+t.test('a pepper with the right id and another secret is told, whether it is the only one or an old one', async (t) => {
+  const { id } = await makeKey()
+  t.strictSame(await compare({}), { logged: [], state: 'ok' })
+  t.strictSame(await compare({ API_KEY_PEPPERS: [`new:${'n'.repeat(32)}`, ...right.API_KEY_PEPPERS] }), { logged: [], state: 'ok' }, 'an older one is enough')
+  const said = 'API_KEY_PEPPERS lacks the secrets of 1 of 1 stored API keys, named test: every call with one of them gets 401. ' +
+    'Restore them behind the newest secret, each with its id; if they are gone for good, revoke these keys and make new ones.'
+  await t.rejects(compare({ API_KEY_PEPPERS: [other] }), {
+    code: 'SHOP_SETTINGS', message: `These settings cannot be used:\n  ${said} To start all the same, put lost-secrets into ALLOW_INSECURE`
+  })
+  t.strictSame(await compare({ API_KEY_PEPPERS: [other], ALLOW_INSECURE: ['lost-secrets'] }), {
+    logged: [said], state: 'API_KEY_PEPPERS lacks a secret that stored API keys need'
+  })
+  for (const end of [{ revoked_at: new Date() }, { revoked_at: null, expires_at: new Date(0) }]) {
+    await knex('api_keys').where({ id }).update(end)
+    t.strictSame(await compare({ API_KEY_PEPPERS: [other] }), { logged: [], state: 'ok' }, 'a key that is no longer good needs none')
+  }
+})
+
+t.test('when some keys are lost the server starts, and says so', async (t) => {
+  await makeKey()
+  await knex('api_keys').insert({
+    id: randomUUID(), shop_id: shop, name: 'lost', prefix: 'lost', fingerprint: randomBytes(32), pepper_id: '2024:check', hash: randomBytes(96), created_at: new Date(), created_by: 'test'
+  })
+  const another = await createShop(database, 'there')
+  await knex('shops').where({ id: shop }).update({ pay_secret_key: keyRing(right.PAY_KEY_SECRETS).seal('sk_test_x', shop) })
+  await knex('shops').where({ id: another }).update({ pay_secret_key: keyRing([`2024:${'l'.repeat(32)}`]).seal('sk_test_x', another) })
+  t.match(await compare({}), {
+    logged: [/^API_KEY_PEPPERS lacks the secrets of 1 of 2 stored API keys, named 2024: /, /^PAY_KEY_SECRETS lacks the secrets of 1 of 2 stored payment keys, named 2024: every call to the payment provider for their shops gets 500\. /],
+    state: 'API_KEY_PEPPERS lacks a secret that stored API keys need; PAY_KEY_SECRETS lacks a secret that stored payment keys need'
+  })
+
+  const app = await build(t, database, idp)
+  await app.storedSecrets.compare()
+  const { statusCode, body } = await app.inject('/readyz')
+  t.match([statusCode, JSON.parse(body)], [200, { status: 'ready', checks: { secrets: /^API_KEY_PEPPERS lacks .*; PAY_KEY_SECRETS lacks / } }])
+})
+
+t.test('a key that names its pepper by the id alone is good, and names the secret too after its next use', async (t) => {
+  const { id, plaintext } = await makeKey()
+  const pepper = async (): Promise<string> => (await knex('api_keys').where({ id }).first('pepper_id')).pepper_id
+  const full = await pepper()
+  t.match(full, /^test:[\w-]{8}$/)
+  await knex('api_keys').where({ id }).update({ pepper_id: 'test' })
+  t.strictSame(await compare({}), { logged: [], state: 'ok' })
+  const app = await build(t, database, idp)
+  t.equal((await app.inject({ url: `/shops/${shop}/tags`, headers: { 'x-api-key': plaintext } })).statusCode, 200)
+  for (let tries = 0; tries < 500 && await pepper() !== full; tries++) await sleep(20)
+  t.equal(await pepper(), full)
+})
+
+t.test('a server whose secret opens no stored payment key does not start', async (t) => {
+  const data = await lastingData(t)
+  const config = configFromEnvironment({
+    ...data, PORT: '0', LOG_LEVEL: 'silent', IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: right.API_KEY_PEPPERS[0], PAY_KEY_SECRETS: other
+  })
+  const before = await openDatabase(config)
+  await migrate(before)
+  const id = await createShop(before, 'sealed')
+  await before.knex('shops').where({ id }).update({ pay_secret_key: keyRing(right.PAY_KEY_SECRETS).seal('sk_test_x', id) })
+  await before.close()
+  await t.rejects(serve(config), { code: 'SHOP_SETTINGS', message: /^These settings cannot be used:\n {2}PAY_KEY_SECRETS lacks the secrets of 1 of 1 stored payment keys, named test: / })
+})
