@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,8 +9,9 @@ import { configFromEnvironment } from '../examples/shop/src/config.ts'
 import { callbackFrom } from '../examples/shop/src/demo/identity-provider.ts'
 import { lastingData, readDemo, start } from '../examples/shop/test/process.ts'
 import { callbackPort } from '../packages/oauth-discovery-shim/test/callback-port.ts'
-import { type Fence, fencesOf, quotes } from './docs/fences.ts'
+import { type Fence, fencesOf } from './docs/fences.ts'
 import { type Shell, shell } from './docs/shell.ts'
+import { asHere, type Places, typed } from './docs/typed.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -20,14 +22,12 @@ const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
 await callbackPort(t)
 
 /** What is where here and elsewhere in the pages. */
-const places: ReadonlyArray<readonly [written: string, here: string]> = [
+const places: Places = [
   ['./examples/shop/.data', settings.DATA_DIR],
   ['http://localhost:8080', baseUrl],
   ['http://127.0.0.1:8081', idp.issuer],
   ['http://127.0.0.1:8082', pay.url]
 ]
-const asHere = (text: string): string => places.reduce((result, [written, here]) => result.replaceAll(written, here), text)
-const asWritten = (text: string): string => places.reduce((result, [written, here]) => result.replaceAll(here, written), text)
 
 const modules = t.fixture('symlink', join(root, 'node_modules'))
 
@@ -65,12 +65,8 @@ function terminal (t: Test, page: string): Shell {
 
 /** How each kind of fence is known to be right; `next` is the fence behind it. */
 const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'], next: Fence | undefined) => Promise<void> | void>> = {
-  async sh (t, { text, line }, run, next) {
-    const { code, output } = text === 'npm ci && npm start\n' ? { code: 0, output: demo.output() } : await run(asHere(text))
-    t.equal(code, 0, `line ${line} succeeds`)
-    if (next?.info !== 'text') return
-    const printed = asWritten(output)
-    t.ok(quotes(next.text, printed), `line ${next.line} is what line ${line} prints`, { quoted: next.text, printed })
+  async sh (t, fence, run, next) {
+    await typed(t, fence, next, fence.text === 'npm ci && npm start\n' ? async () => ({ code: 0, output: demo.output() }) : run, places)
   },
   text (t, { line }) { t.pass(`line ${line} was compared`) },
   ts (t, { info, text, line }) {
@@ -96,7 +92,10 @@ t.test('the demo is started as npm start does', (t) => {
   t.end()
 })
 
-for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))) {
+/** Those of a server in production have a test of their own. */
+const elsewhere: readonly string[] = ['production.md', 'backup.md']
+
+for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && !elsewhere.includes(name))) {
   t.test(`docs/${page} says what happens`, async (t) => {
     const fences = fencesOf(read(`docs/${page}`))
     const { run } = terminal(t, page)
@@ -108,6 +107,36 @@ for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWit
     }
   })
 }
+
+t.test('the tour can be taken twice: a second sign-in makes another tag', async (t) => {
+  const signIn = fencesOf(read('docs/tour.md')).find(({ text }) => text.includes('mcp-remote'))!
+  const [start] = fencesOf(read('docs/tour.md')).filter(({ text }) => text.startsWith('demo () {'))
+  const { run } = terminal(t, 'tour.md')
+  await run(asHere(start!.text, places))
+  for (let times = 0; times < 2; times++) t.match(await run(signIn.text), { code: 0, output: /^created sale-\d+\n$/ })
+})
+
+t.test('no shell takes a URL of the pages for a pattern of file names', (t) => {
+  for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))) {
+    for (const { info, text, line } of fencesOf(read(`docs/${page}`))) {
+      if (info === 'sh') t.notMatch(text.replace(/'[^']*'|"[^"]*"/g, ''), /^\s*curl.*\/\S*\?/m, `docs/${page}, line ${line}`)
+    }
+  }
+  t.end()
+})
+
+t.test('the two commands warn of nothing on this version of Node.js', (t) => {
+  const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--ignore-scripts', '--offline'], { cwd: root, encoding: 'utf8' })
+  t.equal(status, 0)
+  t.notMatch(stderr, /EBADENGINE/)
+  t.notMatch(demo.output(), /WARNING|Unsupported/)
+  t.end()
+})
+
+t.test('every package says how to install it without the registry', (t) => {
+  for (const name of readdirSync(join(root, 'packages'))) t.match(read(`packages/${name}/README.md`), new RegExp(`^npm pack -w ${name} `, 'm'))
+  t.end()
+})
 
 t.test('the client of browser-login.md is the one that the server tells MCP clients about', async (t) => {
   const [{ text } = { text: '' }] = fencesOf(read('docs/browser-login.md'))

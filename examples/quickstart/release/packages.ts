@@ -21,11 +21,12 @@ export function programOf (name: string): string {
   return readFileSync(join(root, 'examples/quickstart', `${name}.ts`), 'utf8')
 }
 
-/** @returns what the README of a package tells to install, itself included */
+/** @returns what the README of a package tells to install, itself included: by its name, also where it is a packed file */
 export function installCommandsOf (name: string): readonly string[] {
   const readme = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')
-  const [, commands = ''] = /## Install\n\n```sh\n([^]*?)```/.exec(readme) ?? []
+  const [, commands = ''] = /## Install\n[^]*?```sh\n([^]*?)```/.exec(readme) ?? []
   return commands.split('\n').flatMap((line) => /^npm install ([^#]+)/.exec(line)?.[1]?.trim().split(' ') ?? [])
+    .map((wanted) => /^~\/(.+)-\d+\.\d+\.\d+\.tgz$/.exec(wanted)?.[1] ?? wanted)
 }
 
 /** @returns what can be imported of a package: `pay-reconcile`, `pay-reconcile/knex` */

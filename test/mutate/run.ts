@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export type Outcome = 'passed' | 'failed' | 'timed out'
+
+/**
+ * Runs one test file until its first failure, for so many milliseconds at most.
+ *
+ * @param env additional environment
+ */
+export async function runTest (file: string, directory: string, limit: number, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  // a group of its own, so that what the test started ends with it
+  const test = spawn(process.execPath, ['--import', '@tapjs/typescript/import', file], {
+    cwd: directory,
+    detached: true,
+    stdio: 'ignore',
+    env: { ...process.env, ...env, TS_NODE_TRANSPILE_ONLY: '1', TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limit / 1000)) }
+  })
+  const end = (): void => {
+    try {
+      process.kill(-test.pid!, 'SIGKILL')
+    } catch {} // it ended before
+  }
+  const timer = setTimeout(end, limit)
+  process.once('exit', end)
+  const [code, signal] = await once(test, 'exit')
+  process.off('exit', end)
+  clearTimeout(timer)
+  end()
+  if (signal !== null) return 'timed out'
+  return code === 0 ? 'passed' : 'failed'
+}

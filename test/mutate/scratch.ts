@@ -1,0 +1,25 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, relative } from 'node:path'
+
+const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', '.git', '.tap', '.data'])
+
+/** A copy of the repository with its build. It shares the dependencies; packages of the repository are those of the copy. */
+export function scratchCopy (root: string): string {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'mutate-')))
+  cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) })
+  for (const home of ['', ...workspaces(root)]) {
+    if (!existsSync(join(root, home, 'node_modules'))) continue
+    mkdirSync(join(copy, home, 'node_modules'))
+    for (const name of readdirSync(join(root, home, 'node_modules'))) {
+      const target = realpathSync(join(root, home, 'node_modules', name))
+      const isOurs = !relative(root, target).includes('node_modules')
+      symlinkSync(isOurs ? join(copy, relative(root, target)) : target, join(copy, home, 'node_modules', name))
+    }
+  }
+  return copy
+}
+
+function workspaces (root: string): readonly string[] {
+  return ['packages', 'examples'].flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name)))
+}

@@ -1,0 +1,63 @@
+import { readdirSync } from 'node:fs'
+import t from 'tap'
+import { settings } from '../examples/shop/src/config.ts'
+import { secretPattern } from '../examples/shop/src/operations/logging.ts'
+import { keyPattern } from '../packages/dual-auth/src/api-key.ts'
+import { growth, TOO_MUCH } from './patterns/cost.ts'
+import { hostileStrings } from './patterns/hostile.ts'
+import { patternsIn } from './patterns/sources.ts'
+
+/** Patterns that are put together at run time, as they are then. */
+const computed: Readonly<Record<string, RegExp>> = {
+  'examples/shop/src/config.ts: pattern: `^(${oneOf(RISKS)}(\\\\s*,\\\\s*${oneOf(RISKS)})*)?$`': // eslint-disable-line no-template-curly-in-string
+    new RegExp((settings['ALLOW_INSECURE'] as { pattern: string }).pattern, 'u'),
+  "examples/shop/src/operations/logging.ts: new RegExp([...TEXTS, `\\\\b${marker}_${leastOf(20, '[\\\\w-]')}`].join('|'), 'gi')": // eslint-disable-line no-template-curly-in-string
+    secretPattern('shop'),
+  "examples/shop/src/operations/protection.ts: new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\\]]/g, '\\\\$&')}(:\\\\d+)?$`)": // eslint-disable-line no-template-curly-in-string
+    /^http:\/\/localhost(:\d+)?$/,
+  'packages/dual-auth/src/api-key.ts: new RegExp(`^${keyPattern(marker)}$`)': // eslint-disable-line no-template-curly-in-string
+    new RegExp(`^${keyPattern('shop')}$`)
+}
+
+/** Patterns that no caller and no other server can choose the input of. */
+const unreachable: Readonly<Record<string, string>> = {
+  "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')": 'a pattern of the host, on a value of its own schemas',
+  "packages/mcp-from-routes/src/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run',
+  'packages/mcp-from-routes/src/path.ts: pattern': 'no JSON Schema but a part of a path, which only the router runs',
+  'packages/mcp-from-routes/src/printed.ts: /^((?:│ {3}| {4})*)(├── |└── )?(.+)$/': 'on what Fastify prints of the routes of the host',
+  'packages/mcp-from-routes/src/printed.ts: /^(.*?) \\([A-Z-]+\\)(?: (\\{.*\\}))?$/': 'on what Fastify prints of the routes of the host'
+}
+
+const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src']
+const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => `${folder}/${file}`))
+const patterns = patternsIn(files.sort())
+
+t.test('every pattern of the sources is measured here, or cannot be reached', async (t) => {
+  const places = patterns.map(({ place }) => place)
+  t.strictSame(patterns.filter(({ place, source }) => source === undefined && !(place in computed) && !(place in unreachable)).map(({ place }) => place), [])
+  t.strictSame([...Object.keys(computed), ...Object.keys(unreachable)].filter((place) => !places.includes(place)), [], 'none is gone')
+})
+
+for (const { place, source = '', flags } of patterns) {
+  if (place in unreachable) continue
+  const { source: text, flags: own } = computed[place] ?? new RegExp(source, flags)
+  const pattern = new RegExp(text, [...new Set(`${own}g`)].join(''))
+  t.test(`takes four times as long for four times the input: ${place}`, async (t) => {
+    const { ratio, input } = growth((string) => { string.replace(pattern, '') }, hostileStrings(pattern))
+    t.ok(ratio <= TOO_MUCH, `${ratio.toFixed(1)} times as long for ${JSON.stringify(input)}…`)
+  })
+}
+
+for (const [quality, pattern, isLinear] of [
+  ['one that starts at each place of a run', /\beyJ[\w-]+\.[\w.-]+/g, false],
+  ['one that tries each end of a run', /\/+$/g, false],
+  ['one that reads to the end of a line from each beginning', /(^| - )Client .+ is gone/g, false],
+  ['one that divides a run in two', /^\d+\d+$/g, false],
+  ['one that can match a character in two ways', /^(?:a|a)*$/g, false],
+  ['one that is anchored', /^[a-z]+(?:-[a-z]+)*$/g, true],
+  ['one that looks behind for the beginning of a run', /(?<![a-z])[a-z]+_mismatch/g, true]
+] as const) {
+  t.test(`the measure knows ${quality}`, async (t) => {
+    t.equal(growth((string) => { string.replace(pattern, '') }, hostileStrings(pattern)).ratio <= TOO_MUCH, isLinear)
+  })
+}

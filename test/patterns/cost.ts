@@ -1,0 +1,44 @@
+import type { Hostile } from './hostile.ts'
+
+/** Below this, in milliseconds, a run of the longest string is not worth another look. */
+const FAST = 0.3
+
+/** Lengths of strings, in characters. It begins with short ones, on which the worst patterns end yet. */
+const LENGTHS = [20, 512, 4096]
+
+/** Far above linear growth, which is 4, and below the quadratic, which is 16. */
+export const TOO_MUCH = 8
+
+/** How often a run is repeated; the fastest one has the least of what else the machine does. */
+const RUNS = 5
+
+/**
+ * How much more a function costs on a string four times as long: 4 when it is linear, 16 when it is quadratic. Of all
+ * strings, the worst one counts, or the first that grows {@link TOO_MUCH}.
+ */
+export function growth (run: (input: string) => void, strings: readonly Hostile[]): { readonly ratio: number, readonly input: string } {
+  let worst = { ratio: 4, input: '' }
+  for (const length of LENGTHS) {
+    for (const string of strings) {
+      const input = string(length)
+      if (cost(run, input, 1) < FAST) continue
+      const ratio = cost(run, input) / cost(run, string(length / 4))
+      if (ratio > worst.ratio) worst = { ratio, input: input.slice(0, 80) }
+      // Longer strings may never end.
+      if (ratio > TOO_MUCH) return worst
+    }
+  }
+  return worst
+}
+
+/** CPU time in milliseconds. */
+function cost (run: (input: string) => void, input: string, runs = RUNS): number {
+  let least = Infinity
+  for (let left = runs; left > 0; left--) {
+    const before = process.cpuUsage()
+    run(input)
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / 1000)
+  }
+  return Math.max(least, 0.001)
+}
