@@ -11,8 +11,8 @@ const MAX_WAIT = 10_000
 const MAX_ABANDONED = 30_000
 
 /**
- * A large answer counts for longer, at so many bytes a millisecond: while one is made nobody else is served. Small ones
- * cost nothing beside the rest of their call.
+ * While a large answer is made, nobody else is served. So a caller's large answers leave their places one after the
+ * other, at so many bytes a millisecond for all of them. Small ones cost nothing beside the rest of their call.
  */
 const BYTES_PER_MILLISECOND = 1000
 const SMALL = 32_768
@@ -21,6 +21,8 @@ const SMALL = 32_768
 interface Caller {
   readonly name: string
   running: number
+  /** When the last of its large answers leaves its place, by `performance.now()`. */
+  leavesAt: number
   readonly waiting: Array<() => void>
 }
 
@@ -55,8 +57,11 @@ export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: 
   function leave (call: Call): void {
     call.parts -= 1
     if (call.parts > 0) return
-    if (call.bytes <= SMALL) end(call.caller)
-    else setTimeout(end, call.bytes / BYTES_PER_MILLISECOND, call.caller)
+    const { caller, bytes } = call
+    if (bytes <= SMALL) return end(caller)
+    const now = performance.now()
+    caller.leavesAt = Math.max(caller.leavesAt, now) + bytes / BYTES_PER_MILLISECOND
+    setTimeout(end, caller.leavesAt - now, caller)
   }
 
   function end (caller: Caller): void {
@@ -89,7 +94,7 @@ export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: 
     if (call !== undefined) follow(call, request, reply)
     if (outer !== undefined || name === undefined) return done()
 
-    const caller = callers.get(name) ?? { name, running: 0, waiting: [] }
+    const caller = callers.get(name) ?? { name, running: 0, leavesAt: 0, waiting: [] }
     callers.set(name, caller)
     const run = (): void => {
       follow({ caller, parts: 0, bytes: 0 }, request, reply)
