@@ -12,8 +12,12 @@ const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
 
+/** On the query of a client that cannot go on after a page that ended early. */
+const WHOLE = Symbol('whole')
+
 /** A list request after validation. */
 export interface ListQuery {
+  readonly [WHOLE]?: true
   readonly skip: number
   readonly limit: number
   readonly filter?: Readonly<Record<string, unknown>>
@@ -101,8 +105,8 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) query['sort'] = sortFromPair(fromJson('sort', query['sort']) as unknown[])
   if (query['range'] !== undefined) readRange(query)
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
-  // Whoever names the records wants all of them: react-admin does so without a limit.
-  if (query['limit'] === undefined && Array.isArray(id)) query['limit'] = Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT)
+  // react-admin names the records and no limit, and expects all of them.
+  if (query['limit'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: true })
 }
 
 function sortFromPair ([field, direction, ...more]: readonly unknown[]): string {
@@ -120,7 +124,7 @@ function readRange (query: Record<string, unknown>): void {
   if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], as [0, 24]')
   if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not hold more than ${MAX_LIMIT} records, nor start behind ${MAX_SKIP}`)
   delete query['range']
-  Object.assign(query, { skip: first, limit: last - first + 1 })
+  Object.assign(query, { skip: first, limit: last - first + 1, [WHOLE]: true })
 }
 
 function fromJson (field: string, text: unknown): unknown {
@@ -134,8 +138,12 @@ function fromJson (field: string, text: unknown): unknown {
 /**
  * The Content-Range of a page: what was skipped, what to skip for the next page, and how many records match in all. The
  * second is skip + limit, also beyond the last record, unless the page ended early because its records are large.
+ *
+ * @throws 422 `SHOP_INVALID` when such a page was asked for by `range`, or by ids without a limit: clients that do so
+ * take the records that are not on it for missing
  */
-export function contentRange (unit: string, { skip, limit }: ListQuery, { rows, count }: Page<unknown>): string {
+export function contentRange (unit: string, { skip, limit, [WHOLE]: whole }: ListQuery, { rows, count }: Page<unknown>): string {
   const isCut = rows.length < Math.min(limit, count - skip)
+  if (isCut && whole) throw invalid('range', `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
   return `${unit} ${skip}-${skip + (isCut ? rows.length : limit)}/${count}`
 }
