@@ -16,6 +16,7 @@ import { asHere, type Places, typed } from './docs/typed.ts'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
+const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
 const settings = await lastingData(t)
 const demo = await start(t, 'demo/start', settings)
 const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
@@ -95,7 +96,7 @@ t.test('the demo is started as npm start does', (t) => {
 /** Those of a server in production have a test of their own. */
 const elsewhere: readonly string[] = ['production.md', 'backup.md']
 
-for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && !elsewhere.includes(name))) {
+for (const page of pages.filter((name) => !elsewhere.includes(name))) {
   t.test(`docs/${page} says what happens`, async (t) => {
     const fences = fencesOf(read(`docs/${page}`))
     const { run } = terminal(t, page)
@@ -108,6 +109,31 @@ for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWit
   })
 }
 
+t.test('the README shows a route of the shop, and what its tool answers', async (t) => {
+  const [route, connect, calls] = fencesOf(read('README.md'))
+  t.ok(read('examples/shop/src/catalog/products.ts').includes(route!.text))
+  const [shop] = readDemo(settings.DATA_DIR).shops
+  t.ok(asHere(demo.output(), places.map(([page, here]) => [here, page])).includes(connect!.text.split('shop_…')[0]!.trim()))
+
+  // Ids are shown by their first digits.
+  let known = JSON.stringify(shop)
+  const whole = (text: string): string => text.replace(/"(\w+)…"/g, (_, start) => `"${new RegExp(`"(${start}[\\w-]+)"`).exec(known)?.[1]}"`)
+  const shown = [...calls!.text.matchAll(/^(\w+) +(\{.*\})\n +→ +(.*)$/gm)]
+  t.equal(shown.length, 3)
+  for (const [, name, args, answer] of shown) {
+    const response = await fetch(`${baseUrl}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'x-api-key': shop!.api_key },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: JSON.parse(whole(args!)) } })
+    })
+    const { result } = await response.json() as { result: { content: [{ text: string }], structuredContent?: { result?: object[] } } }
+    known += result.content[0].text
+    const [, error] = /^error: (.*)$/.exec(answer!) ?? []
+    if (error !== undefined) t.match(result, { isError: true, content: [{ text: error }] })
+    else t.match(result.structuredContent?.result?.[0] ?? result.structuredContent, JSON.parse(whole(answer!)))
+  }
+})
+
 t.test('the tour can be taken twice: a second sign-in makes another tag', async (t) => {
   const signIn = fencesOf(read('docs/tour.md')).find(({ text }) => text.includes('mcp-remote'))!
   const [start] = fencesOf(read('docs/tour.md')).filter(({ text }) => text.startsWith('demo () {'))
@@ -117,7 +143,7 @@ t.test('the tour can be taken twice: a second sign-in makes another tag', async 
 })
 
 t.test('no shell takes a URL of the pages for a pattern of file names', (t) => {
-  for (const page of readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))) {
+  for (const page of pages) {
     for (const { info, text, line } of fencesOf(read(`docs/${page}`))) {
       if (info === 'sh') t.notMatch(text.replace(/'[^']*'|"[^"]*"/g, ''), /^\s*curl.*\/\S*\?/m, `docs/${page}, line ${line}`)
     }
@@ -147,8 +173,8 @@ t.test('the client of browser-login.md is the one that the server tells MCP clie
 })
 
 t.test('every link of the pages leads somewhere', (t) => {
-  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)]
-  for (const page of pages) {
+  const readmes = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'examples/shop'].map((folder) => `${folder}/README.md`)
+  for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readmes, ...pages.map((name) => `docs/${name}`)]) {
     for (const [, target = ''] of read(page).replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https:\/\//.test(target)) continue
       t.ok(existsSync(join(root, page, '..', target)), `${page}: ${target}`)
