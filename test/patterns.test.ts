@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { settings } from '../examples/shop/src/config.ts'
 import { secretPattern } from '../examples/shop/src/operations/logging.ts'
-import { keyPattern } from '../packages/dual-auth/src/api-key.ts'
+import { keyPattern } from '../packages/dual-auth/src/keys/format.ts'
 import { growth, TOO_MUCH } from './patterns/cost.ts'
 import { hostileStrings } from './patterns/hostile.ts'
 import { patternsIn } from './patterns/sources.ts'
@@ -15,7 +15,7 @@ const computed: Readonly<Record<string, RegExp>> = {
     secretPattern('shop'),
   "examples/shop/src/operations/protection.ts: new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\\]]/g, '\\\\$&')}(:\\\\d+)?$`)": // eslint-disable-line no-template-curly-in-string
     /^http:\/\/localhost(:\d+)?$/,
-  'packages/dual-auth/src/api-key.ts: new RegExp(`^${keyPattern(marker)}$`)': // eslint-disable-line no-template-curly-in-string
+  'packages/dual-auth/src/keys/format.ts: new RegExp(`^${keyPattern(marker)}$`)': // eslint-disable-line no-template-curly-in-string
     new RegExp(`^${keyPattern('shop')}$`)
 }
 

@@ -3,7 +3,7 @@ import { isOutOfReach, operators, type Change } from './operators.ts'
 
 /** One small error, made in one place of one file. */
 export interface Mutant extends Change {
-  /** Path in the repository, as `packages/dual-auth/src/hash.ts`. */
+  /** Path in the repository, as `packages/dual-auth/src/keys/hash.ts`. */
   readonly file: string
   readonly line: number
   readonly operator: string

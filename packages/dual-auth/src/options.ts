@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { Pepper } from './api-key.ts'
-import type { ApiKeyStore, KeyChange } from './store.ts'
+import type { Pepper } from './keys/format.ts'
+import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import type { AuthPolicy, AuthRoute } from './policy.ts'
 import type { ChallengeOptions } from './challenge.ts'
-import type { ClaimRules } from './identity.ts'
+import type { ClaimRules } from './tokens/identity.ts'
 
 /** How API keys look, where they are kept and what checking one may cost. */
 export interface ApiKeyOptions {

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN } from './errors.ts'
-import type { Identity } from './identity.ts'
+import type { Identity } from './tokens/identity.ts'
 import type { ShopCheck } from './shop.ts'
 
 /**

@@ -1,9 +1,9 @@
-import type { Pepper } from './api-key.ts'
+import type { Pepper } from './keys/format.ts'
 import type { ChallengeOptions } from './challenge.ts'
 import type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions, ResolvedApiKeyOptions, ResolvedJwtOptions, ResolvedOptions } from './options.ts'
-import type { ApiKeyStore } from './store.ts'
-import { callable, demand, duration, integer, nothingElse, provider, record, text, texts } from './check.ts'
-import { LOG_N_LIMIT } from './hash.ts'
+import type { ApiKeyStore } from './keys/store.ts'
+import { callable, demand, duration, integer, nothingElse, provider, record, text, texts } from './option-checks.ts'
+import { LOG_N_LIMIT } from './keys/hash.ts'
 import { scopesFromRoute } from './policy.ts'
 
 const MARKER = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/

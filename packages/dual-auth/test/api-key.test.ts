@@ -1,7 +1,7 @@
 import t from 'tap'
 import { crc32 } from 'node:zlib'
-import { fingerprint, keyChecker, keyPattern, mintKey } from '../src/api-key.ts'
-import { costFromHash, hashFromKey, hashMatches, hashMatchesInline } from '../src/hash.ts'
+import { fingerprint, keyChecker, keyPattern, mintKey } from '../src/keys/format.ts'
+import { costFromHash, hashFromKey, hashMatches, hashMatchesInline } from '../src/keys/hash.ts'
 
 const isKey = keyChecker('shop_test')
 

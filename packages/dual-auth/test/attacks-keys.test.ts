@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { crc32 } from 'node:zlib'
-import { mintKey } from '../src/api-key.ts'
+import { mintKey } from '../src/keys/format.ts'
 import { memoryStore } from '../src/index.ts'
 import { at, bearer, build, countScrypt, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 

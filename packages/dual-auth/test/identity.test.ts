@@ -1,5 +1,5 @@
 import t from 'tap'
-import { identityFromClaims, type ClaimRules } from '../src/identity.ts'
+import { identityFromClaims, type ClaimRules } from '../src/tokens/identity.ts'
 
 const NOW = 1_700_000_000
 const rules: ClaimRules = { userClients: ['web'], groupsClaim: 'cognito:groups', clockTolerance: 5 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { RequestListener } from 'node:http'
 import { generateKeyPairSync } from 'node:crypto'
-import { keysFromJwks } from '../src/jwks.ts'
+import { keysFromJwks } from '../src/tokens/jwks.ts'
 import { bearer, build, REFUSED } from './build.ts'
 import { signingKey, sign, startIssuer, NOW } from './issuer.ts'
 

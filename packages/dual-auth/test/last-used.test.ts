@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import Fastify from 'fastify'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
-import { createAsk } from '../src/ask.ts'
-import { createLastUsed } from '../src/last-used.ts'
-import { createQueue } from '../src/queue.ts'
+import { createAsk } from '../src/keys/call-store.ts'
+import { createLastUsed } from '../src/keys/last-used.ts'
+import { createQueue } from '../src/keys/queue.ts'
 import { at } from './build.ts'
 
 const { log } = Fastify()

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import knex from 'knex'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
-import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { serverDatabase, SERVER_URL } from './databases.ts'
 import { bearer, build, products, REFUSED, SHOP } from './build.ts'
 

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.ts'
-import { fingerprint } from '../src/api-key.ts'
-import { costFromHash } from '../src/hash.ts'
+import { fingerprint } from '../src/keys/format.ts'
+import { costFromHash } from '../src/keys/hash.ts'
 import { embeddedDatabase } from './databases.ts'
 import { at, bearer, build, countScrypt, PEPPER, products, REFUSED, SHOP } from './build.ts'
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type NewApiKey, type OnStored } from '../src/index.ts'
-import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
 
 const embedded = await embeddedDatabase()

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
-import { createApiKeysTable, knexStore } from '../src/knex.ts'
+import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const same = <T extends true>(value?: T) => value

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { callbackFrom } from '../../../examples/shop/src/demo/identity-provider.ts'
-import { clients, doctor, type Reason } from '../src/doctor.ts'
+import { clients, doctor, type Reason } from '../src/doctor/index.ts'
 import { ada, signInWorld } from './mcp-app.ts'
 import { lines, memory } from './sdk.ts'
 

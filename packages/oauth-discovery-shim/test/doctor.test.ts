@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor.ts'
+import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
 import { httpClient } from '../src/doctor/http.ts'
 import { isPublic, namesPrivateHost } from '../src/doctor/public-address.ts'
 import { walk } from '../src/doctor/walk.ts'
@@ -386,7 +386,7 @@ t.test('the command', async t => {
 })
 
 async function command (...args: string[]) {
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/cli.ts', import.meta.url)), ...args])
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/doctor/cli.ts', import.meta.url)), ...args])
   let out = ''
   let err = ''
   child.stdout.on('data', chunk => { out += chunk })

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { accessTokenFor, startIdentityProvider } from '../../../examples/shop/src/demo/identity-provider.ts'
-import { clients, doctor, report } from '../src/doctor.ts'
+import { clients, doctor, report } from '../src/doctor/index.ts'
 import { ada, freePort } from './mcp-app.ts'
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')

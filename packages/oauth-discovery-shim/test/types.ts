@@ -3,7 +3,7 @@ import plugin, {
   type AuthorizationServerMetadata, type ClientRegistration,
   type OAuthDiscoveryShimOptions, type ProtectedResourceMetadata
 } from '../src/index.ts'
-import type { doctor, report, Reason, Verdict } from '../src/doctor.ts'
+import type { doctor, report, Reason, Verdict } from '../src/doctor/index.ts'
 
 // Nothing here runs: the assertion is that it compiles.
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false

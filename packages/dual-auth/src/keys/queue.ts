@@ -1,4 +1,4 @@
-import { DUAL_AUTH_BUSY } from './errors.ts'
+import { DUAL_AUTH_BUSY } from '../errors.ts'
 
 /** Runs work when its turn comes. */
 export type Queue = <T>(work: () => Promise<T>) => Promise<T>

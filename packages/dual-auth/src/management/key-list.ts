@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { excerpt } from './excerpt.ts'
 import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
-import type { KeyField, KeyQuery } from './store.ts'
+import type { KeyField, KeyQuery } from '../keys/store.ts'
 
 const fields = {
   id: { kind: 'uuid' },

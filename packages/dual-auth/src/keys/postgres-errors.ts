@@ -1,4 +1,4 @@
-import { DUAL_AUTH_SHOP_UNKNOWN } from './errors.ts'
+import { DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
 
 /*
  * What PostgreSQL says of a shop that is not there, once a host has given the column of shop ids a type of its own and

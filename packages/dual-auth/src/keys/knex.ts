@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { recordFromNewKey, type ApiKeyRecord, type ApiKeyStore, type KeyFilter, type KeyQuery, type StoredApiKey } from './store.ts'
-import { DUAL_AUTH_OPTION_INVALID } from './errors.ts'
-import { isNoShopId, isOfNoShop, shopUnknown, unless } from './shop-errors.ts'
+import { DUAL_AUTH_OPTION_INVALID } from '../errors.ts'
+import { isNoShopId, isOfNoShop, shopUnknown, unless } from './postgres-errors.ts'
 
 /** Never `*`: what a listing does not read it cannot leak. */
 const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'] as const

@@ -1,9 +1,9 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import buildGetJwks from 'get-jwks'
-import type { ResolvedJwtOptions } from './options.ts'
-import { isTrustworthy } from './check.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from './errors.ts'
+import type { ResolvedJwtOptions } from '../options.ts'
+import { isTrustworthy } from '../option-checks.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
 
 /** Bytes; a key set is some kilobytes. */
 const BODY_LIMIT = 512 * 1024

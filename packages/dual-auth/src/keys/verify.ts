@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ApiKeyIdentity } from './identity.ts'
+import type { ApiKeyIdentity } from '../tokens/identity.ts'
 import type { ApiKeyStore, StoredApiKey } from './store.ts'
-import type { Ask } from './ask.ts'
+import type { Ask } from './call-store.ts'
 import type { LastUsed } from './last-used.ts'
 import type { Queue } from './queue.ts'
-import type { ResolvedApiKeyOptions } from './options.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID } from './errors.ts'
-import { fingerprint, keyChecker } from './api-key.ts'
+import type { ResolvedApiKeyOptions } from '../options.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID } from '../errors.ts'
+import { fingerprint, keyChecker } from './format.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 
 /** The parts that verification is made of. */

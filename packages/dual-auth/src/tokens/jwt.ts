@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fastifyJwt from '@fastify/jwt'
-import type { ResolvedJwtOptions } from './options.ts'
+import type { ResolvedJwtOptions } from '../options.ts'
 import { identityFromClaims, type Claims, type MachineIdentity, type UserIdentity } from './identity.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from './errors.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
 import { createKeySet, isKid } from './jwks.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { DUAL_AUTH_OPTION_INVALID, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from './errors.ts'
+import { DUAL_AUTH_OPTION_INVALID, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
 
 /**
  * Asks the store one thing.

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKeyStore } from './store.ts'
-import type { Ask } from './ask.ts'
+import type { Ask } from './call-store.ts'
 
 /** Keeps `last_used_at`, never in a request's way. */
 export interface LastUsed {

@@ -1,10 +1,10 @@
-import { clients, type ClientProfile } from './doctor/clients.ts'
-import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from './errors.ts'
-import { httpClient } from './doctor/http.ts'
-import { printable } from './doctor/printable.ts'
-import { namesPrivateHost } from './doctor/public-address.ts'
-import type { Obstacle, Reason } from './doctor/step.ts'
-import { walk } from './doctor/walk.ts'
+import { clients, type ClientProfile } from './clients.ts'
+import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
+import { httpClient } from './http.ts'
+import { printable } from './printable.ts'
+import { namesPrivateHost } from './public-address.ts'
+import type { Obstacle, Reason } from './step.ts'
+import { walk } from './walk.ts'
 
 export { clients, type ClientProfile, type Obstacle, type Reason }
 

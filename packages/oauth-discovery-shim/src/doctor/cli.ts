@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { clients, doctor, report } from './doctor.ts'
-import { printable } from './doctor/printable.ts'
-import { isSafeUrl } from './options.ts'
+import { clients, doctor, report } from './index.ts'
+import { printable } from './printable.ts'
+import { isSafeUrl } from '../options.ts'
 
 const usage = `Usage: oauth-discovery-shim doctor [--private] <url> [client…]
 

@@ -1,4 +1,4 @@
-import { DUAL_AUTH_CREDENTIAL_INVALID } from './errors.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID } from '../errors.ts'
 
 /** A caller that presented an API key. */
 export interface ApiKeyIdentity {
