@@ -103,7 +103,7 @@ t.test('what a part of the app refuses does not come after migrations', async (t
   const secret = `2026:${'s'.repeat(32)}`
   const config = configFromEnvironment({ DATA_DIR, DATABASE_URL, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret, LOG_LEVEL: 'silent' })
   // The settings do not come to this any more; another option of a part may.
-  await t.rejects(serve({ ...config, API_KEY_MARKER: 'Not a marker' }), { code: 'DUAL_AUTH_OPTION_INVALID' })
+  await t.rejects(serve({ ...config, API_KEY_MARKER: 'Not a marker' }), { code: 'DUAL_AUTH_INVALID_OPTION' })
   const database = await openDatabase(config)
   t.teardown(async () => await database.close())
   t.strictSame(await pendingMigrations(database.knex), Object.keys(migrations))

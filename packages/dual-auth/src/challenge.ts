@@ -2,20 +2,20 @@
 export interface ChallengeOptions {
   /** Absolute URL of the protected resource's metadata, RFC 9728 §5.1. */
   readonly resourceMetadata?: string
-  /** Scopes to ask for, separated by spaces, RFC 6750 §3. */
+  /** Scopes that clients should request, separated by spaces, RFC 6750 §3. */
   readonly scope?: string
 }
 
-/** Seconds. Short: most causes of a 503 here are over in a moment. */
+/** In seconds. Short: most causes of a 503 here are over in a moment. */
 const RETRY_AFTER = '5'
 
 /**
- * The headers that belong to a refusal: a challenge for 401 and for a missing scope, a pause for 503.
+ * The headers of a refusal: a challenge for a 401 and for a missing scope, `Retry-After` for a 503.
  *
- * Bearer comes first and everything is quoted, because MCP clients read no other challenge and cut unquoted
- * values. `error` only where a credential was presented (RFC 6750 §3.1).
+ * Bearer comes first and every value is quoted, because MCP clients read no other challenge and truncate unquoted
+ * values. `error` is set only if a credential was presented (RFC 6750 §3.1).
  *
- * @param scopes The scopes that would have been enough, for a 403.
+ * @param scopes for a 403, the scopes that would have been enough
  */
 export function headersFromRefusal (code: string, challenge: ChallengeOptions, scopes: readonly string[] | null): Record<string, string> {
   switch (code) {
@@ -34,7 +34,7 @@ export function headersFromRefusal (code: string, challenge: ChallengeOptions, s
   }
 }
 
-/** What may stand in a challenge, RFC 6749 §3.3; an operation id may be anything. */
+/** Whether a challenge may contain it, RFC 6749 §3.3: an operation id may be any string. */
 function isScopeToken (scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)
 }

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { DUAL_AUTH_CREDENTIAL_INVALID } from './errors.ts'
 
-/** What a request presents, before anything about it is believed. */
+/** What a request presents, before any of it is verified. */
 export type Credential =
   | { readonly kind: 'none' }
   | { readonly kind: 'api-key', readonly value: string }
   | { readonly kind: 'jwt', readonly value: string }
   | { readonly kind: 'malformed', readonly value: string }
 
-/** Characters; longer tokens are refused unread. */
+/** In characters; longer tokens are rejected without being parsed. */
 const TOKEN_LIMIT = 8192
 
 // RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). One space, as every client sends it.
@@ -17,11 +18,11 @@ const JWT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const NONE: Credential = Object.freeze({ kind: 'none' })
 
 /**
- * The one credential of a request. An API key in its own header decides alone, even beside a token:
- * what is presented first and is bad must not be saved by what comes after it.
+ * The one credential of a request. If the API key header is set, it alone decides, even beside a token: a bad
+ * credential must not be rescued by the next one.
  *
- * @param header The API key's header, lower case.
- * @param marker What the API keys of this server start with.
+ * @param header the API key's header, lower case
+ * @param marker what this server's API keys start with
  */
 export function credentialFromHeaders (headers: IncomingHttpHeaders, header: string, marker: string): Credential {
   const own = headers[header]
@@ -40,7 +41,12 @@ export function credentialFromHeaders (headers: IncomingHttpHeaders, header: str
   return { kind: 'jwt', value: bearer }
 }
 
-/** Whether two credentials are the same presented twice. */
+/** Whether the same credential was presented twice. */
 export function sameCredential (a: Credential, b: Credential): boolean {
   return a.kind !== 'none' && b.kind !== 'none' && a.kind === b.kind && a.value === b.value
+}
+
+/** The error for a credential that is not valid here. Its reason is logged and never sent. */
+export function invalidCredential (reason: string): Error {
+  return new DUAL_AUTH_CREDENTIAL_INVALID({ cause: reason })
 }

@@ -1,125 +1,234 @@
 import type { FastifyRequest } from 'fastify'
-import type { Pepper } from './keys/format.ts'
-import type { ApiKeyStore, KeyChange } from './keys/store.ts'
-import type { AuthPolicy, AuthRoute } from './policy.ts'
 import type { ChallengeOptions } from './challenge.ts'
+import type { Pepper } from './keys/format.ts'
+import { LOG_N_LIMIT } from './keys/hash.ts'
+import type { ApiKeyStore, KeyChange } from './keys/store.ts'
+import { duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
+import { scopesFromRoute } from './policy.ts'
 import type { ClaimRules } from './tokens/identity.ts'
+import type { AuthPolicy, AuthRoute } from './types.ts'
 
-/** How API keys look, where they are kept and what checking one may cost. */
+/** How API keys look, where they are stored and what verifying one may cost. */
 export interface ApiKeyOptions {
   /** What every key starts with: lower-case words joined by `_`, at most 16 characters. Names your product. */
   readonly marker: string
-  /** Newest first: new keys use the first, older ones stay good and are moved to it as they are used. */
+  /** Newest first: new keys use the first; older ones stay valid and keys move to the first as they are used. */
   readonly peppers: readonly Pepper[]
   readonly store: ApiKeyStore
-  /** scrypt cost of a new hash, 1 to 15. Up to 6 keys are verified on the event loop, above in the thread pool. @default 5 */
+  /** scrypt cost of a new hash, 1 to 15. Up to 6, keys are verified on the event loop; above, in the thread pool. @default 5 */
   readonly logN?: number
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
   /** Route parameter that names the shop. @default 'shop_id' */
   readonly shopParam?: string
   /**
-   * The shop's id as the host keeps it, from how the path spells it: for ids that can be written in several
-   * ways, as a UUID in capitals. Undefined where there is no such shop: no API key gets in there, and none is made.
-   * @default as it is
+   * Maps a path's spelling of a shop's id to the id as you store it, for ids with several spellings, such as UUIDs in
+   * capitals. Returns undefined if there is no such shop: API keys then get 403, and none can be created.
+   * @default the value itself
    */
   readonly shopIdFromParam?: (value: string) => string | undefined
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
-   * scrypt runs that libuv's thread pool is given at once: of keys at a cost above 6, and of new hashes.
+   * scrypt runs in libuv's thread pool at once: for new hashes, and for keys at a cost above 6.
    * @default 3, which leaves one of its four threads to file reads and DNS
    */
   readonly concurrency?: number
-  /** Keys that may wait for the thread pool; beyond that 503. @default 256 */
+  /** Keys that may wait for the thread pool; further ones get 503. @default 256 */
   readonly queueLength?: number
-  /** Milliseconds that the store may take for an answer. @default 2000 */
+  /** How long the store may take to answer, in milliseconds. @default 2000 */
   readonly storeTimeout?: number
 }
 
-/** Which tokens are believed. */
+/** Which tokens are accepted. */
 export interface JwtOptions {
   /** The one issuer, exactly as in its tokens. */
   readonly issuer: string
-  /** Where its keys are. @default what its `/.well-known/openid-configuration` says */
+  /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
   /** Client ids that people sign in with. */
   readonly userClients: readonly string[]
-  /** Client ids of machines. @default any client of the issuer that was given a machine scope */
+  /** Client ids of machines. @default any client of the issuer that has a machine scope */
   readonly machineClients?: readonly string[]
-  /** The scopes that make a machine. @default any scope that ends in `/api` */
+  /** The scopes that make a caller a machine. @default any scope that ends in `/api` */
   readonly machineScopes?: readonly string[]
-  /** Allowed values of `aud`, checked when a token has one. @default not checked */
+  /** Allowed values of `aud`, checked if a token has one. @default not checked */
   readonly audience?: readonly string[]
   /** Signature algorithms, asymmetric only. @default ['RS256'] */
-  readonly algorithms?: ReadonlyArray<ResolvedJwtOptions['algorithms'][number]>
+  readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA'>
   /** The claim that lists a person's groups. @default 'cognito:groups' */
   readonly groupsClaim?: string
-  /** Seconds that clocks may differ, at most 60. @default 5 */
+  /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
   readonly clockTolerance?: number
-  /** Milliseconds between two requests for unknown key ids. @default 30000 */
+  /** Least time between two reads of the keys because of unknown key ids, in milliseconds. @default 30000 */
   readonly jwksCooldown?: number
-  /** Milliseconds that reading the keys may take. @default 5000 */
+  /** How long a read of the keys may take, in milliseconds. @default 5000 */
   readonly jwksTimeout?: number
-  /** Milliseconds between readings in the background. @default 600000, ten minutes */
+  /** Time between two reads in the background, in milliseconds. @default 600000, ten minutes */
   readonly jwksRefresh?: number
-  /** Milliseconds that the last good keys are used while the issuer is down. @default 86400000, a day */
+  /** How long the last good keys are used while the issuer is down, in milliseconds. @default 86400000, a day */
   readonly jwksKeep?: number
 }
 
-/** The three routes that make, list and revoke keys. */
+/** The three routes that create, list and revoke keys. */
 export interface ManagementOptions {
   /**
    * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
-   * False is a 403; what it throws is the answer.
+   * False is a 403. An error that it throws becomes the response.
    */
   readonly canManage: (request: FastifyRequest, shopId: string) => boolean | Promise<boolean>
   /**
-   * Called for every key that these routes make or revoke, for an audit trail. `transaction` is the transaction of the
-   * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. What is written in it is kept if and only
-   * if the change is. If the function throws, the change is undone and the response is 503. @default none
+   * Called for every key that these routes create or revoke, for an audit trail. `transaction` is the transaction of the
+   * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. Rows written in it are kept if and only if
+   * the change is. If the function throws, the change is undone and the response is 503. @default none
    */
   readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
-  /** Path of the collection; must hold the shop parameter. @default '/shops/:shop_id/api-keys' */
+  /** Path of the collection; must contain the shop parameter. @default '/shops/:shop_id/api-keys' */
   readonly path?: string
 }
 
 export interface DualAuthOptions {
   readonly apiKeys: ApiKeyOptions
   readonly jwt: JwtOptions
-  /** The policy of a route whose `config.auth` says nothing; undefined means `jwt`. */
+  /** The policy of a route without `config.auth`; undefined means `jwt`. */
   readonly policy?: (route: AuthRoute) => AuthPolicy | undefined
   /**
-   * The scopes of which a key needs one on this route, if it carries any; null lets every key of the shop in.
-   * Asked once for each method of a route that has several, with `method` that one.
+   * The scopes that open this route; null lets every key of the shop in. A key with scopes needs one of them, a key
+   * without any needs none. Called once for each method of a route, with that `method`.
    * @default `scopesFromRoute`: `read` or `write` by method, and the operation id
    */
   readonly scopes?: (route: AuthRoute) => readonly string[] | null
-  /** What a 401 tells about where to get a token. */
+  /** What a 401 says about where to get a token. */
   readonly challenge?: ChallengeOptions
-  /** Mounts the management routes; without it there are none. */
+  /** Registers the management routes; without it there are none. */
   readonly management?: ManagementOptions
 }
 
 /** API key options, checked and complete. */
-export interface ResolvedApiKeyOptions extends Required<Omit<ApiKeyOptions, 'peppers'>> {
+export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>> {
   readonly peppers: readonly [Pepper, ...Pepper[]]
 }
 
 /** JWT options, checked and complete. */
-export interface ResolvedJwtOptions extends ClaimRules {
-  readonly issuer: string
+export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'issuer' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
   readonly jwksUri: string | undefined
-  readonly algorithms: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA'>
-  readonly jwksCooldown: number
-  readonly jwksTimeout: number
-  readonly jwksRefresh: number
-  readonly jwksKeep: number
 }
 
 /** All options, checked and complete. */
-export interface ResolvedOptions extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
-  readonly apiKeys: ResolvedApiKeyOptions
-  readonly jwt: ResolvedJwtOptions
+export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
+  readonly apiKeys: ApiKeySettings
+  readonly jwt: JwtSettings
   readonly management: Required<ManagementOptions> | undefined
+}
+
+const MARKER = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
+const HEADER = /^[a-z0-9-]+$/i
+// The router ends the name of a parameter at any of these.
+const PARAM = /^[^\s/:.()*?-]+$/
+const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)$/
+// A quoted-string in which nothing needs escaping.
+const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rehash', 'touch']
+
+/**
+ * Checks the options and fills in defaults. A default replaces undefined only: null is a wrong value.
+ *
+ * @throws {@link DUAL_AUTH_INVALID_OPTION}
+ */
+export function settingsFromOptions (options: DualAuthOptions): Settings {
+  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, challenge = {}, management, ...rest } = options
+  // Fastify passes its own registration options on.
+  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
+  noOthers('', unknown)
+  const apiKeys = apiKeySettings(keys)
+  return {
+    apiKeys,
+    jwt: jwtSettings(jwt),
+    policy: policy === undefined ? () => undefined : func('policy', policy),
+    scopes: func('scopes', scopes),
+    challenge: challengeSettings(challenge),
+    management: management === undefined ? undefined : managementSettings(management, apiKeys.shopParam)
+  }
+}
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
+  const {
+    marker, peppers, store, logN = 5, headerName = 'x-api-key', shopParam = 'shop_id', shopIdFromParam = (value: string) => value,
+    maxPerShop = 100, concurrency = 3, queueLength = 256, storeTimeout = 2000, ...rest
+  } = object('apiKeys', options)
+  noOthers('apiKeys.', rest)
+  must(typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey'), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
+  object('apiKeys.store', store)
+  must(STORE.every(method => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
+  must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
+  must(typeof shopParam === 'string' && PARAM.test(shopParam), 'apiKeys.shopParam must be the name of a route parameter, without its colon')
+  must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
+  return {
+    marker,
+    peppers: peppersFrom(peppers),
+    store,
+    headerName: headerName.toLowerCase(),
+    logN,
+    shopParam,
+    shopIdFromParam: func('apiKeys.shopIdFromParam', shopIdFromParam),
+    maxPerShop: integer('apiKeys.maxPerShop', maxPerShop, 1),
+    concurrency: integer('apiKeys.concurrency', concurrency, 1),
+    queueLength: integer('apiKeys.queueLength', queueLength, 0),
+    storeTimeout: duration('apiKeys.storeTimeout', storeTimeout)
+  }
+}
+
+function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
+  must(Array.isArray(peppers) && peppers.length > 0, 'apiKeys.peppers must be a list of at least one pepper')
+  for (const [i, pepper] of peppers.entries()) {
+    const { id, secret, ...rest } = object(`apiKeys.peppers[${i}]`, pepper)
+    noOthers(`apiKeys.peppers[${i}].`, rest)
+    string(`apiKeys.peppers[${i}].id`, id)
+    // Undefined if it comes from an environment variable that is not set.
+    must((typeof secret === 'string' || secret instanceof Uint8Array) && Buffer.byteLength(secret) >= 32, `apiKeys.peppers[${i}].secret must be a string or Buffer of at least 32 bytes`)
+  }
+  must(new Set(peppers.map(({ id }) => id)).size === peppers.length, 'apiKeys.peppers must have different ids')
+  return peppers as readonly Pepper[] as ApiKeySettings['peppers']
+}
+
+function jwtSettings (options: JwtOptions): JwtSettings {
+  const {
+    issuer, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], groupsClaim = 'cognito:groups', clockTolerance = 5_000,
+    jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
+  } = object('jwt', options)
+  noOthers('jwt.', rest)
+  strings('jwt.algorithms', algorithms, 'asymmetric signature algorithms')
+  must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), 'jwt.algorithms must be a list of asymmetric signature algorithms')
+  must(integer('jwt.clockTolerance', clockTolerance, 0) <= 60_000, 'jwt.clockTolerance must be at most 60000 milliseconds')
+  return {
+    issuer: safeUrl('jwt.issuer', issuer),
+    jwksUri: jwksUri === undefined ? undefined : safeUrl('jwt.jwksUri', jwksUri),
+    userClients: strings('jwt.userClients', userClients, 'client ids'),
+    machineClients: machineClients === undefined ? undefined : strings('jwt.machineClients', machineClients, 'client ids'),
+    machineScopes: machineScopes === undefined ? undefined : strings('jwt.machineScopes', machineScopes),
+    audience: audience === undefined ? undefined : strings('jwt.audience', audience),
+    algorithms,
+    groupsClaim: string('jwt.groupsClaim', groupsClaim),
+    clockTolerance,
+    jwksCooldown: duration('jwt.jwksCooldown', jwksCooldown),
+    jwksTimeout: duration('jwt.jwksTimeout', jwksTimeout),
+    jwksRefresh: duration('jwt.jwksRefresh', jwksRefresh),
+    jwksKeep: integer('jwt.jwksKeep', jwksKeep, 1)
+  }
+}
+
+function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
+  const { resourceMetadata, scope, ...rest } = object('challenge', challenge)
+  noOthers('challenge.', rest)
+  must(resourceMetadata === undefined || (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && QUOTABLE.test(resourceMetadata)), 'challenge.resourceMetadata must be an absolute URL in ASCII')
+  must(scope === undefined || (typeof scope === 'string' && QUOTABLE.test(scope)), 'challenge.scope must be scopes separated by spaces')
+  return challenge
+}
+
+function managementSettings (management: ManagementOptions, shopParam: string): Required<ManagementOptions> {
+  const { canManage, onKeyChange = () => {}, path = `/shops/:${shopParam}/api-keys`, ...rest } = object('management', management)
+  noOthers('management.', rest)
+  must(typeof path === 'string' && path.split('/').includes(`:${shopParam}`), `management.path must contain :${shopParam}`)
+  return { canManage: func('management.canManage', canManage), onKeyChange: func('management.onKeyChange', onKeyChange), path }
 }

@@ -1,22 +1,21 @@
-import type { ResolvedApiKeyOptions } from './options.ts'
+import type { FastifyBaseLogger } from 'fastify'
+import type { ApiKeySettings } from './options.ts'
 
-/** The shop of a request, from the parameters in its path. */
-export interface Shops {
-  /** The shop's id as the host keeps it; undefined when the path names no shop that it knows. */
+type ShopSettings = Pick<ApiKeySettings, 'shopParam' | 'shopIdFromParam'>
+
+/** Reads the shop of a request from the parameters of its path. */
+export interface ShopReader {
+  /** The shop's id as the host stores it; undefined if the path names no shop that the host knows. */
   fromParams (params: unknown): string | undefined
-  /** Whether a key of this shop may call: the route has no shop in its path, or this one. */
-  isAllowed: ShopCheck
+  /** Whether a key of this shop may call: the path has no shop, or has this one. */
+  isAllowed (params: unknown, shopId: string): boolean
 }
 
-/** Whether a key of the shop may call with such parameters. */
-export type ShopCheck = (params: unknown, shopId: string) => boolean
-
-/** @param options which parameter names the shop, and how to read it */
-export function createShops ({ shopParam, shopIdFromParam }: Pick<ResolvedApiKeyOptions, 'shopParam' | 'shopIdFromParam'>): Shops {
+export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings): ShopReader {
   const paramOf = (params: unknown) => (params as Readonly<Record<string, string | undefined>>)[shopParam]
 
   function idFromParam (param: string): string | undefined {
-    // It is the host's, and may be JavaScript: whatever is no id must not pass for a route without a shop.
+    // The function is the host's and may be JavaScript: a value that is no id must not pass for a path without a shop.
     const id: unknown = shopIdFromParam(param)
     return typeof id === 'string' && id !== '' ? id : undefined
   }
@@ -30,4 +29,37 @@ export function createShops ({ shopParam, shopIdFromParam }: Pick<ResolvedApiKey
       return id !== undefined && id === shopId
     }
   }
+}
+
+/**
+ * Warns once for each path that accepts the keys of every shop, because none of its parameters, or only an optional
+ * one, names the shop.
+ *
+ * @returns a function to call with the path of each `dual` route
+ */
+export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'>, log: FastifyBaseLogger): (url: string) => void {
+  const warned = new Set<string>()
+  return url => {
+    // A path with and without its last slash is one path.
+    const path = url.replace(/\/$/, '')
+    const params = paramsFromPath(path)
+    const isNamed = params.includes(shopParam)
+    if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
+    warned.add(path)
+    log.warn({ path, params }, `dual-auth: ${path} accepts the API keys of every shop${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}`)
+  }
+}
+
+/**
+ * The names of a path's parameters, as the router reads them: each ends at the next `/`, `-`, `.`, `(` or `?`, and two
+ * colons stand for a literal one. A wildcard, always the last character, is `*`.
+ */
+export function paramsFromPath (path: string): string[] {
+  const names = [...path.replaceAll('::', '').matchAll(/:([^/.(?-]+)/g)].map(([, name]) => String(name))
+  return path.endsWith('*') ? [...names, '*'] : names
+}
+
+/** The names of the optional parameters: the router serves the path without its last segment too. */
+export function optionalParamsFromPath (path: string): string[] {
+  return paramsFromPath(/\/:[^/()]*\?\/?$/.exec(path)?.[0] ?? '')
 }

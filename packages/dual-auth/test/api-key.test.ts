@@ -1,9 +1,9 @@
 import t from 'tap'
 import { crc32 } from 'node:zlib'
-import { fingerprint, keyChecker, keyPattern, mintKey } from '../src/keys/format.ts'
+import { fingerprint, keyMatcher, keyPattern, mintKey } from '../src/keys/format.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline } from '../src/keys/hash.ts'
 
-const isKey = keyChecker('shop_test')
+const isKey = keyMatcher('shop_test')
 
 t.test('a key is marker, 12 characters of prefix, 43 of secret and 6 of checksum', async t => {
   for (let i = 0; i < 200; i++) {

@@ -19,17 +19,17 @@ t.test('createApiKey refuses what the management routes refuse, and stores nothi
   const request: KeyRequest = { shopId: SHOP, name: 'Printer', createdBy: 'command' }
   const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerShop: 1 }
   for (const [wrong, code] of [
-    [{ name: '' }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ name: 'x'.repeat(101) }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ name: 'a\nb' }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ shopId: '' }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ createdBy: '' }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ scopes: ['read', 'read'] }, 'DUAL_AUTH_OPTION_INVALID'],
-    [{ scopes: ['a b'] }, 'DUAL_AUTH_OPTION_INVALID'],
+    [{ name: '' }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ name: 'x'.repeat(101) }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ name: 'a\nb' }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ shopId: '' }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ createdBy: '' }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ scopes: ['read', 'read'] }, 'DUAL_AUTH_INVALID_OPTION'],
+    [{ scopes: ['a b'] }, 'DUAL_AUTH_INVALID_OPTION'],
     [{ expiresAt: new Date(0) }, 'DUAL_AUTH_EXPIRY_PAST'],
     [{ expiresAt: new Date(NaN) }, 'DUAL_AUTH_EXPIRY_PAST']
   ] as const) await t.rejects(createApiKey(options, { ...request, ...wrong }), { code }, JSON.stringify(wrong))
-  await t.rejects(createApiKey({ ...options, marker: 'Wrong' }, request), { code: 'DUAL_AUTH_OPTION_INVALID' })
+  await t.rejects(createApiKey({ ...options, marker: 'Wrong' }, request), { code: 'DUAL_AUTH_INVALID_OPTION' })
   await createApiKey(options, request)
   await t.rejects(createApiKey(options, request), { code: 'DUAL_AUTH_KEY_LIMIT' })
 })

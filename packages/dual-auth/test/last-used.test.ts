@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import Fastify from 'fastify'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
-import { createAsk } from '../src/keys/call-store.ts'
+import { createStoreCall } from '../src/keys/call-store.ts'
 import { createLastUsed } from '../src/keys/last-used.ts'
 import { createQueue } from '../src/keys/queue.ts'
 import { at } from './build.ts'
@@ -29,7 +29,7 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 
 t.test('all uses of one moment are one write, and those during it the next', async t => {
   const { writes, store, hold, release } = recording()
-  const lastUsed = createLastUsed(store, createAsk(60_000, log), log, 60_000)
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   hold()
   for (const id of ['a', 'b', 'a', 'c']) lastUsed.touch(id)
   while (writes.length === 0) await turn()
@@ -43,7 +43,7 @@ t.test('all uses of one moment are one write, and those during it the next', asy
 
 t.test('a key is written at most once in the interval, then again', async t => {
   const { writes, store } = recording()
-  const lastUsed = createLastUsed(store, createAsk(60_000, log), log, 60_000)
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
   const useAt = (time: number, ...ids: string[]) => at(start + time, async () => {
     for (const id of ids) lastUsed.touch(id)
@@ -63,7 +63,7 @@ t.test('a key that is no longer used takes no memory', async t => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const heapUsed = () => { collectGarbage(); return process.memoryUsage().heapUsed }
-  const lastUsed = createLastUsed({ ...memoryStore(), touch: async () => {} }, createAsk(60_000, log), log, 60_000)
+  const lastUsed = createLastUsed({ ...memoryStore(), touch: async () => {} }, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
   const before = heapUsed()
   await at(start, async () => {
@@ -83,7 +83,7 @@ t.test('a key that is no longer used takes no memory', async t => {
 
 t.test('nothing to write is nothing to wait for', async t => {
   const { writes, store } = recording()
-  await createLastUsed(store, createAsk(1000, log), log, 50).flush()
+  await createLastUsed(store, createStoreCall(1000, log), log, 50).flush()
   t.strictSame(writes, [])
 })
 

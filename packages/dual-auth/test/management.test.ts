@@ -290,7 +290,7 @@ t.test('a scope that opens nothing is 400 and named, and no key is made', async 
   ] as const) {
     const response = await call('POST', PATH, { name: 'x', scopes })
     t.equal(response.statusCode, 400, unknown)
-    t.strictSame(response.json(), { statusCode: 400, code: 'DUAL_AUTH_SCOPE_UNKNOWN', error: 'Bad Request', message: `scopes holds what no route for API keys asks for: ${unknown}` })
+    t.strictSame(response.json(), { statusCode: 400, code: 'DUAL_AUTH_SCOPE_UNKNOWN', error: 'Bad Request', message: `Unknown scopes: ${unknown}. Known: read, write, replace_products, late_products` })
   }
   t.strictSame((await call('GET', PATH)).json(), [])
   for (const scope of ['read', 'write', 'replace_products', 'late_products']) {

@@ -18,22 +18,22 @@ async function boot (options: DualAuthOptions): Promise<void> {
 
 const MARKER = 'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
 const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
-const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a text or a Buffer of at least 32 bytes'
+const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a string or Buffer of at least 32 bytes'
 const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rehash, touch'
 type Wrong = [Partial<DualAuthOptions>, string]
 const wrong: Wrong[] = [
   ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
   [{ apiKeys: { ...apiKeys, peppers: [] } }, PEPPERS],
   [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: 'x'.repeat(31) }] } }, SECRET],
-  // As an environment variable that is not set, and one that is not text.
+  // As an environment variable that is not set, and one that is not a string.
   [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: undefined as never }] } }, SECRET],
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, { id: 'p', secret: 32 as never }] } }, SECRET.replace('0', '1')],
   [{ apiKeys: { ...apiKeys, peppers: 'secret' as never } }, PEPPERS],
   [{ apiKeys: { ...apiKeys, peppers: [null as never] } }, 'dual-auth: apiKeys.peppers[0] must be an object'],
   [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, sekret: '' } as never] } }, 'dual-auth: apiKeys.peppers[0].sekret is not an option'],
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, PEPPER] } }, 'dual-auth: apiKeys.peppers must have different ids'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } }, 'dual-auth: apiKeys.peppers[0].id must be a text that is not empty'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } }, 'dual-auth: apiKeys.peppers[0].id must be a text that is not empty'],
+  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } }, 'dual-auth: apiKeys.peppers[0].id must be a non-empty string'],
+  [{ apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } }, 'dual-auth: apiKeys.peppers[0].id must be a non-empty string'],
   [{ apiKeys: undefined as never }, 'dual-auth: apiKeys is required'],
   [{ apiKeys: [] as never }, 'dual-auth: apiKeys must be an object'],
   [{ apiKeys: { ...apiKeys, store: undefined as never } }, 'dual-auth: apiKeys.store is required'],
@@ -57,8 +57,8 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, issuer: 'http://idp.example.com' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
   [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
-  [{ jwt: { ...jwt, machineScopes: 'billing/api' as never } }, 'dual-auth: jwt.machineScopes must be a list of texts'],
-  [{ jwt: { ...jwt, audience: 'https://api.example.com' as never } }, 'dual-auth: jwt.audience must be a list of texts'],
+  [{ jwt: { ...jwt, machineScopes: 'billing/api' as never } }, 'dual-auth: jwt.machineScopes must be a list of strings'],
+  [{ jwt: { ...jwt, audience: 'https://api.example.com' as never } }, 'dual-auth: jwt.audience must be a list of strings'],
   [{ jwt: { ...jwt, jwksRefresh: 2 ** 31 } }, 'dual-auth: jwt.jwksRefresh must be less than 2^31 milliseconds'],
   [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
   [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
@@ -66,11 +66,11 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
   [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
-  [{ jwt: { ...jwt, groupsClaim: 5 as never } }, 'dual-auth: jwt.groupsClaim must be a text that is not empty'],
-  [{ jwt: { ...jwt, groupsClaim: '' } }, 'dual-auth: jwt.groupsClaim must be a text that is not empty'],
+  [{ jwt: { ...jwt, groupsClaim: 5 as never } }, 'dual-auth: jwt.groupsClaim must be a non-empty string'],
+  [{ jwt: { ...jwt, groupsClaim: '' } }, 'dual-auth: jwt.groupsClaim must be a non-empty string'],
   [{ jwt: null as never }, 'dual-auth: jwt must be an object'],
   [{ jwt: { ...jwt, algorithm: 'RS256' } as never }, 'dual-auth: jwt.algorithm is not an option'],
-  [{ jwt: { ...jwt, clockTolerance: 61 } }, 'dual-auth: jwt.clockTolerance must be at most 60 seconds'],
+  [{ jwt: { ...jwt, clockTolerance: 60_001 } }, 'dual-auth: jwt.clockTolerance must be at most 60000 milliseconds'],
   [{ jwt: { ...jwt, jwksCooldown: 0 } }, 'dual-auth: jwt.jwksCooldown must be a whole number, at least 1'],
   [{ challenge: { resourceMetadata: '/metadata' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII'],
   [{ challenge: { resourceMetadata: 'https://shop.test/"' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII'],
@@ -85,26 +85,26 @@ const wrong: Wrong[] = [
   [{ management: null as never }, 'dual-auth: management must be an object'],
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
   [{ management: { canManage: () => true, onKeyChange: 'audit' as never } }, 'dual-auth: management.onKeyChange must be a function'],
-  [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must hold :shop_id'],
-  [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must hold :shop_id'],
+  [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must contain :shop_id'],
+  [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must contain :shop_id'],
   [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
   [{ challange: {} } as never, 'dual-auth: challange is not an option']
 ]
 
 for (const [options, message] of wrong) {
   t.test(`${message}: ${JSON.stringify(options)}`, async t => {
-    await t.rejects(boot({ apiKeys, jwt, ...options }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
+    await t.rejects(boot({ apiKeys, jwt, ...options }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
   })
 }
 
-t.test('the least that is needed boots, even with the provider out of reach', async t => {
+t.test('the required options alone start the server, even with the provider out of reach', async t => {
   await t.resolves(boot({ apiKeys, jwt }))
 })
 
-t.test('what Fastify is told at the registration is no option of ours', async t => {
+t.test("Fastify's own registration options are not ours", async t => {
   await t.resolves(boot({ apiKeys, jwt, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as DualAuthOptions))
 })
 
-t.test('without any options, the first that is needed is named', async t => {
-  await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_OPTION_INVALID', message: 'dual-auth: apiKeys is required' })
+t.test('without any options, the first required one is named', async t => {
+  await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys is required' })
 })

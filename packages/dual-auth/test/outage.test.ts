@@ -82,7 +82,7 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   t.strictSame(others, [])
   t.type(key.revoked_at, 'string')
   const logged = lines.map(line => JSON.parse(line)).filter(({ level }) => level === 40)
-  t.match(logged, [{ keyId: key.id, msg: 'an API key was stored too late to be given out, and was revoked' }])
+  t.match(logged, [{ keyId: key.id, msg: 'an API key was stored after its request timed out, and was revoked' }])
   t.notMatch(lines.join(''), 'shop_test_')
   slow = false
   t.equal((await post()).statusCode, 201)
@@ -119,7 +119,7 @@ t.test('a key that is stored too late and cannot be revoked either is named in t
   await landed
   await setImmediate()
   const [{ id }] = (await app.inject({ url: path, headers: bearer(issuer.user()) })).json()
-  t.match(warnings, [{ keyId: id, msg: 'an API key was stored too late to be given out, and could not be revoked' }])
+  t.match(warnings, [{ keyId: id, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
 })
 
 t.test('a use that could not be noted is noted by the next', async t => {

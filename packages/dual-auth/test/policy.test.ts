@@ -2,7 +2,7 @@ import t from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type HTTPMethods } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
-import { optionalParamsFromPath, paramsFromPath } from '../src/path-params.ts'
+import { optionalParamsFromPath, paramsFromPath } from '../src/shop.ts'
 import { policyFromRoute } from '../src/policy.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
@@ -244,11 +244,11 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, handler)
     }
   })
-  const warning = (path: string) => `dual-auth: ${path} takes the API keys of every shop: no parameter of its path is named shop_id`
+  const warning = (path: string) => `dual-auth: ${path} accepts the API keys of every shop: no parameter of the path is named shop_id`
   t.strictSame(lines, [
     warning('/stores/:shopId/products'),
     warning('/all/*'),
-    'dual-auth: /any/:shop_id? takes the API keys of every shop where shop_id is left out',
+    'dual-auth: /any/:shop_id? accepts the API keys of every shop when shop_id is left out',
     warning('/shops/:id')
   ])
 })
@@ -310,7 +310,7 @@ t.test('a scope that cannot stand in a challenge is left out of it', async t => 
   const { app, mint } = await build(t, { auth: { scopes: ({ method }) => method === 'PUT' ? ['écrire "tout"', 'replace_products'] : ['other'] } })
   const { plaintext } = await mint(SHOP, { name: 'limited', scopes: ['other'] })
   const response = await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })
-  t.match([response.statusCode, response.json()], [403, { message: 'The API key has none of the scopes that open this: écrire "tout", replace_products' }])
+  t.match([response.statusCode, response.json()], [403, { message: 'The API key needs one of these scopes: écrire "tout", replace_products' }])
   t.match(response.headers['www-authenticate'], /"insufficient_scope", (?:.*, )?scope="replace_products"$/)
 })
 
@@ -319,7 +319,7 @@ t.test('a missing scope is named in the challenge', async t => {
   const { plaintext } = await mint(SHOP, { name: 'limited', scopes: ['read'] })
   const response = await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })
   t.equal(response.statusCode, 403)
-  t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'The API key has none of the scopes that open this: write, replace_products' })
+  t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'The API key needs one of these scopes: write, replace_products' })
   t.equal(response.headers['www-authenticate'], 'Bearer error="insufficient_scope", resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="write replace_products"')
 })
 

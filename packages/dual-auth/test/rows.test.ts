@@ -52,12 +52,12 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
 t.test('a table or a column that is missing is told at startup', async t => {
   const empty = await embeddedDatabase()
   t.teardown(() => empty.close())
-  const message = 'dual-auth: apiKeys.store: the table api_keys or one of its columns is missing or may not be read; createApiKeysTable(knex) makes it'
-  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
+  const message = 'dual-auth: apiKeys.store must be able to read the table api_keys, but the table or a column is missing or not readable; create it with createApiKeysTable(knex)'
+  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
   await createApiKeysTable(empty.knex)
   await t.resolves(build(t, { store: knexStore(empty.knex) }))
   await empty.knex.raw('alter table api_keys drop revoked_by')
-  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_OPTION_INVALID', message })
+  await t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
 })
 
 t.test('a database that is away at startup may come later', async t => {
@@ -122,7 +122,7 @@ t.test('a knex that renames columns is a 503 that names the column, and no key p
     const response = await app.inject(request)
     t.equal(response.statusCode, 503)
     t.equal(response.json().code, 'DUAL_AUTH_STORE_UNAVAILABLE')
-    t.match(logged[0], { msg: 'the API key store failed', err: { message: /^a row of api_keys came without shop_id: .*postProcessResponse and wrapIdentifier/ } })
+    t.match(logged[0], { msg: 'the API key store failed', err: { message: /^a row of api_keys has no column shop_id: .*postProcessResponse and wrapIdentifier/ } })
   }
 })
 

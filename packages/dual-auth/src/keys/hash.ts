@@ -9,17 +9,17 @@ const derive: (key: string, salt: Uint8Array, length: number, options: ScryptOpt
 
 /** Bytes of a hash in the scrypt file header format: parameters, salt, checksum, MAC. */
 const HASH_LENGTH = 96
-/** The highest cost a stored hash may ask for: 32 MiB a run. */
+/** The highest cost that a stored hash may have: 32 MiB for each run. */
 export const LOG_N_LIMIT = 15
 
-/** The hash of a key with a salt of its own. @param logN Cost: 2^logN × 1 KiB of memory. */
+/** Hashes a key with a new salt. @param logN cost: 2^logN × 1 KiB of memory */
 export async function hashFromKey (key: string, logN: number): Promise<Buffer> {
   return Buffer.from(await Scrypt.kdf(key, { logN }))
 }
 
 /**
- * The cost a stored hash asks for, or null when it asks for what this package never wrote:
- * `Scrypt.verify` trusts the parameters in the row, so a tampered row would be a memory bomb.
+ * The cost of a stored hash; null if its parameters are none that this package writes. `Scrypt.verify` trusts the
+ * parameters in the row, so a tampered row could make it use any amount of memory.
  */
 export function costFromHash (hash: Uint8Array): number | null {
   if (hash.length !== HASH_LENGTH) return null
@@ -28,35 +28,35 @@ export function costFromHash (hash: Uint8Array): number | null {
 }
 
 /**
- * The highest cost at which a key is verified on the event loop. Up to here a run takes less time than a trip to the
- * thread pool costs the processor: waking a thread, and being put aside for it where there are few cores.
+ * The highest cost at which a key is verified on the event loop. Up to here a run takes less processor time than a trip
+ * to the thread pool: waking a thread and, with few cores, a context switch.
  */
 export const LOG_N_INLINE = 6
 
 /**
- * Whether the hash was made from the key. Its cost must have been checked.
+ * Whether the hash was made from the key. Check its cost first.
  *
- * Does what `Scrypt.verify` does, which is the oracle of the tests, but in one run of scrypt: its other three trips to
- * the thread pool, through Web Crypto for one SHA-256 and one HMAC, take longer than scrypt itself at a low cost.
+ * Equivalent to `Scrypt.verify`, against which it is tested, but with one trip to the thread pool instead of four: at a
+ * low cost the others, one SHA-256 and one HMAC through Web Crypto, take longer than scrypt itself.
  *
  * @see the header of a file in [scrypt's format](https://github.com/Tarsnap/scrypt/blob/master/FORMAT):
- * 16 bytes parameters, 32 salt, 16 of the SHA-256 of all before, 32 HMAC-SHA-256 of all before
+ * 16 bytes of parameters, 32 of salt, 16 of the SHA-256 and 32 of the HMAC-SHA-256 of everything before them
  */
 export async function hashMatches (hash: Uint8Array, key: string): Promise<boolean> {
-  return isWhole(hash) && signedBy(hash, await derive(key, saltOf(hash), 64, costOptions(hash)))
+  return isIntact(hash) && isSignedWith(hash, await derive(key, saltOf(hash), 64, costOptions(hash)))
 }
 
-/** The same at once, on the event loop: for costs up to {@link LOG_N_INLINE}. */
+/** The same, synchronously on the event loop: for costs up to {@link LOG_N_INLINE}. */
 export function hashMatchesInline (hash: Uint8Array, key: string): boolean {
-  return isWhole(hash) && signedBy(hash, scryptSync(key, saltOf(hash), 64, costOptions(hash)))
+  return isIntact(hash) && isSignedWith(hash, scryptSync(key, saltOf(hash), 64, costOptions(hash)))
 }
 
-function isWhole (hash: Uint8Array): boolean {
+function isIntact (hash: Uint8Array): boolean {
   const checksum = createHash('sha256').update(hash.subarray(0, 48)).digest().subarray(0, 16)
   return timingSafeEqual(checksum, hash.subarray(48, 64))
 }
 
-function signedBy (hash: Uint8Array, derived: Buffer): boolean {
+function isSignedWith (hash: Uint8Array, derived: Buffer): boolean {
   const mac = createHmac('sha256', derived.subarray(32)).update(hash.subarray(0, 64)).digest()
   return timingSafeEqual(mac, hash.subarray(64))
 }

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
 import { recordFromNewKey, type ApiKeyRecord, type ApiKeyStore, type KeyFilter, type KeyQuery, type StoredApiKey } from './store.ts'
-import { DUAL_AUTH_OPTION_INVALID } from '../errors.ts'
-import { isNoShopId, isOfNoShop, shopUnknown, unless } from './postgres-errors.ts'
+import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
+import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 
-/** Never `*`: what a listing does not read it cannot leak. */
+/** Never `*`: a list cannot leak what it does not read. */
 const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'] as const
 const STORED = ['id', 'shop_id', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'expires_at', 'revoked_at'] as const
 
@@ -23,15 +23,15 @@ interface Row {
 }
 
 /**
- * One lock for each shop, however its id is spelt, as a UUID may be in several ways: it is taken of the id as the column
- * writes it, whose type is the host's to change.
+ * One lock for each shop, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
+ * stores it, because hosts may change the column's type.
  */
 const LOCK_SHOP = `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
   (jsonb_populate_record(null::api_keys, jsonb_build_object('shop_id', ?::text))).shop_id, 0))`
 
 /**
- * Keys in the table `api_keys` of a PostgreSQL database. If you read from replicas, give it a knex that reads
- * the primary: a replica's lag is the time that a revoked key goes on working.
+ * Stores keys in the table `api_keys` of a PostgreSQL database. If you read from replicas, pass a knex that reads the
+ * primary: a revoked key keeps working for as long as a replica lags.
  *
  * @see {@link createApiKeysTable}
  */
@@ -39,8 +39,8 @@ export function knexStore (knex: Knex): ApiKeyStore {
   return {
     async ready () {
       const columns = [...new Set([...RECORD, ...STORED, 'created_by', 'revoked_by'])]
-      await unless(isMistake, knex('api_keys').select(columns).limit(0), () => {
-        throw new DUAL_AUTH_OPTION_INVALID('apiKeys.store: the table api_keys or one of its columns is missing or may not be read; createApiKeysTable(knex) makes it')
+      await recovering(isSchemaError, knex('api_keys').select(columns).limit(0), () => {
+        throw new DUAL_AUTH_INVALID_OPTION('apiKeys.store must be able to read the table api_keys, but the table or a column is missing or not readable; create it with createApiKeysTable(knex)')
       })
     },
     async find (fingerprints) {
@@ -50,12 +50,12 @@ export function knexStore (knex: Knex): ApiKeyStore {
     async insert (key, limit, onStored) {
       const { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt } = key
       return knex.transaction(async trx => {
-        // Counting and inserting must be one step, or two requests at once both find room for the last key.
-        await unless(isNoShopId, trx.raw(LOCK_SHOP, [shopId]), shopUnknown)
+        // Count and insert in one step, or two simultaneous requests both find room for the last key.
+        await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), throwShopUnknown)
         const active = await trx('api_keys').select('id').where('shop_id', shopId).whereNull('revoked_at')
           .where(unexpired => unexpired.whereNull('expires_at').orWhere('expires_at', '>', createdAt)).limit(limit)
         if (active.length >= limit) return false
-        await unless(isOfNoShop, trx('api_keys').insert({
+        await recovering(isMissingShop, trx('api_keys').insert({
           id,
           shop_id: shopId,
           name,
@@ -67,19 +67,19 @@ export function knexStore (knex: Knex): ApiKeyStore {
           created_at: createdAt,
           created_by: createdBy,
           expires_at: expiresAt
-        }), shopUnknown)
+        }), throwShopUnknown)
         await onStored?.(recordFromNewKey(key), trx)
         return true
       })
     },
     async list (shopId, { skip, limit, filter, sort }) {
-      const ofShop = knex<Row>('api_keys').where('shop_id', shopId).modify(where, filter)
+      const ofShop = knex<Row>('api_keys').where('shop_id', shopId).modify(applyFilter, filter)
       const order = orderFromSort(sort)
-      // One statement: between two of them a key could be made. It has a row of nulls where the page is empty.
+      // One statement: a key could be created between two. An empty page is a row of nulls.
       const query = knex.from(ofShop.clone().select(...RECORD).orderByRaw(order).offset(skip).limit(limit).as('page'))
         .rightJoin(ofShop.clone().count('* as count').as('every'), knex.raw('true'))
         .select<Array<Pick<Row, typeof RECORD[number]> & { count: number | string }>>('page.*', 'every.count').orderByRaw(order)
-      const rows = await unless(isNoShopId, query, () => [])
+      const rows = await recovering(isInvalidShopId, query, () => [])
       const found = rows.filter(({ id }) => id !== null)
       return { keys: found.map(recordFromRow), count: Number(rows[0]?.count ?? 0) }
     },
@@ -87,7 +87,7 @@ export function knexStore (knex: Knex): ApiKeyStore {
       return knex.transaction(async trx => {
         const revocation = trx('api_keys').where({ id, shop_id: shopId }).whereNull('revoked_at')
           .update({ revoked_at: at, revoked_by: by }).returning<Array<Pick<Row, typeof RECORD[number]>>>([...RECORD])
-        const revoked = await unless(isNoShopId, revocation, () => null)
+        const revoked = await recovering(isInvalidShopId, revocation, () => null)
         if (revoked === null) return false
         if (revoked[0] === undefined) return await trx('api_keys').where({ id, shop_id: shopId }).first('id') !== undefined
         await onStored?.(recordFromRow(revoked[0]), trx)
@@ -105,11 +105,11 @@ export function knexStore (knex: Knex): ApiKeyStore {
   }
 }
 
-/** Leaves the keys that match all of the filter. */
-function where (query: Knex.QueryBuilder, { q, revoked, scopes, ...fields }: KeyFilter): void {
+/** Restricts the query to keys that match the whole filter. */
+function applyFilter (query: Knex.QueryBuilder, { q, revoked, scopes, ...fields }: KeyFilter): void {
   for (const [field, values] of Object.entries(fields)) {
     const present = values.filter(value => value !== null)
-    // Answers have milliseconds, the columns may have microseconds.
+    // Responses have milliseconds, the columns may have microseconds.
     const column = query.client.raw(field.endsWith('_at') ? "date_trunc('milliseconds', ??)" : '??', [field])
     query.where(any => {
       any.whereIn(column, present)
@@ -121,7 +121,7 @@ function where (query: Knex.QueryBuilder, { q, revoked, scopes, ...fields }: Key
   if (q !== undefined) query.whereRaw("(name ilike :part escape '!' or prefix ilike :part escape '!')", { part: `%${q.replace(/[!%_]/g, '!$&')}%` })
 }
 
-/** The id is always last, so that pages never overlap. `sort` names a column, and nothing else. */
+/** The id always comes last, so that pages never overlap. `sort.field` is always the name of a column. */
 function orderFromSort (sort: KeyQuery['sort']): string {
   if (sort === null) return 'revoked_at is not null, created_at desc, id desc'
   const direction = sort.descending ? 'desc' : 'asc'
@@ -129,12 +129,12 @@ function orderFromSort (sort: KeyQuery['sort']): string {
 }
 
 /**
- * Creates the table `api_keys` and its indexes where they are missing. Call it at boot or in a migration;
- * any number of replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
+ * Creates the table `api_keys` and its indexes if they are missing. Call it at startup or in a migration; several
+ * replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
  */
 export async function createApiKeysTable (knex: Knex): Promise<void> {
   await knex.transaction(async trx => {
-    // Two `create table if not exists` at once fail on the catalogue's unique index.
+    // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     await trx.raw(`
       create table if not exists api_keys (
@@ -157,14 +157,9 @@ export async function createApiKeysTable (knex: Knex): Promise<void> {
   })
 }
 
-/** SQLSTATE class 42, or 3F000: no such table, column or schema, or no right to read it. It will not pass by waiting. */
-function isMistake ({ code }: { readonly code?: unknown }): boolean {
-  return /^(42...|3F000)$/.test(String(code))
-}
-
-// Dates and bytes pass through constructors because a host may have set other type parsers for its pool.
+// Dates and bytes pass through constructors because hosts may set other type parsers for their pool.
 function recordFromRow (row: Pick<Row, typeof RECORD[number]>): ApiKeyRecord {
-  demandColumns(row, RECORD)
+  requireColumns(row, RECORD)
   return {
     id: row.id,
     shopId: row.shop_id,
@@ -179,7 +174,7 @@ function recordFromRow (row: Pick<Row, typeof RECORD[number]>): ApiKeyRecord {
 }
 
 function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
-  demandColumns(row, STORED)
+  requireColumns(row, STORED)
   return {
     id: row.id,
     shopId: row.shop_id,
@@ -192,11 +187,11 @@ function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
   }
 }
 
-/** A column that is lost on the way would read as a key that was revoked, or as one that never ends. */
-function demandColumns (row: object, columns: readonly string[]): void {
+/** A key with a missing column would pass for a revoked one, or for one that never expires. */
+function requireColumns (row: object, columns: readonly string[]): void {
   for (const column of columns) {
     if ((row as Readonly<Record<string, unknown>>)[column] === undefined) {
-      throw new Error(`a row of api_keys came without ${column}: give knexStore a knex whose postProcessResponse and wrapIdentifier leave the names of columns as they are`)
+      throw new Error(`a row of api_keys has no column ${column}: pass knexStore a knex whose postProcessResponse and wrapIdentifier do not rename columns`)
     }
   }
 }

@@ -1,17 +1,17 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKeyStore } from './store.ts'
-import type { Ask } from './call-store.ts'
+import type { StoreCall } from './call-store.ts'
 
-/** Keeps `last_used_at`, never in a request's way. */
+/** Writes `last_used_at` without delaying requests. */
 export interface LastUsed {
-  /** Notes that a key was used just now; written soon, with the others of the moment. */
+  /** Records that a key was used now; written soon, together with others. */
   touch (id: string): void
-  /** Resolves when everything noted so far is written, or has failed to be. */
+  /** Resolves when everything recorded so far was written, or failed to be. */
   flush (): Promise<void>
 }
 
-/** @param interval Milliseconds; at most one write per key in this time. */
-export function createLastUsed (store: ApiKeyStore, ask: Ask, log: FastifyBaseLogger, interval: number): LastUsed {
+/** @param interval in milliseconds; at most one write per key in this time */
+export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: FastifyBaseLogger, interval: number): LastUsed {
   const written = new Map<string, number>()
   let pending = new Set<string>()
   let writing: Promise<void> | null = null
@@ -21,7 +21,7 @@ export function createLastUsed (store: ApiKeyStore, ask: Ask, log: FastifyBaseLo
     if (Date.now() - (written.get(id) ?? -Infinity) < interval) return
     written.set(id, Date.now())
     pending.add(id)
-    // Not at once: all keys that are used in this turn of the event loop go into one statement.
+    // Deferred: all keys used in this turn of the event loop go into one statement.
     writing ??= new Promise(resolve => setImmediate(resolve)).then(writeAll)
   }
 
@@ -31,7 +31,7 @@ export function createLastUsed (store: ApiKeyStore, ask: Ask, log: FastifyBaseLo
       pending = new Set()
       const at = Date.now()
       try {
-        await ask(() => store.touch(ids, new Date(at), new Date(at - interval)))
+        await callStore(() => store.touch(ids, new Date(at), new Date(at - interval)))
       } catch (err) {
         log.warn({ err }, 'last_used_at was not written')
         for (const id of ids) written.delete(id)

@@ -6,11 +6,11 @@ interface Row extends NewApiKey {
   readonly revokedBy: string | null
 }
 
-/** A store that forgets everything when the process ends: for a first try and for tests. */
+/** A store that loses everything when the process ends: for first steps and for tests. */
 export function memoryStore (): ApiKeyStore {
   const rows = new Map<string, Row>()
 
-  /** At once, so that nobody comes between; back to what it was if `onStored` rejects. */
+  /** Synchronously, so that no other call intervenes; restores the old row if `onStored` rejects. */
   async function replace (id: string, row: Row, record: ApiKeyRecord, onStored: OnStored | undefined): Promise<void> {
     const before = rows.get(id)
     rows.set(id, row)
@@ -34,7 +34,7 @@ export function memoryStore (): ApiKeyStore {
       return true
     },
     async list (shopId, { skip, limit, filter, sort }) {
-      const found = [...rows.values()].filter(row => row.shopId === shopId && matches(row, filter)).sort(orderOf(sort))
+      const found = [...rows.values()].filter(row => row.shopId === shopId && matches(row, filter)).sort(comparatorFromSort(sort))
       return { keys: found.slice(skip, skip + limit).map(recordFromRow), count: found.length }
     },
     async revoke (shopId, id, by, at, onStored) {
@@ -81,7 +81,7 @@ function matches (row: Row, { q, revoked, scopes, ...fields }: KeyFilter): boole
     Object.entries(fields).every(([field, values]) => values.includes(valueOf[field as KeyField](row)))
 }
 
-function orderOf (sort: KeyQuery['sort']): (a: Row, b: Row) => number {
+function comparatorFromSort (sort: KeyQuery['sort']): (a: Row, b: Row) => number {
   if (sort === null) return (a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || +b.createdAt - +a.createdAt || compare(b.id, a.id)
   const value = valueOf[sort.field]
   const sign = sort.descending ? -1 : 1

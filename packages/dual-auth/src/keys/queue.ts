@@ -1,14 +1,14 @@
 import { DUAL_AUTH_BUSY } from '../errors.ts'
 
-/** Runs work when its turn comes. */
+/** Runs work as soon as a slot is free. */
 export type Queue = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * A first-come queue in front of libuv's thread pool, which file reads and DNS share: the pool must not
- * fill up with scrypt, and a wait must not grow without bound.
+ * A first-in, first-out queue in front of libuv's thread pool, which file reads and DNS use too. It keeps scrypt from
+ * filling the pool, and waits from growing without bound.
  *
- * @param concurrency How many run at once.
- * @param length How many may wait; one more is refused with {@link DUAL_AUTH_BUSY}.
+ * @param concurrency how many run at once
+ * @param length how many may wait; further ones are rejected with {@link DUAL_AUTH_BUSY}
  */
 export function createQueue (concurrency: number, length: number): Queue {
   const waiting: Array<() => void> = []
@@ -21,7 +21,7 @@ export function createQueue (concurrency: number, length: number): Queue {
     try {
       return await work()
     } finally {
-      // Hand the slot over rather than free it: a newcomer must not overtake those who wait.
+      // Hand the slot over rather than free it: a newcomer must not overtake those that wait.
       const next = waiting.shift()
       if (next === undefined) running--
       else next()

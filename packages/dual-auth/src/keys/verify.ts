@@ -1,74 +1,67 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ApiKeyIdentity } from '../tokens/identity.ts'
-import type { ApiKeyStore, StoredApiKey } from './store.ts'
-import type { Ask } from './call-store.ts'
+import { invalidCredential } from '../credentials.ts'
+import type { ApiKeySettings } from '../options.ts'
+import type { ApiKeyIdentity } from '../types.ts'
+import type { StoreCall } from './call-store.ts'
+import { fingerprint, keyMatcher } from './format.ts'
+import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 import type { LastUsed } from './last-used.ts'
 import type { Queue } from './queue.ts'
-import type { ResolvedApiKeyOptions } from '../options.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID } from '../errors.ts'
-import { fingerprint, keyChecker } from './format.ts'
-import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
+import type { StoredApiKey } from './store.ts'
 
-/** The parts that verification is made of. */
-export interface KeyCheckParts {
-  readonly options: ResolvedApiKeyOptions
-  readonly store: ApiKeyStore
-  readonly ask: Ask
+export interface KeyVerifierParts {
+  readonly settings: ApiKeySettings
+  readonly callStore: StoreCall
   readonly queue: Queue
   readonly lastUsed: LastUsed
   readonly log: FastifyBaseLogger
 }
 
-/** Verifies keys. */
-export interface KeyCheck {
-  /** @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 when nothing can be said about the key. */
+export interface KeyVerifier {
+  /** @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now */
   identityFromKey (key: string): Promise<ApiKeyIdentity>
-  /** Resolves when no rehash is under way. */
+  /** Resolves when no rehash is running. */
   settled (): Promise<void>
 }
 
 /**
- * Verifies a key, cheapest test first: shape and checksum, then one read by fingerprint, then what the row
- * says, and only then scrypt. There is no dummy scrypt for unknown keys: the difference in time says no more
- * than the status does, and a dummy would sell CPU to everybody.
+ * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then
+ * scrypt. Unknown keys cost no dummy scrypt: the difference in time reveals no more than the status does, and a dummy
+ * would let anybody use up the CPU.
  */
-export function createKeyCheck ({ options, store, ask, queue, lastUsed, log }: KeyCheckParts): KeyCheck {
-  const { marker, peppers, logN } = options
-  const isWellFormed = keyChecker(marker)
+export function createKeyVerifier ({ settings, callStore, queue, lastUsed, log }: KeyVerifierParts): KeyVerifier {
+  const { marker, peppers, logN, store } = settings
+  const isWellFormed = keyMatcher(marker)
   const rehashes = new Map<string, Promise<void>>()
 
   async function identityFromKey (key: string): Promise<ApiKeyIdentity> {
-    if (!isWellFormed(key)) throw refusal('the API key is malformed')
-    const row = await ask(() => store.find(peppers.map(pepper => fingerprint(key, pepper))))
-    // A store written in JavaScript may say undefined.
-    if (row == null) throw refusal('the API key is unknown')
-    if (row.revokedAt !== null) throw refusal('the API key is revoked')
-    if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refusal('the API key is expired')
+    if (!isWellFormed(key)) throw invalidCredential('the API key is malformed')
+    const row = await callStore(() => store.find(peppers.map(pepper => fingerprint(key, pepper))))
+    // A store written in JavaScript may return undefined.
+    if (row == null) throw invalidCredential('the API key is unknown')
+    if (row.revokedAt !== null) throw invalidCredential('the API key is revoked')
+    if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw invalidCredential('the API key is expired')
     const cost = costFromHash(row.hash)
     const matches = cost !== null && (cost <= LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))
     if (!matches) {
-      log.error({ keyId: row.id }, 'the stored hash of an API key is not one that was made from it')
-      throw refusal('the API key does not match its hash')
+      log.error({ keyId: row.id }, 'the stored hash of an API key was not made from the key')
+      throw invalidCredential('the API key does not match its hash')
     }
     lastUsed.touch(row.id)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
     return Object.freeze({ kind: 'api-key', keyId: row.id, shopId: row.shopId, scopes: Object.freeze([...row.scopes]) })
   }
 
-  /** Brings a row up to the present settings, out of the request's way; it is tried again on the next use. */
+  /** Updates a row to the current settings in the background; if that fails, the next use tries again. */
   function rehash (row: StoredApiKey, key: string): void {
-    // One at a time for a key: a thousand calls with it must not fill the queue with the same work.
+    // One at a time for each key: a thousand calls with it must not fill the queue with the same work.
     if (rehashes.has(row.id)) return
     const work = queue(() => hashFromKey(key, logN))
-      .then(hash => ask(() => store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })))
+      .then(hash => callStore(() => store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })))
       .catch(err => log.warn({ err, keyId: row.id }, 'an API key was not rehashed'))
       .finally(() => rehashes.delete(row.id))
     rehashes.set(row.id, work)
   }
 
   return { identityFromKey, settled: async () => { await Promise.all(rehashes.values()) } }
-}
-
-function refusal (reason: string) {
-  return new DUAL_AUTH_CREDENTIAL_INVALID({ cause: reason })
 }

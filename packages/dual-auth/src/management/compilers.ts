@@ -4,15 +4,15 @@ import type { FastifyInstance } from 'fastify'
 import { validatedKeyQuery } from './key-list.ts'
 import type { RawQuery } from './list-grammar.ts'
 
-// What a store may ask PostgreSQL for. Ajv's own format takes `urn:uuid:` before it as well.
+// What PostgreSQL accepts. Ajv's own format also accepts the prefix `urn:uuid:`.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Compiles the schemas of a scope by what Fastify itself compiles them with, whatever the host does with its own: it
- * may write them in another language (zod, say), or have turned the conversions off that a query needs.
+ * Makes a scope compile its schemas with Fastify's default compilers, whatever the host uses for its own: its schemas may
+ * be zod's, or it may have turned off the coercion that a query needs.
  *
- * Of the query, which only the listing has, the schema is the documentation: the list grammar reads it. JSON is taken as it
- * is. Unknown names are refused in both: a misspelt `expires_at`, dropped in silence, would make a key that never ends.
+ * The schema of the query, which only the list has, is documentation; the list grammar validates it. JSON is not coerced.
+ * Unknown names are rejected in both: if a misspelled `expires_at` were dropped, the key would never expire.
  */
 export function compileOwnSchemas (scope: FastifyInstance): void {
   const validator = AjvCompiler()
@@ -23,7 +23,7 @@ export function compileOwnSchemas (scope: FastifyInstance): void {
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,
-        // They are constants: checking them takes longer than compiling them.
+        // The schemas are constants; validating them takes longer than compiling them.
         validateSchema: false
       },
       onCreate: ajv => { ajv.addFormat('uuid', UUID) }

@@ -14,7 +14,7 @@ const fields = {
   scopes: { kind: 'strings' }
 } satisfies Readonly<Record<KeyField | 'scopes', ListField>>
 
-/** The default limit holds every key that a shop may have active at once, unless `maxPerShop` is raised. */
+/** The default limit is enough for all active keys of a shop, unless `maxPerShop` is raised. */
 export const KEY_LIST: ListRules = {
   fields,
   conditions: { revoked: { kind: 'boolean' }, q: { kind: 'string' } },
@@ -23,7 +23,7 @@ export const KEY_LIST: ListRules = {
   refuse: (path, message) => Object.assign(new Error(message), { path })
 }
 
-/** Reads the query of the listing, as a validator does: the host's own formatter puts the error into words. */
+/** Validates the query of the list as a schema validator would, so that the host's own formatter words the error. */
 export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: KeyQuery } | { error: FastifySchemaValidationError[] } {
   const unknown = Object.keys(query).find(name => !parameters.includes(name))
   if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }

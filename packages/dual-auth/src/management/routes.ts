@@ -1,47 +1,45 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { Static } from '@sinclair/typebox'
-import type { Ask } from '../keys/call-store.ts'
-import type { LastUsed } from '../keys/last-used.ts'
-import type { Queue } from '../keys/queue.ts'
-import type { Shops } from '../shop.ts'
 import { headersFromRefusal, type ChallengeOptions } from '../challenge.ts'
-import type { ManagementOptions, ResolvedApiKeyOptions } from '../options.ts'
-import { recordFromNewKey, type ApiKeyRecord, type KeyChange, type KeyQuery, type OnStored } from '../keys/store.ts'
+import type { StoreCall } from '../keys/call-store.ts'
+import type { LastUsed } from '../keys/last-used.ts'
 import { newKey } from '../keys/new-key.ts'
-import { excerpt } from './excerpt.ts'
+import type { Queue } from '../keys/queue.ts'
+import { recordFromNewKey, type ApiKeyRecord, type KeyChange, type KeyQuery, type OnStored } from '../keys/store.ts'
+import type { ApiKeySettings, ManagementOptions } from '../options.ts'
+import type { ShopReader } from '../shop.ts'
 import { compileOwnSchemas } from './compilers.ts'
+import { excerpt } from './excerpt.ts'
 import { contentRange } from './list-grammar.ts'
 import { schemasForShop, type Key, type NewKey } from './schemas.ts'
-import { about } from '../about.ts'
 import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from '../errors.ts'
 
-/** A later one would be written with a sign and six digits of its year, which is no date-time of RFC 3339. */
+/** Later dates are written with a sign and a six-digit year, which RFC 3339 does not allow. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** The parts that the routes are made of. */
 export interface RouteParts {
-  /** Whoever registered the plugin. */
+  /** The instance that the plugin is registered on. */
   readonly host: FastifyInstance
-  readonly options: ResolvedApiKeyOptions
-  readonly shops: Shops
+  readonly settings: ApiKeySettings
+  readonly shops: ShopReader
   readonly canManage: ManagementOptions['canManage']
   readonly onKeyChange: Required<ManagementOptions>['onKeyChange']
-  /** Whether a key with this scope can call something. */
-  readonly isScope: (scope: string) => boolean
-  readonly ask: Ask
+  /** Every scope that opens a route. */
+  readonly knownScopes: () => ReadonlySet<string>
+  readonly callStore: StoreCall
   readonly queue: Queue
   readonly lastUsed: LastUsed
   readonly challenge: ChallengeOptions
 }
 
-/** POST, GET and DELETE of a shop's keys, for tokens only: an API key can neither see nor make one. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, options, shops, canManage, onKeyChange, isScope, ask, queue, lastUsed, challenge }) => {
-  const { store, maxPerShop } = options
-  const { createSchema, listSchema, revokeSchema } = schemasForShop(options.shopParam)
+/** POST, GET and DELETE of a shop's keys, for tokens only: with an API key nobody can list or create keys. */
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, challenge }) => {
+  const { store, maxPerShop } = settings
+  const { createSchema, listSchema, revokeSchema } = schemasForShop(settings.shopParam)
   const config = { auth: 'jwt' } as const
   compileOwnSchemas(app)
 
-  // Many clients send a JSON content type with every request, a DELETE without a body too.
+  // Many clients send a JSON content type with every request, even with a DELETE without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -49,8 +47,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     else parseJson(request, body, done)
   })
 
-  // Headers only; the answer itself is left to the host's error handler. Fastify knows the one that there is by now. One
-  // that is set later is asked for here, as it would not be for routes that are there already.
+  // Adds headers only; the host's error handler sends the response. Fastify already knows the handler set before this
+  // registration. One set later would not apply to these routes, so it is called here.
   const early = app.errorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
     reply.headers(headersFromRefusal(error.code, challenge, null))
@@ -64,56 +62,56 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
     const expiresAt = expiry === undefined ? null : dateFromText(expiry)
-    const unknown = scopes.filter(scope => !isScope(scope))
-    if (unknown.length > 0) throw about('scopes', new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', '))))
-    const { stored, plaintext } = await newKey(options, { shopId: shopOf(request), name, scopes, expiresAt, createdBy: callerOf(request) }, queue)
-    const inserted = await ask(() => store.insert(stored, maxPerShop, told('create', request)), async late => { if (late) await takeBack(stored, request) })
+    const unknown = scopes.filter(scope => !knownScopes().has(scope))
+    if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
+    const { stored, plaintext } = await newKey(settings, { shopId: shopOf(request), name, scopes, expiresAt, createdBy: callerOf(request) }, queue)
+    const inserted = await callStore(() => store.insert(stored, maxPerShop, onStored('create', request)), async late => { if (late) await revokeUndelivered(stored, request) })
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
     return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord(recordFromNewKey(stored)), plaintext })
   })
 
   app.get<{ Querystring: KeyQuery }>('/', { schema: listSchema, config }, async (request, reply) => {
-    // Whoever has just used a key and looks here should see it.
+    // So that a key that was just used shows it.
     await lastUsed.flush()
-    const { keys, count } = await ask(() => store.list(shopOf(request), request.query))
+    const { keys, count } = await callStore(() => store.list(shopOf(request), request.query))
     reply.header('content-range', contentRange('api-keys', request.query, count, keys.length))
     return keys.map(bodyFromRecord)
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    const found = await ask(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date(), told('revoke', request)))
+    const found = await callStore(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date(), onStored('revoke', request)))
     if (!found) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })
 
-  function told (action: KeyChange['action'], request: FastifyRequest): OnStored {
+  function onStored (action: KeyChange['action'], request: FastifyRequest): OnStored {
     return async (key, transaction) => { await onKeyChange({ action, key }, request, transaction) }
   }
 
-  /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} where the path names no shop */
+  /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} if the path names no shop */
   function shopOf ({ params }: FastifyRequest): string {
     const shopId = shops.fromParams(params)
     if (shopId === undefined) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     return shopId
   }
 
-  /** Nobody was given the key, since the answer was a 503: it shall not be good, nor count as one that the shop has. */
-  async function takeBack ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, request: FastifyRequest): Promise<void> {
+  /** The response was a 503, so nobody has the key: it must neither work nor count as one of the shop's active keys. */
+  async function revokeUndelivered ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, request: FastifyRequest): Promise<void> {
     try {
-      await ask(() => store.revoke(shopId, id, callerOf(request), new Date(), told('revoke', request)))
-      app.log.warn({ keyId: id }, 'an API key was stored too late to be given out, and was revoked')
+      await callStore(() => store.revoke(shopId, id, callerOf(request), new Date(), onStored('revoke', request)))
+      app.log.warn({ keyId: id }, 'an API key was stored after its request timed out, and was revoked')
     } catch (err) {
-      app.log.warn({ err, keyId: id }, 'an API key was stored too late to be given out, and could not be revoked')
+      app.log.warn({ err, keyId: id }, 'an API key was stored after its request timed out, and could not be revoked')
     }
   }
 }
 
-/** JavaScript knows no leap second (RFC 3339 §5.7): it counts as the one before. */
+/** JavaScript has no leap seconds (RFC 3339 §5.7): they count as the second before. */
 function dateFromText (text: string): Date {
   return new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
 }
 
-/** The contract's record; the two fields it does not name appear only on keys that were made with them. */
+/** `scopes` and `expires_at` appear only on keys that were created with them. */
 function bodyFromRecord ({ id, name, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKeyRecord): Static<typeof Key> {
   return {
     id,
@@ -131,7 +129,7 @@ function callerOf ({ identity }: FastifyRequest): string {
   switch (identity?.kind) {
     case 'user': return identity.subject
     case 'machine': return identity.clientId
-    // The policy of these routes leaves no other; if it ever did, this is the refusal.
+    // Unreachable: the policy of these routes accepts tokens only.
     default: throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
   }
 }

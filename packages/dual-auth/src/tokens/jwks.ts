@@ -1,14 +1,15 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import buildGetJwks from 'get-jwks'
-import type { ResolvedJwtOptions } from '../options.ts'
-import { isTrustworthy } from '../option-checks.ts'
-import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
+import { invalidCredential } from '../credentials.ts'
+import { DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
+import { isSafeUrl } from '../option-checks.ts'
+import type { JwtSettings } from '../options.ts'
 
-/** Bytes; a key set is some kilobytes. */
+/** In bytes; a key set has a few thousand. */
 const BODY_LIMIT = 512 * 1024
 const MODULUS_MINIMUM = 2048
-/** Characters. */
+/** In characters. */
 const KID_LIMIT = 128
 
 /** The identity provider's signing keys. */
@@ -16,25 +17,25 @@ export interface KeySet {
   /**
    * The public key with this id, as PEM.
    *
-   * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} when the provider has no such key,
-   * {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} when it could not be asked.
+   * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the provider has no such key
+   * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
   find (kid: string): Promise<string>
-  /** Whether there are keys: read at least once, and not longer ago than `jwksKeep`. */
-  known (): boolean
-  /** Reads the set now; false, and logged, when that failed. Never throws. */
+  /** Whether there are keys: read at least once, and no longer ago than `jwksKeep`. */
+  hasKeys (): boolean
+  /** Reads the set now. Logs a failure and returns false; never throws. */
   refresh (): Promise<boolean>
-  /** Ends the refreshing in the background. */
+  /** Stops the refreshes in the background. */
   close (): void
 }
 
 /**
- * Keeps the last good key set whole. get-jwks alone asks the provider once for every unknown kid, caches
- * pending requests and lets an entry go after a minute; here a stranger's kid costs at most one request in
- * `jwksCooldown`, a hung request ends after `jwksTimeout`, and an outage is survived for `jwksKeep`.
+ * Caches the whole key set. get-jwks alone sends a request for every unknown kid, caches pending requests and drops an
+ * entry after a minute. Here unknown kids cause at most one request in `jwksCooldown`, a request that hangs ends after
+ * `jwksTimeout`, and known keys survive an outage for `jwksKeep`.
  */
-export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogger): KeySet {
-  const { jwksCooldown, jwksRefresh, jwksKeep } = options
+export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
+  const { jwksCooldown, jwksRefresh, jwksKeep } = settings
   let keys: ReadonlyMap<string, string> = new Map()
   let fetchedAt = -Infinity
   let askedAt = -Infinity
@@ -54,9 +55,9 @@ export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogge
     }
     const found = current().get(kid)
     if (found !== undefined) return found
-    // Without an answer from the provider a key is not wrong, it is unknown: a 401 would make clients sign in again.
+    // While the provider is down, the key may be good: a 401 would make clients sign in again.
     if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
-    throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: 'kid is unknown' })
+    throw invalidCredential('kid is unknown')
   }
 
   function current (): ReadonlyMap<string, string> {
@@ -70,15 +71,15 @@ export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogge
 
   async function load (): Promise<boolean> {
     try {
-      const body = await readJwks(options)
-      const next = keysFromJwks(body, options.algorithms)
+      const body = await readJwks(settings)
+      const next = keysFromJwks(body, settings.algorithms)
       if (next.size === 0) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: 'the key set has no usable key' })
       keys = next
       fetchedAt = performance.now()
       reachable = true
     } catch (err) {
       reachable = false
-      log.warn({ err }, 'the identity provider did not give its keys')
+      log.warn({ err }, 'the keys of the identity provider could not be read')
     }
     schedule(reachable ? jwksRefresh : jwksCooldown)
     return reachable
@@ -94,20 +95,20 @@ export function createKeySet (options: ResolvedJwtOptions, log: FastifyBaseLogge
     clearTimeout(timer)
   }
 
-  return { find, known: () => current().size > 0, refresh, close }
+  return { find, hasKeys: () => current().size > 0, refresh, close }
 }
 
 /**
- * Whether this may be the id of a key: a text of 1 to 128 characters, which providers fill as they like. It is compared
- * with those of the key set and goes nowhere else.
+ * Whether this can be the id of a key: any string of 1 to 128 characters. It is compared with the ids of the key set and
+ * used nowhere else.
  */
 export function isKid (kid: unknown): kid is string {
   return typeof kid === 'string' && kid !== '' && kid.length <= KID_LIMIT
 }
 
 /**
- * The usable keys of a key set, as PEM by kid: public keys for signatures, of the allowed algorithms, RSA with
- * at least 2048 bits. Of two keys with one kid the first counts. Whatever else the set holds is passed over.
+ * The usable keys of a key set, as PEM by kid: public keys for signatures, of the allowed algorithms, RSA with at least
+ * 2048 bits. Of two keys with one kid, the first wins. Everything else in the set is ignored.
  */
 export function keysFromJwks (body: unknown, algorithms: readonly string[]): Map<string, string> {
   const keys = new Map<string, string>()
@@ -138,14 +139,14 @@ function pemFromJwk (jwk: JsonWebKey): string | null {
   }
 }
 
-/** One deadline for discovery and key set together; a redirect could lead anywhere and is refused. */
-async function readJwks ({ issuer, jwksUri, jwksTimeout }: ResolvedJwtOptions): Promise<unknown> {
+/** One deadline covers discovery and key set. Redirects are rejected: they could lead anywhere. */
+async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings): Promise<unknown> {
   const fetchOptions = { signal: AbortSignal.timeout(jwksTimeout), redirect: 'error' as const }
-  // A get-jwks for each reading: its own caches are what this module replaces, and its fetch options are fixed.
+  // A new get-jwks for each read: this module replaces its caches, and its fetch options are fixed at creation.
   const uri = jwksUri ?? await buildGetJwks({ issuersWhitelist: [issuer], fetchOptions }).getJwksUri(`${issuer.replace(/\/$/, '')}/`)
-  if (!isTrustworthy(uri)) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: 'the address of the key set is neither https nor on loopback' })
+  if (!isSafeUrl(uri)) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: 'the URL of the key set is neither https nor on loopback' })
   const response = await fetch(uri, fetchOptions)
-  if (!response.ok || response.body === null) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: `the key set answered ${response.status}` })
+  if (!response.ok || response.body === null) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: `reading the key set returned ${response.status}` })
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body) {

@@ -1,0 +1,98 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { headersFromRefusal } from './challenge.ts'
+import { credentialFromHeaders, invalidCredential, sameCredential, type Credential } from './credentials.ts'
+import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
+import type { KeyVerifier } from './keys/verify.ts'
+import type { Settings } from './options.ts'
+import { authorize, policyFromRoute, type RouteRules } from './policy.ts'
+import type { ShopReader } from './shop.ts'
+import type { TokenVerifier } from './tokens/jwt.ts'
+import type { AuthPolicy, Identity } from './types.ts'
+
+/**
+ * Set on the raw request of an in-process call: the FastifyRequest of the outer call that makes it. Shared
+ * with other plugins through the symbol registry; a client cannot set it.
+ */
+const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+
+interface Outcome {
+  readonly credential: Credential
+  readonly identity: Identity
+}
+
+/** The check that every request passes. */
+export interface Guard {
+  /** Sets `request.identity`, or rejects with the headers of the refusal set on the reply. */
+  onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** The property of a request that the hook stores its outcome in; decorate requests with it. */
+  readonly outcome: symbol
+}
+
+export function createGuard (settings: Settings, tokens: TokenVerifier, keys: KeyVerifier, shops: ShopReader): Guard {
+  const { apiKeys, challenge } = settings
+  const rules = new WeakMap<object, Map<string, RouteRules>>()
+  // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
+  const outcome = Symbol('dual-auth.outcome')
+  interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
+
+  async function onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    // Without a route there is nothing to protect: a 401 would send clients to sign in for a page that does not exist.
+    if (request.is404) return
+    const rules = rulesFor(request)
+    if (rules.policy === 'public') return
+    try {
+      const identity = await identify(request, rules.policy)
+      authorize(identity, rules, shopId => shops.isAllowed(request.params, shopId))
+      request.identity = identity
+    } catch (error) {
+      if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      reply.headers(headersFromRefusal(code, challenge, rules.scopes))
+      throw error
+    }
+  }
+
+  /** Computed once for each method of a route: routes do not change once the server listens. */
+  function rulesFor ({ routeOptions, method }: FastifyRequest): RouteRules {
+    const { config } = routeOptions
+    let byMethod = rules.get(config)
+    if (byMethod === undefined) rules.set(config, byMethod = new Map())
+    let found = byMethod.get(method)
+    if (found === undefined) {
+      const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config }
+      // The policy is that of the whole route, as decided when it was registered; scopes are those of the method.
+      found = { policy: policyFromRoute(route, settings.policy), scopes: settings.scopes({ ...route, method }) }
+      byMethod.set(method, found)
+    }
+    return found
+  }
+
+  async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {
+    const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
+    const identity = identityFromParent(request, credential) ?? await verify(request, credential, policy)
+    const verified: Verified = request
+    verified[outcome] = { credential, identity }
+    return identity
+  }
+
+  /** An in-process call with the credential of the request that makes it is not verified again. */
+  function identityFromParent (request: FastifyRequest, credential: Credential): Identity | undefined {
+    const parent = (request.raw as { [PARENT_REQUEST]?: Verified })[PARENT_REQUEST]
+    const known = parent?.[outcome]
+    return known != null && sameCredential(known.credential, credential) ? known.identity : undefined
+  }
+
+  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
+    switch (credential.kind) {
+      case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
+      case 'malformed': throw invalidCredential('the credential is malformed')
+      case 'jwt': return tokens.identityFromToken(request)
+      case 'api-key':
+        // Before any work: a route that accepts no keys must not reveal which are valid.
+        if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')
+        return keys.identityFromKey(credential.value)
+    }
+  }
+
+  return { onRequest, outcome }
+}

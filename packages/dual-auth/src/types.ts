@@ -1,0 +1,49 @@
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+
+/** A caller that presented an API key. */
+export interface ApiKeyIdentity {
+  readonly kind: 'api-key'
+  /** UUID of the key, the one in the management routes; never secret. */
+  readonly keyId: string
+  /** The one shop the key belongs to. */
+  readonly shopId: string
+  /** `read`, `write` or operation ids; empty means every operation of the shop. */
+  readonly scopes: readonly string[]
+}
+
+/** A program that presented a client-credentials access token. */
+export interface MachineIdentity {
+  readonly kind: 'machine'
+  readonly clientId: string
+  readonly scopes: readonly string[]
+}
+
+/** A person who presented an access token of a known app client. */
+export interface UserIdentity {
+  readonly kind: 'user'
+  /** The `sub` claim: stable and unique at the identity provider. Map your own users by it. */
+  readonly subject: string
+  /** The name the person signs in with, for display; null when the token has none. */
+  readonly username: string | null
+  /** The groups claim; empty when the token has none. */
+  readonly groups: readonly string[]
+  readonly scopes: readonly string[]
+}
+
+/** Who is calling. Frozen. */
+export type Identity = ApiKeyIdentity | MachineIdentity | UserIdentity
+
+/**
+ * Who may call a route. `jwt`: machines and people with a token. `dual`: those and API keys.
+ * `public`: everybody; credentials are not even read.
+ */
+export type AuthPolicy = 'jwt' | 'dual' | 'public'
+
+/** What is known of a route when its policy is decided. */
+export interface AuthRoute {
+  readonly method: string | readonly string[]
+  readonly url: string
+  /** Includes the OpenAPI members that @fastify/swagger declares, whether or not the host registers it. */
+  readonly schema?: FastifySchema & { readonly tags?: readonly string[], readonly operationId?: string } | undefined
+  readonly config?: FastifyContextConfig | undefined
+}
