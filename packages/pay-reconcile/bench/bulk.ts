@@ -9,7 +9,7 @@ import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { onDatabase } from './database.ts'
 
 const [count = 10_000, rate = 100] = process.argv.slice(2).map(Number)

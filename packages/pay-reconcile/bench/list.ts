@@ -4,7 +4,7 @@ import Fastify from 'fastify'
 import type { Knex } from 'knex'
 import payReconcile from '../src/index.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { onDatabase } from './database.ts'
 
 await onDatabase('lists of 100,000 accounts', fill, measure)

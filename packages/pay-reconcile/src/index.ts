@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ensureCustomer, type Caller, type Sources } from './customers.ts'
+import { ensureCustomer, type Caller, type Sources } from './customers/snapshot.ts'
 import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
 import { guardedStore } from './guarded-store.ts'
-import { setManners } from './manners.ts'
-import type { NewCustomer } from './new-customer.ts'
+import { setManners } from './admin/http.ts'
+import type { NewCustomer } from './customers/ensure.ts'
 import { checkedOptions, type PayReconcileOptions } from './options.ts'
-import { providerCalls } from './provider-calls.ts'
-import { runRoutes } from './reconcile/routes.ts'
+import { providerCalls } from './provider/calls.ts'
+import { runRoutes } from './admin/run-routes.ts'
 import { runner } from './reconcile/runner.ts'
-import { accountRoutes } from './routes.ts'
+import { accountRoutes } from './admin/account-routes.ts'
 
 /** What the plugin gives to the rest of the application, as `app.payReconcile`. */
 export interface PayReconcile {
@@ -93,8 +93,8 @@ function resumeRuns (app: FastifyInstance, resume: () => Promise<void>, everyMs:
 export default fp(payReconcile, { fastify: '5.x', name: 'pay-reconcile' })
 
 export * from './errors.ts'
-export type * from './account.ts'
-export type * from './provider.ts'
+export type * from './types.ts'
+export type * from './provider/types.ts'
 export type { PayReconcileOptions } from './options.ts'
-export type { NewCustomer } from './new-customer.ts'
-export type { Counters, Drift, Item, Lease, Mode, NewRun, Next, Outcome, Part, Run, RunField, RunFilter, RunQuery, RunStore } from './reconcile/run.ts'
+export type { NewCustomer } from './customers/ensure.ts'
+export type { Counters, Drift, Item, Lease, Mode, NewRun, Next, Outcome, Part, Run, RunField, RunFilter, RunQuery, RunStore } from './reconcile/types.ts'

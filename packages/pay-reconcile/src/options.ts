@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Account, AccountStore } from './account.ts'
+import type { Account, AccountStore } from './types.ts'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
-import type { CallLimits } from './provider-calls.ts'
-import type { PayProvider } from './provider.ts'
-import type { RunStore } from './reconcile/run.ts'
+import type { CallLimits } from './provider/calls.ts'
+import type { PayProvider } from './provider/types.ts'
+import type { RunStore } from './reconcile/types.ts'
 import type { MayContinue, RunLimits } from './reconcile/runner.ts'
 
 /** A hook for `onRequest` without a callback; what it returns is awaited. */

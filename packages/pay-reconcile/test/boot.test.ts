@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import knexFrom from 'knex'
 import payReconcile, { type PayReconcileOptions } from '../src/index.ts'
 import { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 

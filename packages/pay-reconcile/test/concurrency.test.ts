@@ -1,7 +1,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { customerIdOf } from '../src/account.ts'
+import { customerIdOf } from '../src/types.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { engines } from './database.ts'
 import { build, host, shopKey } from './world.ts'

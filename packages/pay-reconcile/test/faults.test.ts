@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import { pglite } from './database.ts'
 import { build, host } from './world.ts'
 import type { Fault } from '../src/testing/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 
 const canaryKey = 'sk_test_CANARYkeyCANARYkeyCANARY'
 const canaryHeaders = {

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import knexFrom from 'knex'
 import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 
 /** A host that starts a run, says which, and waits to be killed. */
 const [connection = '', port] = process.argv.slice(2)

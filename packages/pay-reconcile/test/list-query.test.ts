@@ -1,6 +1,6 @@
 import t from 'tap'
-import { contentRange } from '../src/list-grammar.ts'
-import { accountQueryFrom } from '../src/list-query.ts'
+import { contentRange } from '../src/admin/list-grammar.ts'
+import { accountQueryFrom } from '../src/admin/list-query.ts'
 
 const id = '3f0c1d2e-0000-4000-8000-00000000000a'
 const other = '3f0c1d2e-0000-4000-8000-00000000000b'

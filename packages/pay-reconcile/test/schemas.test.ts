@@ -3,7 +3,7 @@ import Fastify, { type InjectOptions, type RouteOptions } from 'fastify'
 import { randomUUID } from 'node:crypto'
 import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { pglite } from './database.ts'
 
 const writes = [

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { table } from '../src/cli/text.ts'
-import { adminAccountFrom, customerIdOf, syncedAtOf, type Account } from '../src/account.ts'
-import { backoffMs } from '../src/backoff.ts'
-import { driftOf, linkItem } from '../src/reconcile/plan.ts'
+import { table } from '../src/cli/tables.ts'
+import { adminAccountFrom, customerIdOf, syncedAtOf, type Account } from '../src/types.ts'
+import { backoffMs } from '../src/provider/backoff.ts'
+import { driftOf, linkItem } from '../src/reconcile/item.ts'
 import { storable } from '../src/storable.ts'
-import { retryAfterFrom } from '../src/retry-after.ts'
+import { retryAfterFrom } from '../src/provider/retry-after.ts'
 import { formFrom } from '../src/testing/form.ts'
 
 const account = (details: object): Account =>

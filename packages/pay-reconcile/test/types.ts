@@ -5,7 +5,7 @@ import payReconcile, {
   providerError, type AccountStore, type PayProvider, type PayReconcile, type PayReconcileOptions, type ProviderFault, type RunStore
 } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
 import type * as parameters from '../src/testing/parameters.ts'
 

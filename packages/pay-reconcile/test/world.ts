@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import payReconcile, { type PayReconcileOptions } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { stripeProvider } from '../src/stripe/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
 
 interface Teardown { teardown (end: () => unknown): void }

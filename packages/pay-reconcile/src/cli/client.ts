@@ -1,9 +1,9 @@
 import createError from '@fastify/error'
-import { excerpt } from '../excerpt.ts'
-import { retryAfterFrom } from '../retry-after.ts'
+import { excerpt } from '../admin/excerpt.ts'
+import { retryAfterFrom } from '../provider/retry-after.ts'
 import type { Command } from './arguments.ts'
 import { printable } from './printable.ts'
-import type { WireRun, WireRunSummary } from './text.ts'
+import type { WireRun, WireRunSummary } from './tables.ts'
 
 /** The server refused a request of the command, or answered what the run routes do not; the message says how. */
 export const PAY_RECONCILE_REFUSED = createError<[string]>('PAY_RECONCILE_REFUSED', '%s')

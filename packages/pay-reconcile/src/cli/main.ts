@@ -1,8 +1,8 @@
 import { commandFrom, usage, warningAbout, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'
-import { reconcile } from './reconcile.ts'
+import { reconcile } from './watch.ts'
 import { printable, printableJson } from './printable.ts'
-import { listText } from './text.ts'
+import { listText } from './tables.ts'
 
 process.exitCode = await main()
 

@@ -1,5 +1,5 @@
 import { printable } from './printable.ts'
-import { progressLine, type WireRun } from './text.ts'
+import { progressLine, type WireRun } from './tables.ts'
 
 /** Where text goes: `process.stderr`, say. */
 export interface Output {

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex'
-import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, Details } from '../account.ts'
+import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, Details } from '../types.ts'
 import { PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
 import { idColumns, type IdColumns } from './ids.ts'
-import { accountPage } from './list.ts'
+import { accountPage } from './account-list.ts'
 import { hasTextIds, usable } from './ready.ts'
 
 /** Where the accounts and the shops are, and how to read a shop's key. */

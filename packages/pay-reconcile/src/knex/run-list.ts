@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import type { RunField, RunFilter, RunQuery } from '../reconcile/run.ts'
-import { whereAny } from './list.ts'
+import type { RunField, RunFilter, RunQuery } from '../reconcile/types.ts'
+import { whereAny } from './account-list.ts'
 import { driftOfRun, outcomesOfRun, stoppedShopsOfRun } from './run-rows.ts'
 
 /** Over the shops of the run `r`. */

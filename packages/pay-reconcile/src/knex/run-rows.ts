@@ -1,4 +1,4 @@
-import type { Counters, Drift, Mode, Outcome, Part, Run } from '../reconcile/run.ts'
+import type { Counters, Drift, Mode, Outcome, Part, Run } from '../reconcile/types.ts'
 
 export interface RunRow {
   readonly id: string

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { runActiveError } from '../errors.ts'
 import { storable } from '../storable.ts'
-import type { Item, NewRun, Next, RunStore } from '../reconcile/run.ts'
+import type { Item, NewRun, Next, RunStore } from '../reconcile/types.ts'
 import { hasTextIds, usable } from './ready.ts'
 import { orderOfRuns, whereRun } from './run-list.ts'
 import { partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'

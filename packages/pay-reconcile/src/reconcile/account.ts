@@ -1,9 +1,9 @@
-import { customerIdOf, type Account, type ScannedAccount } from '../account.ts'
-import { originOf, retrieve, saveCustomer, type Caller, type Sources } from '../customers.ts'
+import { customerIdOf, type Account, type ScannedAccount } from '../types.ts'
+import { originOf, retrieve, saveCustomer, type Caller, type Sources } from '../customers/snapshot.ts'
 import { isProviderError } from '../errors.ts'
-import type { PayCustomer, ProviderAnswer } from '../provider.ts'
-import { driftOf, itemOf, itemWithoutCall, linkItem, type Matches } from './plan.ts'
-import type { Item, NewRun } from './run.ts'
+import type { PayCustomer, ProviderAnswer } from '../provider/types.ts'
+import { driftOf, itemOf, itemWithoutCall, linkItem, type Matches } from './item.ts'
+import type { Item, NewRun } from './types.ts'
 
 /** What it takes to reconcile one account of a shop. `sources.call` waits for its turn. */
 export interface Work {

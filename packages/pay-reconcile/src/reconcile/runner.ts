@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Account } from '../account.ts'
-import { secretKeyOf, type Sources } from '../customers.ts'
+import type { Account } from '../types.ts'
+import { secretKeyOf, type Sources } from '../customers/snapshot.ts'
 import {
   providerError, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_SHOP_NOT_FOUND,
   PAY_RECONCILE_STORE_FAILED
 } from '../errors.ts'
-import type { ProviderCalls } from '../provider-calls.ts'
-import { paces } from './pace.ts'
-import type { Lease, NewRun, Part, Run, RunStore } from './run.ts'
+import type { ProviderCalls } from '../provider/calls.ts'
+import { paces } from './rate-limit.ts'
+import type { Lease, NewRun, Part, Run, RunStore } from './types.ts'
 import { shopKey, type ShopKey } from './shop-key.ts'
 import { reconcileShop, type Ending } from './shop.ts'
 

@@ -1,16 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ScannedAccount } from '../account.ts'
-import { backoffMs } from '../backoff.ts'
+import type { ScannedAccount } from '../types.ts'
+import { backoffMs } from '../provider/backoff.ts'
 import {
   isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE,
   PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED, type ProviderError
 } from '../errors.ts'
-import { isPassing } from '../provider-calls.ts'
+import { isPassing } from '../provider/calls.ts'
 import { reconcileAccount, type Work } from './account.ts'
-import type { Pace } from './pace.ts'
-import { advanced, itemOf } from './plan.ts'
-import type { Item, Lease, Part, RunStore } from './run.ts'
+import type { Pace } from './rate-limit.ts'
+import { advanced, itemOf } from './item.ts'
+import type { Item, Lease, Part, RunStore } from './types.ts'
 import type { ShopKey } from './shop-key.ts'
 
 /** How a shop's part ended: `interrupted` goes on later, `lost` goes on elsewhere. */

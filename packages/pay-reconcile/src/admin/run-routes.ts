@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../customers.ts'
+import type { Caller } from '../customers/snapshot.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND } from '../errors.ts'
-import { contentRange, pageFrom, type RawQuery } from '../list-grammar.ts'
-import { commonRules, wordFrom } from '../list-query.ts'
-import { sayContentRange } from '../manners.ts'
-import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from '../schemas.ts'
-import type { Item, Run, RunStore } from './run.ts'
+import { contentRange, pageFrom, type RawQuery } from './list-grammar.ts'
+import { commonRules, wordFrom } from './list-query.ts'
+import { sayContentRange } from './http.ts'
+import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from './schemas.ts'
+import type { Item, Run, RunStore } from '../reconcile/types.ts'
 import { runQueryFrom } from './run-query.ts'
-import type { Runner } from './runner.ts'
+import type { Runner } from '../reconcile/runner.ts'
 import {
   ItemsQuerystring, outcomes, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema
-} from './schemas.ts'
+} from './run-schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 

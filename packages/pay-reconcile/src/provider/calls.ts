@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from './backoff.ts'
-import { isProviderError, providerError, type ProviderError } from './errors.ts'
+import { isProviderError, providerError, type ProviderError } from '../errors.ts'
 import { keyGates, type GateLimits } from './gate.ts'
-import type { ProviderAnswer } from './provider.ts'
+import type { ProviderAnswer } from './types.ts'
 import { withTimeLimit } from './time-limit.ts'
 
 /** Limits on the calls to the provider. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Id, listParameters, nullableText, nullableTimestamp, pageParameters, Problem } from '../schemas.ts'
-import type { Counters, Drift, Mode, Outcome, Run } from './run.ts'
+import { Id, listParameters, nullableText, nullableTimestamp, pageParameters, Problem } from './schemas.ts'
+import type { Counters, Drift, Mode, Outcome, Run } from '../reconcile/types.ts'
 
 export const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
 export const outcomes = [

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type, type Static } from '@sinclair/typebox'
-import { adminAccountFrom, syncedAtOf } from './account.ts'
-import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from './customers.ts'
-import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from './errors.ts'
+import { adminAccountFrom, syncedAtOf } from '../types.ts'
+import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from '../customers/snapshot.ts'
+import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from '../errors.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { accountQueryFrom } from './list-query.ts'
-import { sayContentRange } from './manners.ts'
+import { sayContentRange } from './http.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
   refusals, SyncedAccountSchema, unreadable

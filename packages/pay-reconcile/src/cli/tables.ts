@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { printable } from './printable.ts'
-import type { RunSchema, RunWithItemsSchema } from '../reconcile/schemas.ts'
+import type { RunSchema, RunWithItemsSchema } from '../admin/run-schemas.ts'
 
 /** A run as the server answers it. */
 export type WireRun = Static<typeof RunWithItemsSchema>

@@ -1,5 +1,5 @@
 import Stripe from 'stripe'
-import { providerError, type ProviderError, type ProviderFault } from '../errors.ts'
+import { providerError, type ProviderError, type ProviderFault } from '../../errors.ts'
 import type { Exchange } from './exchange.ts'
 
 /**

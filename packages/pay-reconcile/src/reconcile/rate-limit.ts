@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keyFingerprint } from '../gate.ts'
+import { keyFingerprint } from '../provider/gate.ts'
 
 /** Lets bulk calls through at a rate, for one key. */
 export interface Pace {

@@ -1,6 +1,6 @@
-import type { Sources } from './customers.ts'
-import { isProviderError, providerError, PAY_RECONCILE_CUSTOMER_AMBIGUOUS } from './errors.ts'
-import { isAlive, type PayCustomer, type ProviderAnswer } from './provider.ts'
+import type { Sources } from './snapshot.ts'
+import { isProviderError, providerError, PAY_RECONCILE_CUSTOMER_AMBIGUOUS } from '../errors.ts'
+import { isAlive, type PayCustomer, type ProviderAnswer } from '../provider/types.ts'
 
 /** Whom a customer is created for, and what it shows at the provider. */
 export interface NewCustomer {

@@ -1,5 +1,5 @@
-import type { AccountFilter, AccountQuery, AccountSort } from './account.ts'
-import { validationError } from './errors.ts'
+import type { AccountFilter, AccountQuery, AccountSort } from '../types.ts'
+import { validationError } from '../errors.ts'
 import { isString, type ListField, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
 
 export const defaultLimit = 100

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isProviderError, providerError } from './errors.ts'
+import { isProviderError, providerError } from '../errors.ts'
 
 /** Limits per secret key; a shop that fails or floods must not take the others along. */
 export interface GateLimits {

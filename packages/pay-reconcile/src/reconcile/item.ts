@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { customerIdOf, type Account, type ScannedAccount } from '../account.ts'
-import { isAlive, type PayCustomer } from '../provider.ts'
+import { customerIdOf, type Account, type ScannedAccount } from '../types.ts'
+import { isAlive, type PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
-import type { Counters, Drift, Item, Mode, Outcome, Part } from './run.ts'
+import type { Counters, Drift, Item, Mode, Outcome, Part } from './types.ts'
 
 /** An item about which nothing is said yet. */
 export function itemOf ({ id, shopId, details }: Account, outcome: Outcome, rest: Partial<Item> = {}): Item {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
-import type { PayCustomer, PayProvider, ProviderAnswer, ProviderCall } from '../provider.ts'
-import { providerError } from '../errors.ts'
+import type { PayCustomer, PayProvider, ProviderAnswer, ProviderCall } from '../types.ts'
+import { providerError } from '../../errors.ts'
 import { answerOf, type Exchange } from './exchange.ts'
 import { errorFrom } from './fault.ts'
 

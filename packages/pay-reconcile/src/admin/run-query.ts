@@ -1,7 +1,7 @@
-import { listQueryFrom, type ListRules, type RawQuery } from '../list-grammar.ts'
-import { bothOf, commonRules, wordFrom } from '../list-query.ts'
-import type { RunFilter, RunQuery } from './run.ts'
-import { modes, statuses } from './schemas.ts'
+import { listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
+import { bothOf, commonRules, wordFrom } from './list-query.ts'
+import type { RunFilter, RunQuery } from '../reconcile/types.ts'
+import { modes, statuses } from './run-schemas.ts'
 
 const rules: ListRules = {
   ...commonRules,

@@ -2,7 +2,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifySchemaCompiler } from 'fastify'
-import { validationError } from './errors.ts'
+import { validationError } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
 /**

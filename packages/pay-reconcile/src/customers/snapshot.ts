@@ -1,12 +1,12 @@
-import { customerIdOf, type Account, type AccountStore, type ChangeOrigin } from './account.ts'
+import { customerIdOf, type Account, type AccountStore, type ChangeOrigin } from '../types.ts'
 import {
   providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID,
   PAY_RECONCILE_NO_SECRET_KEY
-} from './errors.ts'
-import { createOrFind, type NewCustomer } from './new-customer.ts'
-import type { ProviderCalls } from './provider-calls.ts'
-import { isAlive, type PayCustomer, type PayProvider, type ProviderAnswer } from './provider.ts'
-import { storable } from './storable.ts'
+} from '../errors.ts'
+import { createOrFind, type NewCustomer } from './ensure.ts'
+import type { ProviderCalls } from '../provider/calls.ts'
+import { isAlive, type PayCustomer, type PayProvider, type ProviderAnswer } from '../provider/types.ts'
+import { storable } from '../storable.ts'
 
 /** Where accounts and customers come from. */
 export interface Sources {

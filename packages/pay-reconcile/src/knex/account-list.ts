@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { Account, AccountFilter, AccountQuery, AccountSort } from '../account.ts'
+import type { Account, AccountFilter, AccountQuery, AccountSort } from '../types.ts'
 import { accountFrom, type AccountRow } from './accounts.ts'
 
 const customerId = "nullif(a.details->>'pay_customer_id', '')"

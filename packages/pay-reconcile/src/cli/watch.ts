@@ -4,7 +4,7 @@ import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './clie
 import { isTransient, retrying, statusOf, systemClock, type Clock } from './retry.ts'
 import { printable, printableJson } from './printable.ts'
 import { progressOn, type Output, type Progress } from './progress.ts'
-import { reportText, succeeded, type WireRun } from './text.ts'
+import { reportText, succeeded, type WireRun } from './tables.ts'
 
 /** The command lost sight of a run, or does not know whether it started one; the message says why and how to go on. */
 export const PAY_RECONCILE_OUT_OF_SIGHT = createError<[string, string, { cause: unknown }]>('PAY_RECONCILE_OUT_OF_SIGHT', '%s\n%s')
