@@ -1,9 +1,9 @@
 import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
 
 /**
- * The same store, with its own failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database
- * error holds the statement, which Fastify would send to the client. The failure is the `cause`, for the log.
- * Errors with a `statusCode` were made for the client, and pass.
+ * The same store, with its failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database error contains
+ * the statement, and Fastify would send it to the client. The failure is the `cause`, for the log.
+ * Errors with a `statusCode` are meant for the client and pass.
  */
 export function guardedStore<Store extends object> (store: Store): Store {
   return new Proxy(store, {

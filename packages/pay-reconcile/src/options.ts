@@ -1,13 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Account, AccountStore } from './types.ts'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
-import type { CallLimits } from './provider/calls.ts'
 import type { PayProvider } from './provider/types.ts'
-import type { RunStore } from './reconcile/types.ts'
-import type { MayContinue, RunLimits } from './reconcile/runner.ts'
-
-/** A hook for `onRequest` without a callback; what it returns is awaited. */
-type Authorize = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
+import type { NewRun, RunStore } from './reconcile/types.ts'
+import type { Account, AccountStore } from './types.ts'
 
 /** Options of the plugin. */
 export interface PayReconcileOptions {
@@ -15,87 +10,87 @@ export interface PayReconcileOptions {
   readonly accounts: AccountStore
   /** The payment provider: `stripeProvider()` or your own. */
   readonly provider: PayProvider
-  /** Runs before every route, is awaited, and throws, or answers 401 or 403, for everybody but a superuser. */
-  readonly authorize: Authorize
-  /** Names who makes the request, for the audit: a user id, not a person's name. Called after `authorize`. */
-  readonly actor: (request: FastifyRequest) => string
-  /** Where bulk runs are kept: `knexRunStore(knex)` or your own. Without it there are no bulk routes. */
-  readonly runs?: RunStore
   /**
-   * Whether a bulk run that is not a dry run may go on. Return false when its actor may no longer change accounts. Called
-   * before each page of accounts, in the process that works on the run. After false, the remaining shops are stopped with
-   * the reason `PAY_RECONCILE_RUN_FORBIDDEN`. If it throws, the run pauses until its lease expires, then it is called
+   * Runs as `onRequest` hook before every route, without a callback, and is awaited. Must throw, or reply with 401 or
+   * 403, for everybody but a superuser.
+   */
+  readonly authorize: (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown
+  /** Names who makes the request, for the audit: a user id rather than a person's name. Called after `authorize`. */
+  readonly actor: (request: FastifyRequest) => string
+  /** Where bulk runs are stored: `knexRunStore(knex)` or your own. Without it there are no bulk routes. */
+  readonly runs?: RunStore | undefined
+  /**
+   * Whether a bulk run that is not a dry run may go on. Return false if its actor may no longer change accounts. Called
+   * before each page of accounts, in the process that works on the run. After false, the remaining shops stop with the
+   * reason `PAY_RECONCILE_RUN_FORBIDDEN`. If it throws, the run pauses until its lease expires, then it is called
    * again. Default: always true.
    */
-  readonly mayContinue?: MayContinue
+  readonly mayContinue?: (run: Pick<NewRun, 'id' | 'actor'>) => boolean | Promise<boolean>
   /** Default `/admin/accounts`. */
   readonly prefix?: string
-  /** Time for a call to the provider with all its attempts, in milliseconds. Default 10000. */
-  readonly deadlineMs?: number
-  /** Time for one attempt, body included, in milliseconds. Default 4000. */
-  readonly attemptMs?: number
-  /** Attempts of a call at most. Default 2. */
+  /** Time limit for a call to the provider including retries, in milliseconds. Default 10000. */
+  readonly callTimeout?: number
+  /** Time limit for one attempt including the body, in milliseconds. Default 4000. */
+  readonly attemptTimeout?: number
+  /** Attempts per call. Default 2. */
   readonly attempts?: number
-  /** Requests in flight under one secret key. Default 4. */
+  /** Concurrent requests under one secret key. Default 4. */
   readonly inFlight?: number
-  /** Faults in a row under one secret key after which nothing is sent for `breakMs`. Default 5. */
+  /** Consecutive faults under one secret key after which nothing is sent for `breakDuration`. Default 5. */
   readonly breakAfter?: number
-  /** How long nothing is sent then, in milliseconds. Default 10000. */
-  readonly breakMs?: number
-  /** Calls of bulk runs each second under one secret key. Default 5. */
+  /** How long nothing is sent then, in milliseconds; afterwards one request tries. Default 10000. */
+  readonly breakDuration?: number
+  /** Calls of bulk runs per second under one secret key. Default 5. */
   readonly perSecond?: number
-  /** Accounts of one shop that a bulk run works on at once. Default 2. */
+  /** Accounts of one shop that a bulk run processes at once. Default 2. */
   readonly accountsAtOnce?: number
-  /** Shops that a bulk run works on at once. Default 4. */
+  /** Shops that a bulk run processes at once. Default 4. */
   readonly shopsAtOnce?: number
-  /** How long a shop's part of a run stays with a process that went away, in milliseconds. Default 30000. */
-  readonly leaseMs?: number
-  /** Where an account's e-mail address is, to suggest customers by. Default `details.email`. */
+  /** How long a shop's part of a run stays with a process that stopped responding, in milliseconds. Default 30000. */
+  readonly leaseDuration?: number
+  /** Returns an account's e-mail address, to suggest customers by. Default `details.email`. */
   readonly emailOf?: (account: Account) => string | undefined
 }
 
-/** Options with their defaults. */
-export interface CheckedOptions {
-  readonly accounts: AccountStore
-  readonly provider: PayProvider
-  readonly authorize: Authorize
-  readonly actor: (request: FastifyRequest) => string
-  readonly runs: RunStore | undefined
-  readonly prefix: string
-  readonly limits: CallLimits & RunLimits
-}
+/** The options after checks, with their defaults. */
+export type Settings = Required<PayReconcileOptions>
 
 const defaults = {
-  deadlineMs: 10_000,
-  attemptMs: 4000,
+  callTimeout: 10_000,
+  attemptTimeout: 4000,
   attempts: 2,
   inFlight: 4,
   breakAfter: 5,
-  breakMs: 10_000,
+  breakDuration: 10_000,
   perSecond: 5,
   accountsAtOnce: 2,
   shopsAtOnce: 4,
-  leaseMs: 30_000
+  leaseDuration: 30_000
 }
 
+const renamed = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakMs: 'breakDuration', leaseMs: 'leaseDuration' }
+
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing or unusable option. */
-export function checkedOptions (options: PayReconcileOptions): CheckedOptions {
+export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true } = options
-  if (!accounts) throw invalid('accounts is missing: give an AccountStore')
-  if (!provider) throw invalid('provider is missing: give a PayProvider')
-  if (typeof authorize !== 'function') throw invalid('authorize is missing: these routes show and change the accounts of every shop')
-  if (authorize.length > 2) throw invalid('authorize takes request and reply, and returns a promise: there is no callback')
-  if (typeof actor !== 'function') throw invalid('actor is missing: the audit must say who changed an account')
+  if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
+  if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
+  if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
+  if (authorize.length > 2) throw invalid('authorize must take request and reply and return a promise: it gets no callback')
+  if (typeof actor !== 'function') throw invalid('actor must be a function: the audit records who changed an account')
   if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
-  if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path like /admin/accounts')
-  return { accounts, provider, authorize, actor, runs, prefix, limits: { ...numbersFrom(options), emailOf, mayContinue } }
+  if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
+  for (const [old, name] of Object.entries(renamed)) {
+    if (old in options) throw invalid(`${old} must be renamed to ${name}`)
+  }
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof defaults {
   const numbers = { ...defaults }
   for (const name of Object.keys(defaults) as Array<keyof typeof defaults>) {
     const value = options[name] ?? defaults[name]
-    if (!(value > 0 && value <= 2 ** 31 - 1)) throw invalid(`${name} must be a positive number`)
+    if (!(value > 0 && value <= 2 ** 31 - 1)) throw invalid(`${name} must be a number greater than 0 and less than 2147483648`)
     if (name !== 'perSecond' && !Number.isInteger(value)) throw invalid(`${name} must be an integer`)
     numbers[name] = value
   }

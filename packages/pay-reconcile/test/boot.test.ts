@@ -7,27 +7,31 @@ import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 
-t.test('wrong options throw at boot', async t => {
+t.test('wrong options are rejected at startup', async t => {
   const knex = await pglite.connect(t)
   const right: PayReconcileOptions = { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a' }
   for (const [wrong, message] of [
-    [{ accounts: undefined }, 'accounts is missing: give an AccountStore'],
-    [{ provider: undefined }, 'provider is missing: give a PayProvider'],
+    [{ accounts: undefined }, 'accounts must be an AccountStore, such as knexAccountStore(knex)'],
+    [{ provider: undefined }, 'provider must be a PayProvider, such as stripeProvider()'],
     [{ mayContinue: true as never }, 'mayContinue must be a function'],
-    [{ authorize: undefined }, 'authorize is missing: these routes show and change the accounts of every shop'],
-    [{ actor: undefined }, 'actor is missing: the audit must say who changed an account'],
-    [{ prefix: '' }, 'prefix must be a path like /admin/accounts'],
-    [{ prefix: '/admin/' }, 'prefix must be a path like /admin/accounts'],
-    [{ deadlineMs: 0 }, 'deadlineMs must be a positive number'],
+    [{ authorize: undefined }, 'authorize must be a function: these routes show and change the accounts of every shop'],
+    [{ actor: undefined }, 'actor must be a function: the audit records who changed an account'],
+    [{ prefix: '' }, 'prefix must be a path such as /admin/accounts'],
+    [{ prefix: '/admin/' }, 'prefix must be a path such as /admin/accounts'],
+    [{ callTimeout: 0 }, 'callTimeout must be a number greater than 0 and less than 2147483648'],
     [{ attempts: 1.5 }, 'attempts must be an integer'],
-    [{ perSecond: NaN }, 'perSecond must be a positive number'],
-    [{ leaseMs: Infinity }, 'leaseMs must be a positive number'],
-    [{ deadlineMs: 2 ** 31 }, 'deadlineMs must be a positive number'],
-    [{ authorize: (_request: unknown, _reply: unknown, _done: unknown) => {} }, 'authorize takes request and reply, and returns a promise: there is no callback']
+    [{ perSecond: NaN }, 'perSecond must be a number greater than 0 and less than 2147483648'],
+    [{ leaseDuration: Infinity }, 'leaseDuration must be a number greater than 0 and less than 2147483648'],
+    [{ callTimeout: 2 ** 31 }, 'callTimeout must be a number greater than 0 and less than 2147483648'],
+    [{ authorize: (_request: unknown, _reply: unknown, _done: unknown) => {} }, 'authorize must take request and reply and return a promise: it gets no callback'],
+    [{ deadlineMs: 5000 }, 'deadlineMs must be renamed to callTimeout'],
+    [{ attemptMs: 5000 }, 'attemptMs must be renamed to attemptTimeout'],
+    [{ breakMs: 5000 }, 'breakMs must be renamed to breakDuration'],
+    [{ leaseMs: 5000 }, 'leaseMs must be renamed to leaseDuration']
   ] as const) {
     const app = Fastify()
     app.register(payReconcile, { ...right, ...wrong } as unknown as PayReconcileOptions)
-    await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message })
+    await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${message}` })
   }
 })
 
@@ -35,7 +39,7 @@ t.test('the longest time that a timer can wait is fine', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.register(payReconcile, {
-    accounts: knexAccountStore(await pglite.connect(t)), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', deadlineMs: 2 ** 31 - 1
+    accounts: knexAccountStore(await pglite.connect(t)), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', callTimeout: 2 ** 31 - 1
   })
   await t.resolves(async () => { await app.ready() })
 })
@@ -55,18 +59,18 @@ t.test('an authorize that returns no promise is as good as one that does', async
   t.match((await refusing.inject('/admin/accounts')).json(), { statusCode: 403, message: 'go away' })
 })
 
-t.test('a mistake in the tables is told at startup', async t => {
+t.test('a mistake in the tables is reported at startup', async t => {
   t.plan(8)
   const knex = await pglite.connect(t)
   for (const [title, change, message] of [
-    ['a table of accounts that is missing', 'alter table accounts rename to people', /^relation "accounts" does not exist: knexAccountStore needs/],
-    ['a table of shops that is missing', 'alter table shops rename to stores', /^relation "shops" does not exist: knexAccountStore needs/],
-    ['a column that is missing', 'alter table accounts drop column details', /^column a.details does not exist: knexAccountStore needs/],
-    ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^operator does not exist: uuid = text: knexAccountStore needs/],
-    ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'accounts.id has the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
-    ['an audit that is missing', 'drop table pay_reconcile_audit', /^relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
-    ['an audit of an earlier version', 'alter table pay_reconcile_audit alter account_id type uuid using null', /^operator does not exist: uuid = text: .* createPayReconcileTables$/],
-    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^relation "pay_reconcile_items" does not exist: knexRunStore needs the tables of createPayReconcileTables$/]
+    ['a table of accounts that is missing', 'alter table accounts rename to people', /^pay-reconcile: relation "accounts" does not exist: knexAccountStore needs/],
+    ['a table of shops that is missing', 'alter table shops rename to stores', /^pay-reconcile: relation "shops" does not exist: knexAccountStore needs/],
+    ['a column that is missing', 'alter table accounts drop column details', /^pay-reconcile: column a.details does not exist: knexAccountStore needs/],
+    ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^pay-reconcile: operator does not exist: uuid = text: knexAccountStore needs/],
+    ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'pay-reconcile: accounts.id must not have the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
+    ['an audit that is missing', 'drop table pay_reconcile_audit', /^pay-reconcile: relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
+    ['an audit of an earlier version', 'alter table pay_reconcile_audit alter account_id type uuid using null', /^pay-reconcile: operator does not exist: uuid = text: .* createPayReconcileTables$/],
+    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs the tables of createPayReconcileTables$/]
   ] as const) {
     await knex.transaction(async transaction => {
       await transaction.raw(change)

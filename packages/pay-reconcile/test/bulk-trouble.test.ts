@@ -5,7 +5,7 @@ import { finished, pause, start, writes } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, type World } from './world.ts'
 
-const fast = { perSecond: 1000, accountsAtOnce: 2, attempts: 1, leaseMs: 2000, deadlineMs: 20_000, attemptMs: 20_000 }
+const fast = { perSecond: 1000, accountsAtOnce: 2, attempts: 1, leaseDuration: 2000, callTimeout: 20_000, attemptTimeout: 20_000 }
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 for (const engine of engines) {
@@ -45,7 +45,7 @@ async function cancelledWhileWaiting (t: Test, world: World): Promise<void> {
   const owner = async () => (await world.knex('pay_reconcile_run_shops').where('run_id', runId).first('owner')).owner
   let first = await owner()
   while (!first) { await pause(5); first = await owner() }
-  await pause(1.5 * fast.leaseMs)
+  await pause(1.5 * fast.leaseDuration)
   t.equal(await owner(), first)
   t.match((await other.call('GET', `/admin/accounts/reconcile/${runId}`)).json(), { status: 'running', processed: 0 })
   await other.call('DELETE', `/admin/accounts/reconcile/${runId}`)
@@ -91,7 +91,7 @@ async function mismatch (t: Test, world: World): Promise<void> {
 async function closedAtWork (t: Test, world: World): Promise<void> {
   const { standIn, knex } = world
   const shopId = await shopOf(world, 'sk_test_closing', 4, 500)
-  const closing = await host(t, knex, standIn, { ...fast, perSecond: 4, leaseMs: 60_000 })
+  const closing = await host(t, knex, standIn, { ...fast, perSecond: 4, leaseDuration: 60_000 })
   const end = standIn.fault({ kind: 'hang', secretKey: 'sk_test_closing', path: 'cus_0' })
   const runId = await start(closing, sync(shopId))
   while (await writes(knex, runId) < 3) await pause(5)
@@ -124,9 +124,9 @@ async function failingRenewal (t: Test, world: World): Promise<void> {
       return store.release(part, lease)
     }
   }
-  const unsteady = await host(t, knex, standIn, { ...fast, runs, leaseMs: 3000 })
+  const unsteady = await host(t, knex, standIn, { ...fast, runs, leaseDuration: 3000 })
   t.match(await finished(world, await start(unsteady, sync(shopId))), { status: 'done', outcomes: { synced: 2 } })
-  t.match(unsteady.logs(), 'lease not renewed')
+  t.match(unsteady.logs(), 'the lease was not renewed')
   t.ok(renewed.length > 1)
   t.strictSame(released, [])
 }

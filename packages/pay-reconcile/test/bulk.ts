@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import type { World } from './world.ts'
 
-export const fast = { perSecond: 100_000, accountsAtOnce: 8, shopsAtOnce: 3, inFlight: 16, leaseMs: 600 }
+export const fast = { perSecond: 100_000, accountsAtOnce: 8, shopsAtOnce: 3, inFlight: 16, leaseDuration: 600 }
 const keys = { big: 'sk_test_big', small: 'sk_test_small', wrong: 'sk_test_wrong' }
 
 /** Three shops of linked accounts; the key of the third is wrong. */

@@ -327,7 +327,7 @@ async function cancelling (t: Test, world: World, command: (...args: string[]) =
   t.match([running, more], [{ status: 'running', mode: 'sync' }, []])
   t.match(await command('--mode=check', `--shop=${shopId}`).ended, {
     code: 2,
-    stderr: `got 409: PAY_RECONCILE_RUN_ACTIVE The reconciliation run ${running.id} is not done with the shop ${shopId} (watch it with --run ${running.id})`
+    stderr: `got 409: PAY_RECONCILE_RUN_ACTIVE The reconciliation run ${running.id} is still processing the shop ${shopId} (watch it with --run ${running.id})`
   }, 'a second run is told which one is in its way')
   t.match((await command('--list').ended).stdout, new RegExp(`^${running.id} +running +sync \\(dry run\\) +all +`, 'm'))
   started.child.kill('SIGINT')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
-import { customerIdOf } from '../src/types.ts'
+import { customerIdOf } from '../src/details.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { engines } from './database.ts'
 import { build, host, shopKey } from './world.ts'
@@ -82,7 +82,7 @@ for (const engine of engines) {
         statusCode: 409,
         code: 'PAY_RECONCILE_CUSTOMER_CHANGED',
         error: 'Conflict',
-        message: 'The account was linked to another customer meanwhile'
+        message: 'The account has been linked to another customer'
       })
       t.strictSame(await detailsOf(accountId), { pay_customer_id: 'cus_A' })
     })

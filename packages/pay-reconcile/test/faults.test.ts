@@ -15,7 +15,7 @@ const canaryHeaders = {
   'x-upstream': 'CANARY'
 }
 const canaryError = { error: { type: 'api_error', message: `CANARY at key ${canaryKey}` } }
-const quick = { deadlineMs: 1000, attemptMs: 250, breakAfter: 1000 }
+const quick = { callTimeout: 1000, attemptTimeout: 250, breakAfter: 1000 }
 
 const PROVIDER = 'PAY_RECONCILE_PROVIDER_'
 
@@ -31,15 +31,15 @@ const answer = (status: number, headers = {}, body: unknown = canaryError): Faul
   ({ kind: 'answer', status, body, headers: { ...canaryHeaders, ...headers } })
 
 const messages = {
-  TIMEOUT: 'The payment provider did not answer in time',
+  TIMEOUT: 'The payment provider did not respond in time',
   UNREACHABLE: 'The payment provider could not be reached',
-  ERROR: 'The payment provider answered with an error',
+  ERROR: 'The payment provider responded with an error',
   RATE_LIMITED: 'The payment provider limits the rate of requests',
   KEY_REJECTED: 'The payment provider rejected the secret key of the shop',
   KEY_FORBIDDEN: 'The secret key of the shop may not do this at the payment provider',
   CUSTOMER_NOT_FOUND: 'The payment provider has no such customer',
   REFUSED: 'The payment provider refused the request',
-  UNEXPECTED_OBJECT: 'The payment provider returned something other than the customer asked for'
+  UNEXPECTED_OBJECT: 'The payment provider returned something other than the requested customer'
 } as const
 
 const row = (title: string, fault: Fault, code: keyof typeof messages, attempts: number): Row =>
@@ -168,7 +168,7 @@ t.test('a provider nobody listens at is unreachable', async t => {
 
 t.test('after repeated faults nothing is sent under that key for a while', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...quick, attempts: 1, breakAfter: 3, breakMs: 60_000 })
+  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...quick, attempts: 1, breakAfter: 3, breakDuration: 60_000 })
   standIn.addAccount('sk_test_bad')
   standIn.addAccount('sk_test_good', { customers: [{ id: 'cus_1' }] })
   const bad = await addAccount(await addShop({ key: 'sk_test_bad' }), { pay_customer_id: 'cus_1' })
@@ -183,7 +183,7 @@ t.test('after repeated faults nothing is sent under that key for a while', async
 
 t.test('a client that goes away ends the request to the provider', async t => {
   const knex = await pglite.connect(t)
-  const { app, addShop, addAccount, standIn } = await build(t, knex, { deadlineMs: 60_000, attemptMs: 60_000 })
+  const { app, addShop, addAccount, standIn } = await build(t, knex, { callTimeout: 60_000, attemptTimeout: 60_000 })
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1' }] })
   const accountId = await addAccount(await addShop({ key: canaryKey }), { pay_customer_id: 'cus_1' })
   standIn.fault({ kind: 'hang' })

@@ -17,7 +17,7 @@ app.register(payReconcile, {
   perSecond: 100_000,
   accountsAtOnce: 8,
   inFlight: 16,
-  leaseMs: 2000
+  leaseDuration: 2000
 })
 const response = await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync', dry_run: false } })
 process.stdout.write(`${response.json().id}\n`)

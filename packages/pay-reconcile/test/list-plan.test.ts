@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AccountQuery, AccountSort } from '../src/types.ts'
 import { createAccountIndexes } from '../src/knex/index.ts'
-import { accountPage } from '../src/knex/account-list.ts'
+import { accountPage } from '../src/knex/account-page.ts'
 import { engines } from './database.ts'
 
 const fields: ReadonlyArray<AccountSort['field']> = ['id', 'shop_id', 'shop_name', 'name', 'hash_name', 'pay_customer_id', 'pay_synced_at']

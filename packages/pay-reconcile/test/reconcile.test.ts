@@ -4,7 +4,7 @@ import { knexAccountStore } from '../src/knex/index.ts'
 import { engines } from './database.ts'
 import { build, host, type World } from './world.ts'
 
-const fast = { perSecond: 2000, accountsAtOnce: 4, leaseMs: 60_000, deadlineMs: 20_000, attemptMs: 10_000, breakMs: 50 }
+const fast = { perSecond: 2000, accountsAtOnce: 4, leaseDuration: 60_000, callTimeout: 20_000, attemptTimeout: 10_000, breakDuration: 50 }
 
 /** Ids in a known order, since a run goes by id. */
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -217,7 +217,7 @@ async function goingOn (t: Test, world: World): Promise<void> {
   const asked: object[] = []
   const answers = [() => { throw new RangeError('not known right now') }, () => true, () => false, () => false]
   const other = await host(t, world.knex, world.standIn, {
-    ...fast, perSecond: 20, shopsAtOnce: 1, leaseMs: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
+    ...fast, perSecond: 20, shopsAtOnce: 1, leaseDuration: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
   })
 
   const dry = await runOver(other, { mode: 'sync' })
@@ -358,7 +358,7 @@ async function oneRunPerShop (t: Test, world: World): Promise<void> {
       statusCode: 409,
       code: 'PAY_RECONCILE_RUN_ACTIVE',
       error: 'Conflict',
-      message: `The reconciliation run ${runId} is not done with the shop ${shopId}`,
+      message: `The reconciliation run ${runId} is still processing the shop ${shopId}`,
       run_id: runId,
       shop_id: shopId
     }, 'a second run over the same shop gets 409, with the run in its way')

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { table } from '../src/cli/tables.ts'
-import { adminAccountFrom, customerIdOf, syncedAtOf, type Account } from '../src/types.ts'
-import { backoffMs } from '../src/provider/backoff.ts'
+import { adminAccountFrom } from '../src/admin/account-routes.ts'
+import { customerIdOf, syncedAtOf } from '../src/details.ts'
+import type { Account } from '../src/types.ts'
+import { backoff, retryAfterFrom } from '../src/provider/backoff.ts'
 import { driftOf, linkItem } from '../src/reconcile/item.ts'
 import { storable } from '../src/storable.ts'
-import { retryAfterFrom } from '../src/provider/retry-after.ts'
 import { formFrom } from '../src/testing/form.ts'
 
 const account = (details: object): Account =>
@@ -64,10 +65,10 @@ t.test('Retry-After is seconds or a date', async t => {
 })
 
 t.test('waits grow up to a minute, and half of each is random', async t => {
-  for (const [waits, retryAfterMs, random, ms] of [
+  for (const [waits, retryAfter, random, ms] of [
     [0, undefined, 0, 125], [0, undefined, 1, 250], [3, undefined, 0.5, 1500], [30, undefined, 0, 30_000], [3000, undefined, 1, 60_000],
     [0, 5000, 0, 5000], [0, 5000, 1, 5125], [4, 10, 0, 2000], [20, 3_600_000, 1, 3_630_000]
-  ] as const) t.equal(backoffMs(waits, retryAfterMs, random), ms, `${waits} waits`)
+  ] as const) t.equal(backoff(waits, retryAfter, random), ms, `${waits} waits`)
 })
 
 t.test('a form becomes nested objects', async t => {

@@ -1,19 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type, type Static } from '@sinclair/typebox'
-import { adminAccountFrom, syncedAtOf } from '../types.ts'
-import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from '../customers/snapshot.ts'
+import { originOf, readCustomer, syncCustomer } from '../customers/snapshot.ts'
+import type { Caller, Sources } from '../customers/types.ts'
+import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from '../errors.ts'
+import type { Account } from '../types.ts'
+import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { accountQueryFrom } from './list-query.ts'
-import { sayContentRange } from './http.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
-  refusals, SyncedAccountSchema, unreadable
+  refusals, SyncedAccountSchema, unreadable, type AdminAccount
 } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
-/** The five routes of the administration of accounts. */
+/** The five routes for accounts. */
 export function accountRoutes (scope: FastifyInstance, sources: Sources, callerOf: (request: FastifyRequest) => Caller): void {
   const { accounts } = sources
 
@@ -22,14 +24,14 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'list_admin_accounts',
       summary: 'List accounts of all shops',
-      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}; a page that ends early, as its accounts are large, has the skip of the next page behind the dash.',
+      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}. A page of large accounts may end early; the number behind the dash is always the skip of the next page.',
       querystring: ListQuerystring,
       response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
     const page = await accounts.list(query)
-    sayContentRange(reply, contentRange('accounts', query, page.count, page.accounts.length))
+    setContentRange(reply, contentRange('accounts', query, page.count, page.accounts.length))
     return page.accounts.map(adminAccountFrom)
   })
 
@@ -56,15 +58,15 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       response: { 200: PayCustomerSchema, ...readProblems }
     })
   }, async request => {
-    const { account, customerId, customer } = await readCustomer(sources, request.params.id, request.signal)
-    return { account_id: account.id, pay_customer_id: customerId, pay_customer: customer }
+    const { account, customer } = await readCustomer(sources, request.params.id, request.signal)
+    return { account_id: account.id, pay_customer_id: customer.id, pay_customer: customer }
   })
 
   scope.post<ById>('/:id/sync-pay', {
     schema: documented({
       operationId: 'sync_admin_account_pay',
       summary: 'Store a snapshot of the customer',
-      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept. The snapshot of a customer that was deleted since is kept in details.pay_customer_before_deletion.',
+      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept. If the customer has been deleted, its last snapshot is kept in details.pay_customer_before_deletion.',
       params: IdParams,
       response: { 200: SyncedAccountSchema, ...unreadable, ...readProblems, 409: Problem }
     })
@@ -82,7 +84,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'link_admin_account_pay',
       summary: 'Link a customer',
-      description: 'Attaches a customer id without calling the payment provider. Another id drops the old snapshot.',
+      description: 'Sets the customer id without calling the payment provider. Another id removes the old snapshot.',
       params: IdParams,
       body: LinkBody,
       response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
@@ -93,4 +95,17 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
     return adminAccountFrom(account)
   })
+}
+
+export function adminAccountFrom ({ id, shopId, shopName, name, hashName, details }: Account): AdminAccount {
+  return {
+    id,
+    shop_id: shopId,
+    shop_name: shopName,
+    name,
+    hash_name: hashName,
+    details,
+    pay_customer_id: customerIdOf(details),
+    pay_synced_at: syncedAtOf(details)
+  }
 }

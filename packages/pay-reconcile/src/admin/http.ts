@@ -6,12 +6,12 @@ import { validationError } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
 /**
- * The HTTP manners of the admin routes, whatever the host's own are: invalid input is 422, nothing is
- * coerced or stripped, and a request without a body may say that it is JSON.
+ * Validation, serialization and JSON parsing of the admin routes, whatever the host has set. Invalid input is 422, nothing
+ * is coerced or removed, and a request without a body may have the content type JSON.
  */
-export function setManners (scope: FastifyInstance): void {
+export function setHttpRules (scope: FastifyInstance): void {
   scope.setValidatorCompiler(strictValidator)
-  // A host may compile schemas of another kind (zod, say) and could make nothing of these.
+  // A host may compile schemas of another kind (zod, for example) and could not compile these.
   const serializer = SerializerSelector()({}, {})
   scope.setSerializerCompiler<TSchema>(route => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))
 
@@ -27,8 +27,8 @@ export function setManners (scope: FastifyInstance): void {
   })
 }
 
-/** Says which part of a list a reply is, also to scripts of other origins; headers that the host exposes stay so. */
-export function sayContentRange (reply: FastifyReply, range: string): void {
+/** Sets `Content-Range` and exposes it to scripts of other origins, beside the headers that the host exposes. */
+export function setContentRange (reply: FastifyReply, range: string): void {
   const exposed = reply.getHeader('access-control-expose-headers')
   reply.header('content-range', range)
   reply.header('access-control-expose-headers', exposed ? `${String(exposed)}, Content-Range` : 'Content-Range')
@@ -45,7 +45,7 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
   }
 }
 
-/** Lets a query string pass whose names are all documented; its values are read by `list-grammar.ts`. */
+/** Accepts a query string with known parameters only; `list-grammar.ts` reads their values. */
 function knownParameters ({ properties }: TSchema, value: object): { value: object } | { error: Error } {
   const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))
   if (unknown === undefined) return { value }

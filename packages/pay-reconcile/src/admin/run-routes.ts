@@ -1,24 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../customers/snapshot.ts'
+import type { Caller } from '../customers/types.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND } from '../errors.ts'
+import type { BulkRunner } from '../reconcile/runner.ts'
+import { outcomes, type Item, type Run, type RunStore } from '../reconcile/types.ts'
+import { setContentRange } from './http.ts'
 import { contentRange, pageFrom, type RawQuery } from './list-grammar.ts'
-import { commonRules, wordFrom } from './list-query.ts'
-import { sayContentRange } from './http.ts'
+import { commonRules, runQueryFrom, wordFrom } from './list-query.ts'
+import { ItemsQuerystring, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema } from './run-schemas.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from './schemas.ts'
-import type { Item, Run, RunStore } from '../reconcile/types.ts'
-import { runQueryFrom } from './run-query.ts'
-import type { Runner } from '../reconcile/runner.ts'
-import {
-  ItemsQuerystring, outcomes, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema
-} from './run-schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
-/** Start, list, watch and cancel bulk runs. */
+/** The routes that start, list, show and cancel bulk runs. */
 export function runRoutes (
-  scope: FastifyInstance, runner: Runner, runs: RunStore, callerOf: (request: FastifyRequest) => Caller
+  scope: FastifyInstance, runner: BulkRunner, runs: RunStore, callerOf: (request: FastifyRequest) => Caller
 ): void {
   scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
     schema: documented({
@@ -33,7 +30,7 @@ export function runRoutes (
     const { actor, requestId } = callerOf(request)
     const run = await runner.start({ id: randomUUID(), mode, dryRun, shopId, actor, requestId })
     reply.code(202).header('location', `${request.routeOptions.url ?? ''}/${run.id}`)
-    return wireRun(run)
+    return runBodyFrom(run)
   })
 
   scope.get<{ Querystring: RawQuery }>('/reconcile', {
@@ -47,15 +44,15 @@ export function runRoutes (
   }, async (request, reply) => {
     const query = runQueryFrom(request.query)
     const { runs: found, count } = await runs.list(query)
-    sayContentRange(reply, contentRange('runs', query, count, found.length))
-    return found.map(wireRun)
+    setContentRange(reply, contentRange('runs', query, count, found.length))
+    return found.map(runBodyFrom)
   })
 
   scope.get<ById & { Querystring: RawQuery }>('/reconcile/:id', {
     schema: documented({
       operationId: 'get_reconciliation',
       summary: 'Get a run with its items',
-      description: 'How far a run is, what it found by kind, and a page of its items. Unchanged accounts are counted only.',
+      description: 'The progress of a run, what it found, counted by kind, and a page of its items. Unchanged accounts are only counted.',
       params: IdParams,
       querystring: ItemsQuerystring,
       response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: InputProblem }
@@ -67,21 +64,21 @@ export function runRoutes (
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
     const { items, count } = await runs.items(id, { ...page, outcome })
-    return { ...wireRun(run), items: items.map(wireItem), items_count: count }
+    return { ...runBodyFrom(run), items: items.map(itemBodyFrom), items_count: count }
   })
 
   scope.delete<ById>('/reconcile/:id', {
     schema: documented({
       operationId: 'cancel_reconciliation',
       summary: 'Cancel a run',
-      description: 'Cancels a run at its next account; what is done stays done.',
+      description: 'Cancels a run at its next account. Changes already made remain.',
       params: IdParams,
       response: { 200: RunSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
-  }, async request => wireRun(await runner.cancel(request.params.id)))
+  }, async request => runBodyFrom(await runner.cancel(request.params.id)))
 }
 
-function wireRun (run: Run): Static<typeof RunSchema> {
+function runBodyFrom (run: Run): Static<typeof RunSchema> {
   return {
     id: run.id,
     mode: run.mode,
@@ -104,7 +101,7 @@ function wireRun (run: Run): Static<typeof RunSchema> {
   }
 }
 
-function wireItem (item: Item): Static<typeof RunWithItemsSchema>['items'][number] {
+function itemBodyFrom (item: Item): Static<typeof RunWithItemsSchema>['items'][number] {
   return {
     account_id: item.accountId,
     shop_id: item.shopId,

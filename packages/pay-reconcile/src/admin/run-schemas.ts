@@ -1,23 +1,18 @@
 import { Type } from '@sinclair/typebox'
-import { Id, listParameters, nullableText, nullableTimestamp, pageParameters, Problem } from './schemas.ts'
-import type { Counters, Drift, Mode, Outcome, Run } from '../reconcile/types.ts'
+import { Id, listParameters, NullableString, NullableTimestamp, pageParameters, Problem } from './schemas.ts'
+import { drifts, modes, outcomes, statuses, type Counters } from '../reconcile/types.ts'
 
-export const modes = ['link', 'sync', 'check'] as const satisfies readonly Mode[]
-export const outcomes = [
-  'unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'
-] as const satisfies readonly Outcome[]
-export const statuses = ['running', 'done', 'cancelled'] as const satisfies ReadonlyArray<Run['status']>
-const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const satisfies readonly Drift[]
-
-const StatusSchema = Type.Union(statuses.map(status => Type.Literal(status)))
-const ModeSchema = Type.Union(modes.map(mode => Type.Literal(mode)))
+const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map(word => Type.Literal(word)))
+const Status = oneOf(statuses)
+const Mode = oneOf(modes)
+const Outcome = oneOf(outcomes)
 const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Counters<Key>>(
   Type.Object(Object.fromEntries(keys.map(key => [key, Type.Optional(Type.Integer())])))
 )
 
-/** A bulk run to start. A misspelt field is refused, since it would silently mean its default. */
+/** A bulk run to start. A misspelt field is rejected, because it would silently mean the default. */
 export const RunBody = Type.Object({
-  mode: ModeSchema,
+  mode: Mode,
   shop_id: Type.Optional(Id),
   dry_run: Type.Optional(Type.Boolean({ default: true }))
 }, { additionalProperties: false })
@@ -26,14 +21,14 @@ const RunId = Type.String({ description: 'UUID' })
 
 export const RunSchema = Type.Object({
   id: RunId,
-  mode: ModeSchema,
+  mode: Mode,
   dry_run: Type.Boolean(),
-  shop_id: nullableText,
-  status: StatusSchema,
+  shop_id: NullableString,
+  status: Status,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
   started_at: Type.String(),
-  finished_at: nullableTimestamp,
+  finished_at: NullableTimestamp,
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),
   processed: Type.Integer(),
   outcomes: counters(outcomes),
@@ -41,22 +36,22 @@ export const RunSchema = Type.Object({
   shops: Type.Object({
     total: Type.Integer(),
     finished: Type.Integer(),
-    stopped: Type.Array(Type.Object({ shop_id: Id, reason: Type.String() }), { description: 'Shops given up alone, with the error code' })
+    stopped: Type.Array(Type.Object({ shop_id: Id, reason: Type.String() }), { description: 'Shops that stopped, with the error code' })
   })
 })
 
 const ItemSchema = Type.Object({
   account_id: Id,
   shop_id: Id,
-  outcome: Type.Union(outcomes.map(outcome => Type.Literal(outcome))),
-  before: nullableText,
-  after: nullableText,
-  reason: nullableText,
-  drift: Type.Array(Type.Union(drifts.map(drift => Type.Literal(drift)))),
+  outcome: Outcome,
+  before: NullableString,
+  after: NullableString,
+  reason: NullableString,
+  drift: Type.Array(oneOf(drifts)),
   fields: Type.Array(Type.String()),
   candidates: Type.Array(Type.String()),
-  error_code: nullableText,
-  provider_request_id: nullableText
+  error_code: NullableString,
+  provider_request_id: NullableString
 })
 
 export const RunWithItemsSchema = Type.Object({
@@ -65,20 +60,20 @@ export const RunWithItemsSchema = Type.Object({
   items_count: Type.Integer()
 })
 
-/** The body of a 409: which run is in the way. */
+/** The body of a 409: which other run holds a shop. */
 export const RunActiveProblem = Type.Object({
   ...Problem.properties,
   run_id: Type.Optional(RunId),
   shop_id: Type.Optional(Id)
-}, { description: 'run_id is the run in the way, shop_id the first shop that it holds' })
+}, { description: 'run_id is the other run, shop_id the first shop it holds' })
 
-/** The names that the query strings may have; `run-query.ts` and `list-grammar.ts` read the values. */
+/** Names and documentation of the parameters; `list-query.ts` and `list-grammar.ts` read the values. */
 export const RunsQuerystring = Type.Object({
   ...listParameters('any field of a run'),
-  status: Type.Optional(StatusSchema)
+  status: Type.Optional(Status)
 })
 
 export const ItemsQuerystring = Type.Object({
   ...pageParameters,
-  outcome: Type.Optional(Type.Union(outcomes.map(outcome => Type.Literal(outcome))))
+  outcome: Type.Optional(Outcome)
 })

@@ -1,35 +1,38 @@
-import { Type, type TSchema } from '@sinclair/typebox'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
-import { defaultLimit, maxLimit } from './list-query.ts'
+import type { Details } from '../types.ts'
 
-/** A route's schema with its documentation, which Fastify's own types do not know of. */
+export const defaultLimit = 100
+export const maxLimit = 1000
+
+/** A route's schema with its documentation, which Fastify's own types do not have. */
 export function documented (schema: FastifySchema & { readonly operationId: string, readonly summary: string, readonly description: string }): FastifySchema {
-  const withTags = { tags: ['pay-reconcile'], ...schema }
-  return withTags
+  return Object.assign({ tags: ['pay-reconcile'] }, schema)
 }
 
-/** An id of the host's: the store says whether there is such an account or shop. */
-export const Id = Type.String({ description: 'As the host has it' })
+/** An id of the host. Only the store knows whether there is such an account or shop. */
+export const Id = Type.String({ description: 'In the form that the host uses' })
 
 const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const nullableText = nullable(Type.String())
-export const nullableTimestamp = nullable(Timestamp)
+export const NullableString = nullable(Type.String())
+export const NullableTimestamp = nullable(Timestamp)
 
-const JsonObject = Type.Object({}, { additionalProperties: true })
+const JsonObject = Type.Unsafe<Details>(Type.Object({}, { additionalProperties: true }))
 
-/** An account as the admin routes answer it. */
+/** An account as the admin routes return it. */
+export type AdminAccount = Static<typeof AdminAccountSchema>
 export const AdminAccountSchema = Type.Object({
   id: Id,
   shop_id: Id,
   shop_name: Type.String(),
   name: Type.String(),
-  hash_name: nullableText,
+  hash_name: NullableString,
   details: JsonObject,
-  pay_customer_id: nullableText,
-  pay_synced_at: nullableTimestamp
+  pay_customer_id: NullableString,
+  pay_synced_at: NullableTimestamp
 })
 
 export const PayCustomerSchema = Type.Object({
@@ -58,14 +61,14 @@ export const pageParameters = {
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
 }
 
-/** The parameters of every list. @param fields - what `filter` takes, in words */
+/** The parameters of every list. @param fields - describes what `filter` accepts */
 export const listParameters = (fields: string) => ({
   ...pageParameters,
-  filter: Type.Optional(Type.String({ description: `A JSON object. Records match all of it: ${fields}, with a value or a list of values` })),
-  sort: Type.Optional(Type.String({ description: 'A field of one value, with a minus for descending; or ["field","ASC"]' }))
+  filter: Type.Optional(Type.String({ description: `A JSON object. Records must match all of it: ${fields}, with a value or a list of values` })),
+  sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]' }))
 })
 
-/** The names that the query string may have; `list-query.ts` reads the values, since everything arrives as text. */
+/** Names and documentation of the parameters; `list-query.ts` reads the values, since they arrive as strings. */
 export const ListQuerystring = Type.Object({
   ...listParameters('missing_pay, q (part of the name) and any field of an account'),
   shop_id: Type.Optional(Id),
@@ -83,7 +86,7 @@ export const Problem = Type.Object({
 /** The body of an error about the input. */
 export const InputProblem = Type.Object({
   ...Problem.properties,
-  field: Type.Optional(Type.String({ description: 'The input that it is about, as a path: limit, filter/missing_pay' }))
+  field: Type.Optional(Type.String({ description: 'The invalid input, as a path: limit, filter/missing_pay' }))
 })
 
 const ProviderProblem = Type.Object({
@@ -91,13 +94,13 @@ const ProviderProblem = Type.Object({
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
 })
 
-// The host answers these in its own words, which a stricter schema would cut off.
+// The host sends these in its own form; a stricter schema would remove fields.
 const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalProperties: true })
 
-/** The answers to everybody who may not be here, and to everybody when the server or its database is in trouble. */
+/** Responses of the host: not authorized, or the server or its database has a problem. */
 export const refusals = { 401: HostProblem, 403: HostProblem, 500: HostProblem, 503: HostProblem }
 
-/** The answers to a body that cannot be read, where the method may bring one. */
+/** Responses to an unreadable body, for methods that may have one. */
 export const unreadable = { 400: HostProblem, 413: HostProblem, 415: HostProblem }
 
 /** The errors of a read from the provider. */

@@ -1,6 +1,6 @@
 import createError from '@fastify/error'
 import { excerpt } from '../admin/excerpt.ts'
-import { retryAfterFrom } from '../provider/retry-after.ts'
+import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'
 import { printable } from './printable.ts'
 import type { WireRun, WireRunSummary } from './tables.ts'

@@ -1,77 +1,95 @@
-import type { Sources } from './snapshot.ts'
-import { isProviderError, providerError, PAY_RECONCILE_CUSTOMER_AMBIGUOUS } from '../errors.ts'
-import { isAlive, type PayCustomer, type ProviderAnswer } from '../provider/types.ts'
+import { customerIdOf } from '../details.ts'
+import { isProviderError, providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_AMBIGUOUS } from '../errors.ts'
+import { isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
+import { originOf, retrieve, secretKeyOf } from './snapshot.ts'
+import type { Caller, NewCustomer, Sources } from './types.ts'
 
-/** Whom a customer is created for, and what it shows at the provider. */
-export interface NewCustomer {
-  readonly accountId: string
-  readonly name?: string | undefined
-  readonly email?: string | undefined
-}
-
-// Each used up is asked for again by every checkout, until the provider forgets it after a day or so.
+/** Each used key costs every later checkout one request, until the provider forgets it after a day or so. */
 const maxKeys = 10
 
-/** The longest lag of a search, an hour, with room for clocks that differ. */
-const searchLagMs = 2 * 3_600_000
+/** The longest lag of a search, an hour, with a margin for clocks that differ. */
+const searchLag = 2 * 3_600_000
 
 /**
- * Creates the account's customer, or finds the one that an earlier attempt created. In this order:
+ * The account's customer, created at the provider if there is none or if it was deleted there. Concurrent callers create
+ * one customer: the idempotency key makes the provider return the same one to all, and only the first link is kept.
  *
- * 1. List the customers with the e-mail address, and search for the account's id in the metadata. The idempotency
- *    key does not find what is older than 24 hours: the provider has forgotten it. The search does, as it lags by a
- *    minute, and by an hour at worst.
- * 2. Create under the key `account:<id>`. The provider stores the first answer to a key, its own failures included,
- *    and gives it to everybody who comes with that key: all replicas get one customer. A stored customer may have
- *    been deleted since, and is read before it is returned.
- * 3. After a stored failure, or when the key was used with another name or e-mail address, list the customers created
- *    in the last two hours: the failed request may have created one, and a search may not show it yet.
- * 4. Create under the next key. The keys come in a fixed order, and the provider's memory says which of them are used
- *    up: all replicas arrive at the same one.
+ * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY},
+ * {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
+ */
+export async function ensureCustomer (
+  sources: Sources, wanted: NewCustomer, caller: Caller
+): Promise<{ readonly customerId: string, readonly created: boolean }> {
+  const account = await sources.accounts.get(wanted.accountId)
+  if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+  const linked = customerIdOf(account.details)
+  const secretKey = await secretKeyOf(sources, account.shopId)
+  if (linked !== null) {
+    const { value } = await retrieve(sources, secretKey, linked, caller.signal)
+    if (isAlive(value)) return { customerId: linked, created: false }
+  }
+
+  // The id as the database writes it: another spelling of a UUID would be another key and another customer.
+  const { value, requestId } = await createOrFind(sources, secretKey, { ...wanted, accountId: account.id }, caller.signal)
+  const { account: after, changed } = await sources.accounts.link(
+    { action: 'create', accountId: account.id, customerId: value.id, expected: linked }, originOf(caller, requestId))
+  if (!after) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+  return { customerId: customerIdOf(after.details) ?? value.id, created: changed }
+}
+
+/**
+ * Creates the account's customer, or finds the one that an earlier attempt created:
+ *
+ * 1. List the customers with the e-mail address, and search for the account's id in the metadata. After 24 hours the
+ *    provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at worst.
+ * 2. Create under the key `account:<id>`. The provider stores the first response to a key, even its own failure, and
+ *    returns it to everyone who uses the key: all replicas get one customer. A stored customer may have been deleted
+ *    since, so it is read before it is returned.
+ * 3. After a stored failure, or if the key was used with another name or e-mail address, list the customers created in the
+ *    last two hours. The failed request may have created one that a search does not show yet.
+ * 4. Create under the next key. The order of keys is fixed, and the provider remembers which of them are used up: all
+ *    replicas reach the same one.
  *
  * @throws {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
  * @see [Stripe: idempotent requests](https://docs.stripe.com/api/idempotent_requests): stored failures, 24 hours
  * @see [Stripe: search customers](https://docs.stripe.com/api/customers/search): the lag, and where there is no search
  * @see [Stripe: data freshness](https://docs.stripe.com/search#data-freshness): lists for reading after writing
  */
-export async function createOrFind (
-  { provider, call }: Sources, secretKey: string, wanted: NewCustomer, signal: AbortSignal | undefined
-): Promise<ProviderAnswer<PayCustomer>> {
+async function createOrFind (
+  { provider, call }: Sources, secretKey: string, wanted: NewCustomer, caller: AbortSignal | undefined
+): Promise<ProviderResponse<PayCustomer>> {
   const { accountId, email } = wanted
-  const found = await findEarlier()
-  if (found) return found
+  const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) => call(secretKey, caller, signal => request({ secretKey, signal }))
+  const existing = await findExisting()
+  if (existing) return existing
 
   for (let number = 1; number <= maxKeys; number++) {
-    let failedAnew = false
+    let failedNow = false
     try {
-      const answer = await call(secretKey, signal, attempt =>
-        provider.createCustomer({ ...wanted, secretKey, idempotencyKey: keyOf(wanted, number), signal: attempt })
-          .catch(error => {
-            failedAnew ||= !isReplayed(error)
-            throw error
-          }))
-      if (!answer.replayed) return answer
-      const { value: now } = await call(secretKey, signal, attempt =>
-        provider.retrieveCustomer({ secretKey, customerId: answer.value.id, signal: attempt }))
-      if (isAlive(now)) return answer
+      const created = await send(call =>
+        provider.createCustomer({ ...wanted, ...call, idempotencyKey: idempotencyKey(accountId, number) }).catch(error => {
+          failedNow ||= !isReplayed(error)
+          throw error
+        }))
+      if (!created.replayed) return created
+      const { value: current } = await send(call => provider.retrieveCustomer({ ...call, customerId: created.value.id }))
+      if (isAlive(current)) return created
     } catch (error) {
       if (!isReplayed(error)) throw error
-      const since = new Date(Date.now() - searchLagMs)
-      const recent = onlyOne(await call(secretKey, signal, attempt => provider.listByAccount({ secretKey, accountId, since, signal: attempt })))
+      const since = new Date(Date.now() - searchLag)
+      const recent = onlyOne(await send(call => provider.listByAccount({ ...call, accountId, since })))
       if (recent) return recent
-      // A first failure may have passed. One more says that it has not, and no checkout is to use up all keys.
-      if ((failedAnew && number > 1) || number === maxKeys) throw error
+      // The first failure may have been temporary. After a second one, leave the other keys to later checkouts.
+      if ((failedNow && number > 1) || number === maxKeys) throw error
     }
   }
   throw providerError('refused')
 
-  async function findEarlier (): Promise<ProviderAnswer<PayCustomer> | undefined> {
-    const listed = email
-      ? onlyOne(await call(secretKey, signal, attempt => provider.listByAccount({ secretKey, accountId, email, signal: attempt })))
-      : undefined
-    if (listed) return listed
+  async function findExisting (): Promise<ProviderResponse<PayCustomer> | undefined> {
+    const byEmail = email ? onlyOne(await send(call => provider.listByAccount({ ...call, accountId, email }))) : undefined
+    if (byEmail) return byEmail
     try {
-      return onlyOne(await call(secretKey, signal, attempt => provider.findByAccount({ secretKey, accountId, signal: attempt })))
+      return onlyOne(await send(call => provider.findByAccount({ ...call, accountId })))
     } catch (error) {
       // Not every merchant has a search.
       if (isProviderError(error) && error.fault === 'refused') return undefined
@@ -81,14 +99,14 @@ export async function createOrFind (
 }
 
 /** @throws {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} */
-function onlyOne ({ value, requestId }: ProviderAnswer<readonly PayCustomer[]>): ProviderAnswer<PayCustomer> | undefined {
+function onlyOne ({ value, requestId }: ProviderResponse<readonly PayCustomer[]>): ProviderResponse<PayCustomer> | undefined {
   const [only, ...others] = value.filter(isAlive)
   if (others.length > 0) throw new PAY_RECONCILE_CUSTOMER_AMBIGUOUS()
   return only && { value: only, requestId }
 }
 
-/** As the value of a header, whatever characters the host's ids have. */
-function keyOf ({ accountId }: NewCustomer, number: number): string {
+/** Encoded, because ids of the host may contain characters that a header cannot hold. */
+function idempotencyKey (accountId: string, number: number): string {
   const key = `account:${encodeURIComponent(accountId)}`
   return number === 1 ? key : `${key}:${number}`
 }

@@ -1,45 +1,29 @@
-import { customerIdOf, type Account, type AccountStore, type ChangeOrigin } from '../types.ts'
+import { customerIdOf } from '../details.ts'
 import {
   providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID,
   PAY_RECONCILE_NO_SECRET_KEY
 } from '../errors.ts'
-import { createOrFind, type NewCustomer } from './ensure.ts'
-import type { ProviderCalls } from '../provider/calls.ts'
-import { isAlive, type PayCustomer, type PayProvider, type ProviderAnswer } from '../provider/types.ts'
+import type { PayCustomer, ProviderResponse } from '../provider/types.ts'
 import { storable } from '../storable.ts'
-
-/** Where accounts and customers come from. */
-export interface Sources {
-  readonly accounts: AccountStore
-  readonly provider: PayProvider
-  readonly call: ProviderCalls
-}
-
-/** Who asks, and how long they wait. */
-export interface Caller {
-  readonly actor: string
-  readonly requestId: string | null
-  readonly runId: string | null
-  readonly signal?: AbortSignal | undefined
-}
+import type { Account, ChangeOrigin } from '../types.ts'
+import type { Caller, Sources } from './types.ts'
 
 /** A customer as the provider has it now. */
 export interface LiveCustomer {
   readonly account: Account
-  readonly customerId: string
   readonly customer: PayCustomer
   readonly providerRequestId: string | null
 }
 
 /**
- * The shop's secret key, known to have the form of one. Checked before any call: a provider's library
- * takes a blank key for "use the one you were made with", which is another tenant's.
+ * The shop's secret key. Its form is checked before any call, because for a blank key a provider's library uses the key it
+ * was created with, which is another tenant's.
  *
  * @throws {@link PAY_RECONCILE_NO_SECRET_KEY}
  */
-export async function secretKeyOf (sources: Sources, shopId: string): Promise<string> {
-  const key = await sources.accounts.secretKey(shopId)
-  if (key === null || !sources.provider.isSecretKey(key)) throw new PAY_RECONCILE_NO_SECRET_KEY()
+export async function secretKeyOf ({ accounts, provider }: Sources, shopId: string): Promise<string> {
+  const key = await accounts.secretKey(shopId)
+  if (key === null || !provider.isSecretKey(key)) throw new PAY_RECONCILE_NO_SECRET_KEY()
   return key
 }
 
@@ -56,76 +40,45 @@ export async function readCustomer (sources: Sources, accountId: string, signal?
   if (customerId === null) throw new PAY_RECONCILE_NO_CUSTOMER_ID()
   const secretKey = await secretKeyOf(sources, account.shopId)
   const { value, requestId } = await retrieve(sources, secretKey, customerId, signal)
-  return { account, customerId, customer: value, providerRequestId: requestId }
+  return { account, customer: value, providerRequestId: requestId }
 }
 
-/** Reads one customer under a key, and makes sure that it is the one asked for. */
+/** Reads one customer, and checks that the provider returned that one. */
 export async function retrieve (
   { provider, call }: Sources, secretKey: string, customerId: string, signal: AbortSignal | undefined
-): Promise<ProviderAnswer<PayCustomer>> {
+): Promise<ProviderResponse<PayCustomer>> {
   if (!provider.isCustomerId(customerId)) throw providerError('customer_not_found')
-  const answer = await call(secretKey, signal, attempt => provider.retrieveCustomer({ secretKey, customerId, signal: attempt }))
-  if (answer.value.id !== customerId) throw providerError('unexpected_object', { requestId: answer.requestId ?? undefined })
-  return answer
+  const response = await call(secretKey, signal, attempt => provider.retrieveCustomer({ secretKey, customerId, signal: attempt }))
+  if (response.value.id !== customerId) throw providerError('unexpected_object', { requestId: response.requestId })
+  return response
 }
 
 /**
- * Reads an account's customer and stores the snapshot. If the account is linked to another customer
- * while the provider answers, that one is read instead: A's customer is never stored under B's id.
+ * Reads an account's customer and stores the snapshot. If the account is linked to another customer in the meantime, that
+ * one is read instead: A's customer is never stored under B's id.
  *
- * @returns the account with its stored snapshot, which may be a newer one than was read here.
+ * @returns the account with its stored snapshot, which may be newer than the one read here.
  * @throws as {@link readCustomer}, and {@link PAY_RECONCILE_CUSTOMER_CHANGED}.
  */
 export async function syncCustomer (sources: Sources, accountId: string, caller: Caller): Promise<Account> {
-  for (let tries = 0; tries < 2; tries++) {
+  for (let attempts = 0; attempts < 2; attempts++) {
     const live = await readCustomer(sources, accountId, caller.signal)
-    const account = await saveCustomer(sources, live, caller)
+    const account = await saveSnapshot(sources, live, caller)
     if (account) return account
   }
   throw new PAY_RECONCILE_CUSTOMER_CHANGED()
 }
 
-/** Stores what was read. @returns nothing when the account has another customer by now. */
-export async function saveCustomer (
-  { accounts }: Sources, { account, customerId, customer, providerRequestId }: LiveCustomer, caller: Caller
-): Promise<Account | undefined> {
-  const snapshot = storable(customer)
-  const result = await accounts.saveSnapshot(
-    { accountId: account.id, customerId, customer: snapshot as PayCustomer, syncedAt: new Date().toISOString() },
+/** Stores a customer. @returns undefined if the account has another customer by now. */
+export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
+  const { id: customerId } = customer
+  const { account: saved } = await accounts.saveSnapshot(
+    { accountId: account.id, customerId, customer: storable(customer) as PayCustomer, syncedAt: new Date().toISOString() },
     originOf(caller, providerRequestId))
-  if (!result.account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
-  return customerIdOf(result.account.details) === customerId ? result.account : undefined
+  if (!saved) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+  return customerIdOf(saved.details) === customerId ? saved : undefined
 }
 
-/**
- * The account's customer, created at the provider when it has none or when it was deleted there. Any number of
- * callers at once create one: the idempotency key makes the provider answer all of them alike, and only the first
- * link is kept.
- *
- * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY},
- * {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
- */
-export async function ensureCustomer (
-  sources: Sources, wanted: NewCustomer, caller: Caller
-): Promise<{ readonly customerId: string, readonly created: boolean }> {
-  const account = await sources.accounts.get(wanted.accountId)
-  if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
-  const linked = customerIdOf(account.details)
-  const secretKey = await secretKeyOf(sources, account.shopId)
-  if (linked !== null) {
-    const { value } = await retrieve(sources, secretKey, linked, caller.signal)
-    if (isAlive(value)) return { customerId: linked, created: false }
-  }
-
-  // The id as the database writes it: spelt otherwise, as a UUID may be, it would be another key and another customer.
-  const { value, requestId } = await createOrFind(sources, secretKey, { ...wanted, accountId: account.id }, caller.signal)
-  const result = await sources.accounts.link(
-    { action: 'create', accountId: account.id, customerId: value.id, expected: linked },
-    originOf(caller, requestId))
-  if (!result.account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
-  return { customerId: customerIdOf(result.account.details) ?? value.id, created: result.changed }
-}
-
-export function originOf (caller: Caller, providerRequestId: string | null): ChangeOrigin {
-  return { actor: caller.actor, requestId: caller.requestId, runId: caller.runId, providerRequestId }
+export function originOf ({ actor, requestId, runId }: Caller, providerRequestId: string | null): ChangeOrigin {
+  return { actor, requestId, runId, providerRequestId }
 }

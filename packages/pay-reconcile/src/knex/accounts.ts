@@ -1,11 +1,14 @@
 import type { Knex } from 'knex'
-import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, Details } from '../types.ts'
+import { isObject } from '../details.ts'
 import { PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
+import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
+import { accountPage } from './account-page.ts'
+import { accountFrom, accountRows, customerId, type AccountRow } from './account-rows.ts'
 import { idColumns, type IdColumns } from './ids.ts'
-import { accountPage } from './account-list.ts'
-import { hasTextIds, usable } from './ready.ts'
+import { countOf, violates } from './sql.ts'
+import { assertUsable, hasTextIds } from './startup.ts'
 
-/** Where the accounts and the shops are, and how to read a shop's key. */
+/** The tables of accounts and shops, and how to read a shop's key. */
 export interface KnexAccountStoreOptions {
   /**
    * Table with id, shop_id, name, hash_name and details (`jsonb` or `json`). Default `accounts`.
@@ -14,22 +17,11 @@ export interface KnexAccountStoreOptions {
   readonly table?: string
   /** Table with id, name and pay_secret_key. Default `shops`. */
   readonly shopTable?: string
-  /** Turns the stored pay_secret_key into plain text, for a host that encrypts it. Default: it is plain text. */
+  /** Decrypts the stored pay_secret_key. Default: it is plain text. */
   readonly openKey?: (stored: string, shopId: string) => string | Promise<string>
 }
 
-/** A row as every query of the store selects it. */
-export interface AccountRow {
-  /** As the driver gives it: a number or a bigint from a column of integers. */
-  readonly id: unknown
-  readonly shop_id: unknown
-  readonly shop_name: string
-  readonly name: string
-  readonly hash_name: string | null
-  readonly details: unknown
-}
-
-/** A change of details: the new value and the condition under which it is made, in SQL over `a`. */
+/** A change of details: the new value and its condition, in SQL over `a`. */
 interface Write {
   readonly action: string
   readonly value: string
@@ -37,15 +29,17 @@ interface Write {
   readonly bindings: Readonly<Record<string, string>>
 }
 
-// A snapshot from up to a minute ahead was stored by a replica whose clock runs before ours: it is newer.
-// Anything later than that is not a time this service wrote, and must not block every later sync.
-const clockSkewMs = 60_000
+/**
+ * A snapshot from up to a minute in the future was stored by a replica whose clock is ahead: it is newer. This service did
+ * not write any later time, which must not block every later sync.
+ */
+const clockSkew = 60_000
 
 /**
  * Accounts in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
  *
- * Each write is one statement: it locks the row, changes only its own keys of `details`, and adds the
- * audit row, so concurrent writers of other keys lose nothing.
+ * Each write is one statement: it locks the row, changes only its own keys of `details`, and inserts the audit row.
+ * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
   const { table = 'accounts', shopTable = 'shops', openKey = stored => stored } = options
@@ -58,8 +52,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     })
     return columns
   }
-  const rows = () => knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id')
-    .select<AccountRow[]>('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details')
+  const rows = () => accountRows(knex, tables)
 
   async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
@@ -73,11 +66,11 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 
   return {
-    ready: () => usable(Promise.all([ids(), rows().limit(0), knex.raw(hasTextIds('pay_reconcile_audit'))]),
-      `knexAccountStore needs ${table} and ${shopTable} as the README says, and the tables of createPayReconcileTables`),
+    ready: () => assertUsable(Promise.all([ids(), rows().limit(0), knex.raw(hasTextIds('pay_reconcile_audit'))]),
+      `knexAccountStore needs ${table} and ${shopTable} with the columns in the README, and the tables of createPayReconcileTables`),
 
     async list (query) {
-      return accountPage(knex, tables, { ...query, filter: possible(query.filter, await ids()) })
+      return accountPage(knex, tables, { ...query, filter: withPossibleIds(query.filter, await ids()) })
     },
 
     async get (id) {
@@ -113,7 +106,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
         customerId,
         customer: JSON.stringify(customer),
         syncedAt,
-        horizon: new Date(Date.parse(syncedAt) + clockSkewMs).toISOString()
+        horizon: new Date(Date.parse(syncedAt) + clockSkew).toISOString()
       }
     }),
 
@@ -131,22 +124,17 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
         .orderBy('a.id').limit(limit)
         .select<Array<AccountRow & { duplicate: boolean, changed_by_run: boolean }>>(
           knex.raw(`exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id
-            and nullif(o.details->>'pay_customer_id', '') = nullif(a.details->>'pay_customer_id', '')) as duplicate`, [table]),
+            and nullif(o.details->>'pay_customer_id', '') = ${customerId}) as duplicate`, [table]),
           knex.raw('exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text) as changed_by_run', [runId]))
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
-    async countLinked (shopId, customerId) {
-      const [row] = await knex(table).where('shop_id', shopId)
-        .whereRaw("nullif(details->>'pay_customer_id', '') = ?", [customerId])
-        .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
-      return row?.count ?? 0
-    }
+    countLinked: (shopId, linked) => countOf(knex(`${table} as a`).where('a.shop_id', shopId).whereRaw(`${customerId} = ?`, [linked]))
   }
 }
 
-/** The filter without ids that no account or shop could have: they match nothing. */
-function possible (filter: AccountFilter, { account, shop }: IdColumns): AccountFilter {
+/** The filter without ids that the columns cannot hold: they match nothing. */
+function withPossibleIds (filter: AccountFilter, { account, shop }: IdColumns): AccountFilter {
   return {
     ...filter,
     ...(filter.id && { id: filter.id.filter(account) }),
@@ -155,23 +143,23 @@ function possible (filter: AccountFilter, { account, shop }: IdColumns): Account
 }
 
 /**
- * A run changes an account once. That another process did so for the same run, which had lost its lease
- * without knowing, is no error: the statement is undone, and what the other wrote is read.
+ * A run changes an account once. If a process that lost its lease without knowing changed it already, the statement is
+ * rolled back, and the account is read as that process left it.
  */
 function noRowsIfDoneByRun (error: unknown): readonly AccountRow[] {
-  if (error instanceof Error && 'constraint' in error && error.constraint === 'pay_reconcile_audit_once_per_run') return []
+  if (violates('pay_reconcile_audit_once_per_run', error)) return []
   throw error
 }
 
-/** `details` as an object one can add to: NULL and JSON null become an empty one. */
+/** `details` as an object; NULL and JSON null become an empty one. */
 const objectDetails = "(case when jsonb_typeof(a.details::jsonb) = 'object' then a.details::jsonb else '{}'::jsonb end)"
 
-/** The snapshot as it was while the customer existed, if there is one, in an object of its own. */
+/** The last snapshot from before the deletion, if there is one, in an object. */
 const beforeDeletion = `(case
   when jsonb_typeof(a.details::jsonb->'pay_customer') = 'object' and a.details::jsonb->'pay_customer'->'deleted' is distinct from 'true'
   then jsonb_build_object('pay_customer_before_deletion', a.details::jsonb->'pay_customer') else '{}' end)`
 
-/** What the audit keeps of details: which customer, when, and the snapshot's hash, so no personal data. */
+/** What the audit records of details: the customer id, the time and a hash of the snapshot; no personal data. */
 function auditedDetails (row: string): string {
   return `jsonb_build_object(
     'pay_customer_id', ${row}.details->>'pay_customer_id',
@@ -193,19 +181,4 @@ function writeStatement (value: string, guard: string): string {
       from changed c join before b on b.id = c.id
     )
     select c.id, c.shop_id, s.name as shop_name, c.name, c.hash_name, c.details from changed c join :shopTable: s on s.id = c.shop_id`
-}
-
-export function accountFrom (row: AccountRow): Account {
-  return {
-    id: String(row.id),
-    shopId: String(row.shop_id),
-    shopName: row.shop_name,
-    name: row.name,
-    hashName: row.hash_name,
-    details: isObject(row.details) ? row.details : {}
-  }
-}
-
-function isObject (value: unknown): value is Details {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -2,10 +2,10 @@ import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import { storable } from '../storable.ts'
 
-/** Whether a string is an id that a column can hold, written as the database writes it. */
+/** Whether a column can hold a string as an id, in the same spelling as the database. */
 export type IsId = (id: string) => boolean
 
-/** The columns that hold ids, each with its check. */
+/** The check for the ids of accounts and of shops. */
 export interface IdColumns {
   readonly account: IsId
   readonly shop: IsId
@@ -13,13 +13,13 @@ export interface IdColumns {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Only the canonical form, so that an account has one address: `007` and `+7` are not the id 7. */
+/** Only the canonical form, so that an account has one URL: `007` and `+7` are not the id 7. */
 const integer = (bits: number): IsId => id =>
   /^(0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id)
 
 const text: IsId = id => storable(id) === id
 
-/** The types of columns that can hold ids, by their names in PostgreSQL. */
+/** The supported types of id columns, by their names in PostgreSQL. */
 const types: Readonly<Record<string, IsId>> = {
   uuid: id => uuid.test(id),
   smallint: integer(16),
@@ -31,10 +31,10 @@ const types: Readonly<Record<string, IsId>> = {
 }
 
 /**
- * Asks the database which types the ids of the host have. A string that such a column cannot hold would be an
- * error there (22P02, 22003, 22021), which ends a transaction that the host may be in.
+ * Reads the types of the host's id columns from the database. A string that such a column cannot hold would be an error
+ * (22P02, 22003, 22021) that aborts a transaction of the host.
  *
- * @throws {@link PAY_RECONCILE_INVALID_OPTION} for a type that is not supported.
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} for an unsupported type.
  */
 export async function idColumns (knex: Knex, table: string, shopTable: string): Promise<IdColumns> {
   const { rows } = await knex.raw<{ rows: Array<{ name: string, type: string }> }>(`
@@ -44,7 +44,7 @@ export async function idColumns (knex: Knex, table: string, shopTable: string): 
   const checkOf = (column: string, of: string): IsId => {
     const type = rows.find(({ name }) => name === column)?.type ?? ''
     const check = types[type]
-    if (!check) throw new PAY_RECONCILE_INVALID_OPTION(`${of}.id has the type ${type}; supported are ${Object.keys(types).join(', ')}`)
+    if (!check) throw new PAY_RECONCILE_INVALID_OPTION(`${of}.id must not have the type ${type}; supported are ${Object.keys(types).join(', ')}`)
     return check
   }
   return { account: checkOf('account', table), shop: checkOf('shop', shopTable) }

@@ -1,56 +1,57 @@
-import type { Counters, Drift, Mode, Outcome, Part, Run } from '../reconcile/types.ts'
+import type { Knex } from 'knex'
+import type { Part, Run, RunField, RunFilter, RunQuery } from '../reconcile/types.ts'
+import { whereAny } from './sql.ts'
 
-export interface RunRow {
-  readonly id: string
-  readonly mode: Mode
+/** An aggregate over the shops of the run `r`. */
+const ofShops = (sum: string, condition = 'true'): string => `(select ${sum} from pay_reconcile_run_shops p where p.run_id = r.id and ${condition})`
+/** The sum of each counter over the shops of the run `r`. */
+const countersOf = (column: string): string => `(select coalesce(jsonb_object_agg(k.key, k.n), '{}') from (
+  select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.${column}) e where p.run_id = r.id group by e.key) k)`
+
+/** What each field is, in SQL over the run `r`; never a name from the request. */
+const fields: Readonly<Record<RunField, string>> = {
+  id: 'r.id',
+  mode: 'r.mode',
+  dry_run: 'r.dry_run',
+  shop_id: 'r.shop_id',
+  status: `case when r.finished_at is null then 'running' when ${ofShops('bool_or(true)', "p.status = 'cancelled'")} then 'cancelled' else 'done' end`,
+  cancel_requested: 'r.cancel_requested',
+  actor: 'r.actor',
+  started_at: 'r.started_at',
+  finished_at: 'r.finished_at',
+  total: ofShops('coalesce(sum(p.total), 0)::int'),
+  processed: ofShops('coalesce(sum(p.processed), 0)::int')
+}
+
+const objects = {
+  outcomes: countersOf('outcomes'),
+  drift: countersOf('drift'),
+  shops: `jsonb_build_object('total', ${ofShops('count(*)')}, 'finished', ${ofShops('count(*)', "p.status not in ('pending', 'running')")},
+    'stopped', (select coalesce(jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)), '[]') from (
+      select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
+}
+
+const columns = Object.entries({ ...fields, ...objects }).map(([name, sql]) => `${sql} as ${name}`).join(', ')
+
+/** Selects the runs `r` that a clause picks, as rows for {@link runFrom}. */
+export function runsStatement (clause: string): string {
+  return `select ${columns}, r.request_id from pay_reconcile_runs r ${clause}`
+}
+
+export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'drift'> {
   readonly dry_run: boolean
   readonly shop_id: string | null
-  readonly actor: string
   readonly request_id: string | null
   readonly cancel_requested: boolean
-  /** A text where the host has set its driver so. */
+  /** A string if the host has configured its driver so. */
   readonly started_at: Date | string
   readonly finished_at: Date | string | null
-  readonly total: number
-  readonly processed: number
-  readonly shops: number
-  readonly finished: number
-  readonly cancelled: number
-  readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string }>
-  readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
+  readonly shops: {
+    readonly total: number
+    readonly finished: number
+    readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string }>
+  }
 }
-
-export interface PartRow {
-  readonly run_id: string
-  readonly shop_id: string
-  readonly processed: number
-  readonly last_account: string | null
-  readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
-}
-
-/** The sum of a counter over the shops of the run `r`, by its keys. */
-const countersOf = (column: string): string => `coalesce((select jsonb_object_agg(k.key, k.n) from (
-  select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.${column}) e where p.run_id = r.id group by e.key) k), '{}')`
-
-/** SQL over the run `r`. */
-export const outcomesOfRun = countersOf('outcomes')
-export const driftOfRun = countersOf('drift')
-export const stoppedShopsOfRun = `coalesce((select jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)) from (
-  select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s), '[]')`
-
-/** The sums over the shops of the runs that a clause picks, so that those of other runs are never added up. */
-export const runsStatement = (clause: string): string => `
-  select r.*, coalesce(p.total, 0)::int as total, coalesce(p.processed, 0)::int as processed,
-    coalesce(p.shops, 0)::int as shops, coalesce(p.finished, 0)::int as finished, coalesce(p.cancelled, 0)::int as cancelled,
-    ${stoppedShopsOfRun} as stopped, ${outcomesOfRun} as outcomes, ${driftOfRun} as drift
-  from (select r.* from pay_reconcile_runs r ${clause}) r
-  left join lateral (
-    select sum(total) as total, sum(processed) as processed, count(*) as shops,
-      count(*) filter (where status not in ('pending', 'running')) as finished, count(*) filter (where status = 'cancelled') as cancelled
-    from pay_reconcile_run_shops where run_id = r.id
-  ) p on true`
 
 export function runFrom (row: RunRow): Run {
   return {
@@ -60,7 +61,7 @@ export function runFrom (row: RunRow): Run {
     shopId: row.shop_id,
     actor: row.actor,
     requestId: row.request_id,
-    status: statusOf(row),
+    status: row.status,
     cancelRequested: row.cancel_requested,
     startedAt: new Date(row.started_at).toISOString(),
     finishedAt: row.finished_at === null ? null : new Date(row.finished_at).toISOString(),
@@ -68,26 +69,36 @@ export function runFrom (row: RunRow): Run {
     processed: row.processed,
     outcomes: row.outcomes,
     drift: row.drift,
-    shops: {
-      total: row.shops,
-      finished: row.finished,
-      stopped: row.stopped.map(({ shop_id: shopId, reason }) => ({ shopId, reason }))
-    }
+    shops: { ...row.shops, stopped: row.shops.stopped.map(({ shop_id: shopId, reason }) => ({ shopId, reason })) }
   }
 }
 
-function statusOf (row: RunRow): Run['status'] {
-  if (row.finished_at === null) return 'running'
-  return row.cancelled > 0 ? 'cancelled' : 'done'
+/** Keeps the runs that match all of the filter. */
+export function whereRun (query: Knex.QueryBuilder, filter: RunFilter): void {
+  for (const [field, sql] of Object.entries(fields)) {
+    const values = filter[field as RunField]
+    // Responses have milliseconds, the columns microseconds.
+    if (values) whereAny(query, field.endsWith('_at') ? `date_trunc('milliseconds', ${sql})` : sql, values)
+  }
+  for (const [field, sql] of Object.entries(objects)) {
+    const part = filter[field as keyof typeof objects]
+    if (part) query.whereRaw(`${sql} @> ?::jsonb`, [JSON.stringify(part)])
+  }
 }
 
-export function partFrom (row: PartRow): Part {
-  return {
-    runId: row.run_id,
-    shopId: row.shop_id,
-    processed: row.processed,
-    lastAccount: row.last_account,
-    outcomes: row.outcomes,
-    drift: row.drift
-  }
+/** For `order by`, with the id last so that pages never overlap. */
+export function orderOfRuns (sort: RunQuery['sort']): string {
+  const { field, descending } = sort ?? { field: 'started_at', descending: true }
+  const direction = descending ? 'desc' : 'asc'
+  return `${fields[field]} ${direction} nulls last, r.id ${direction}`
+}
+
+export interface PartRow extends Pick<Part, 'processed' | 'outcomes' | 'drift'> {
+  readonly run_id: string
+  readonly shop_id: string
+  readonly last_account: string | null
+}
+
+export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, drift }: PartRow): Part {
+  return { runId, shopId, processed, lastAccount, outcomes, drift }
 }

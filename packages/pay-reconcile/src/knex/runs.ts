@@ -1,25 +1,25 @@
 import type { Knex } from 'knex'
 import { runActiveError } from '../errors.ts'
+import type { Item, Lease, NewRun, Next, Part, RunStore } from '../reconcile/types.ts'
 import { storable } from '../storable.ts'
-import type { Item, NewRun, Next, RunStore } from '../reconcile/types.ts'
-import { hasTextIds, usable } from './ready.ts'
-import { orderOfRuns, whereRun } from './run-list.ts'
-import { partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
+import { orderOfRuns, partFrom, runFrom, runsStatement, whereRun, type PartRow, type RunRow } from './run-rows.ts'
+import { countOf, violates } from './sql.ts'
+import { assertUsable, hasTextIds } from './startup.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** A part that nobody works on. */
+/** A part that no process works on. */
 const free = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
 const leasedUntil = "now() + ? * interval '1 millisecond'"
 
 /**
  * Runs in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
  *
- * A part is held by a lease in its row and not by an advisory lock: a lease needs no connection of its own
- * for hours, and works through a pooler that hands out connections by transaction.
+ * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
+ * through a pooler that assigns connections per transaction.
  */
 export function knexRunStore (knex: Knex): RunStore {
-  /** Ends the parts of cancelled runs that nobody works on, and the runs whose last part has ended. */
+  /** Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. */
   async function settle (): Promise<void> {
     await knex.raw(`update pay_reconcile_run_shops p set status = 'cancelled', updated_at = now()
       from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${free}`)
@@ -27,7 +27,7 @@ export function knexRunStore (knex: Knex): RunStore {
       select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`)
   }
 
-  /** Adds a run with its parts. @returns false when another run holds one of the shops. */
+  /** Inserts a run with its parts. @returns false if another run holds one of the shops. */
   async function insert (run: NewRun, parts: string): Promise<boolean> {
     try {
       await knex.raw(`with run as (
@@ -37,13 +37,18 @@ export function knexRunStore (knex: Knex): RunStore {
       [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, parts])
       return true
     } catch (error) {
-      if (!isHeldShop(error)) throw error
+      if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
       return false
     }
   }
 
+  /** The row of a part, if the lease still holds it. */
+  function held ({ runId, shopId }: Part, { owner }: Lease): Knex.QueryBuilder {
+    return knex('pay_reconcile_run_shops').where({ run_id: runId, shop_id: shopId, owner, status: 'running' })
+  }
+
   return {
-    ready: () => usable(Promise.resolve(knex.raw(hasTextIds('pay_reconcile_items'))), 'knexRunStore needs the tables of createPayReconcileTables'),
+    ready: () => assertUsable(Promise.resolve(knex.raw(hasTextIds('pay_reconcile_items'))), 'knexRunStore needs the tables of createPayReconcileTables'),
 
     async start (run, shops) {
       const parts = JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
@@ -52,7 +57,7 @@ export function knexRunStore (knex: Knex): RunStore {
           select p.run_id, p.shop_id from pay_reconcile_run_shops p
           where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
           order by p.shop_id limit 1`, [parts])
-        // None: it was done between the two statements, and the shop is free.
+        // None: the other run ended between the two statements, and the shop is free.
         if (held) throw runActiveError(held.run_id, held.shop_id)
       }
       if (shops.length === 0) await settle()
@@ -66,24 +71,24 @@ export function knexRunStore (knex: Knex): RunStore {
 
     async list ({ skip, limit, filter, sort }) {
       const matching = () => knex('pay_reconcile_runs as r').modify(query => whereRun(query, filter))
-      const [page, [counted]] = await Promise.all([
+      const [page, count] = await Promise.all([
         matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select<Array<{ id: string }>>('r.id'),
-        matching().select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
+        countOf(matching())
       ])
-      // The sums of a run are only made for those on the page.
+      // Computes the sums only for the runs on the page.
       const { rows } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = any(:ids::uuid[])'), { ids: page.map(({ id }) => id) })
       const runs = new Map(rows.map(row => [row.id, runFrom(row)]))
-      return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count: counted?.count ?? 0 }
+      return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
 
     async items (id, { skip, limit, outcome }) {
       const matching = () => knex('pay_reconcile_items').where('run_id', id)
         .modify(query => { if (outcome !== undefined) query.where('outcome', outcome) })
-      const [items, [counted]] = await Promise.all([
+      const [items, count] = await Promise.all([
         matching().orderBy('account_id').offset(skip).limit(limit).select<Array<{ item: Item }>>('item'),
-        matching().select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
+        countOf(matching())
       ])
-      return { items: items.map(({ item }) => item), count: counted?.count ?? 0 }
+      return { items: items.map(({ item }) => item), count }
     },
 
     async cancel (id) {
@@ -92,25 +97,25 @@ export function knexRunStore (knex: Knex): RunStore {
       await settle()
     },
 
-    async claim (id, { owner, ms }) {
+    async claim (id, { owner, duration }) {
       const { rows: [row] } = await knex.raw<{ rows: PartRow[] }>(`
         update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${leasedUntil}, updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
           where p.run_id = ? and ${free} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
-        returning p.run_id, p.shop_id, p.processed, p.last_account, p.outcomes, p.drift`, [owner, ms, id])
+        returning p.run_id, p.shop_id, p.processed, p.last_account, p.outcomes, p.drift`, [owner, duration, id])
       return row && partFrom(row)
     },
 
-    async renew (part, { owner, ms }) {
+    async renew (part, { owner, duration }) {
       const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`update pay_reconcile_run_shops p set leased_until = ${leasedUntil}
         from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ? and p.status = 'running'
-        returning r.cancel_requested`, [ms, part.runId, part.shopId, owner])
+        returning r.cancel_requested`, [duration, part.runId, part.shopId, owner])
       return nextFrom(row)
     },
 
-    async advance (part, items, { owner, ms }) {
+    async advance (part, items, { owner, duration }) {
       const records = items.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
       const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
         with ours as (
@@ -124,21 +129,19 @@ export function knexRunStore (knex: Knex): RunStore {
           on conflict do nothing
         )
         select r.cancel_requested from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
-        part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), ms,
+        part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), duration,
         part.runId, part.shopId, owner, JSON.stringify(storable(records.filter(({ outcome }) => outcome !== 'unchanged')))
       ])
       return nextFrom(row)
     },
 
-    async finish (part, { owner }, status, reason) {
-      await knex('pay_reconcile_run_shops').where({ run_id: part.runId, shop_id: part.shopId, owner, status: 'running' })
-        .update({ status, reason, updated_at: knex.fn.now() })
+    async finish (part, lease, status, reason) {
+      await held(part, lease).update({ status, reason, updated_at: knex.fn.now() })
       await settle()
     },
 
-    async release (part, { owner }) {
-      await knex('pay_reconcile_run_shops').where({ run_id: part.runId, shop_id: part.shopId, owner, status: 'running' })
-        .update({ status: 'pending', owner: null, leased_until: null, updated_at: knex.fn.now() })
+    async release (part, lease) {
+      await held(part, lease).update({ status: 'pending', owner: null, leased_until: null, updated_at: knex.fn.now() })
     },
 
     async claimable () {
@@ -150,14 +153,10 @@ export function knexRunStore (knex: Knex): RunStore {
   }
 }
 
-/** A part that is still ours. */
+/** The run of a part that the lease still holds. */
 interface HeldRow { readonly cancel_requested: boolean }
 
 function nextFrom (row: HeldRow | undefined): Next {
   if (!row) return 'lost'
   return row.cancel_requested ? 'cancelled' : 'continue'
-}
-
-function isHeldShop (error: unknown): boolean {
-  return error instanceof Error && 'constraint' in error && error.constraint === 'pay_reconcile_one_run_per_shop'
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 
-/** Which table holds the accounts. */
+/** The table of accounts. */
 export interface AccountTable {
   /** Default `accounts`. */
   readonly table?: string
@@ -68,7 +68,7 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
   for each statement execute function pay_reconcile_append_only();
 `
 
-/** The columns that hold the host's ids; once of the type uuid, which other ids do not fit into. */
+/** The columns that hold the host's ids. In earlier versions they had the type uuid. */
 const idColumns: Readonly<Record<string, readonly string[]>> = {
   pay_reconcile_audit: ['account_id', 'shop_id'],
   pay_reconcile_runs: ['shop_id'],
@@ -77,35 +77,34 @@ const idColumns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Creates the package's own tables: audit, runs and items. May be called any number of times, and inside
- * a migration's transaction. Tables of an earlier version get the columns of this one. Needs PostgreSQL 14 or later.
+ * Creates the package's own tables: audit, runs and items. Can be called repeatedly, and inside the transaction of a
+ * migration. Updates the tables of an earlier version. Needs PostgreSQL 14 or later.
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   for (const statement of statementsOf(columns)) await knex.raw(statement)
   for (const [table, names] of Object.entries(idColumns)) {
-    // Only where needed: the statement locks the table, and rewrites it.
+    // Only if needed: the statement locks and rewrites the table.
     const { rows } = await knex.raw<{ rows: unknown[] }>(
       "select 1 from pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])
     if (rows.length > 0) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
   }
 }
 
-/** Drops what {@link createPayReconcileTables} made, the audit trail included. */
+/** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
   for (const table of ['items', 'run_shops', 'runs', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
   await knex.raw('drop function if exists pay_reconcile_append_only()')
 }
 
 /**
- * Creates the indexes that listing and bulk runs read by: shops, whatever a list is sorted by, and parts of
- * names where the database has the extension pg_trgm. May be called any number of times. On a large live
- * table create the same ones with CONCURRENTLY instead.
+ * Creates the indexes for lists and bulk runs: by shop, by each sort field, and by parts of names if the database has the
+ * extension pg_trgm. Can be called repeatedly. On a large live table, create the same indexes with CONCURRENTLY instead.
  */
 export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: AccountTable = {}): Promise<void> {
   const name = table.replace(/\W/g, '_')
   const customerId = "(nullif(details->>'pay_customer_id', ''))"
   const syncedAt = "(nullif(details->>'pay_synced_at', ''))"
-  // Those with and those without a customer have their own: a count can then be read off the index alone.
+  // Accounts with and without a customer have indexes of their own, so that an index alone gives the count.
   const indexes: Readonly<Record<string, string>> = {
     name: '(name, id)',
     shop_name: '(shop_id, name, id)',
@@ -128,12 +127,12 @@ export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: 
   if (trigrams) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
 }
 
-/** Accounts without the value come last in both directions, so no index serves both, read forwards or backwards. */
+/** Accounts without the value come last in both directions, so each direction needs an index. */
 function down (key: string): string {
   return `(${key} desc nulls last, id desc)`
 }
 
-/** One statement at a time: the extended protocol takes no more. */
+/** Single statements, because the extended protocol accepts only one at a time. */
 function statementsOf (script: string): readonly string[] {
   return script.split(/;\n/).map(statement => statement.trim()).filter(statement => statement !== '')
 }

@@ -1,13 +1,21 @@
-const firstMs = 250
-const longestMs = 60_000
+const shortest = 250
+const longest = 60_000
 
 /**
- * Milliseconds to wait before another attempt: up to twice as long after each, a minute at most, and not before the
- * provider's `Retry-After`. Half of it is random, so that those who were refused together do not come back together.
+ * How long to wait before a retry, in milliseconds: doubles each time up to a minute, and is never less than the
+ * provider's `Retry-After`. Half of it is random, so that clients refused together do not return together.
  *
- * @param waits how often was waited before.
+ * @param waits how many waits there were before.
  */
-export function backoffMs (waits: number, retryAfterMs = 0, random = Math.random()): number {
-  const half = Math.min(firstMs * 2 ** waits, longestMs) / 2
-  return Math.max(retryAfterMs, half) + half * random
+export function backoff (waits: number, retryAfter = 0, random = Math.random()): number {
+  const half = Math.min(shortest * 2 ** waits, longest) / 2
+  return Math.max(retryAfter, half) + half * random
+}
+
+/** `Retry-After` in milliseconds, from seconds or an HTTP date, RFC 9110 §10.2.3. At most an hour. */
+export function retryAfterFrom (value: string | null, now = Date.now()): number | undefined {
+  if (value === null || value.trim() === '') return undefined
+  const seconds = Number(value)
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - now : seconds * 1000
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), 3_600_000)
 }

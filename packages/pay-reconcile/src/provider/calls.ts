@@ -1,68 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs } from './backoff.ts'
 import { isProviderError, providerError, type ProviderError } from '../errors.ts'
+import type { Settings } from '../options.ts'
+import { backoff } from './backoff.ts'
 import { keyGates, type GateLimits } from './gate.ts'
-import type { ProviderAnswer } from './types.ts'
 import { withTimeLimit } from './time-limit.ts'
+import type { ProviderResponse } from './types.ts'
 
-/** Limits on the calls to the provider. */
-export interface CallLimits extends GateLimits {
-  /** Time for the whole of a call with all its attempts, in milliseconds. */
-  readonly deadlineMs: number
-  /** Time for one attempt, body included, in milliseconds. */
-  readonly attemptMs: number
-  /** Attempts at most. */
-  readonly attempts: number
-}
+export type CallLimits = GateLimits & Pick<Settings, 'callTimeout' | 'attemptTimeout' | 'attempts'>
 
 /** Makes one attempt; must honour the signal. */
-type Attempt<T> = (signal: AbortSignal) => Promise<ProviderAnswer<T>>
+type Attempt<T> = (signal: AbortSignal) => Promise<ProviderResponse<T>>
 
-/** Runs a call under its key: waits for a place, attempts, waits and attempts again inside the deadline. */
-export type ProviderCalls = <T>(secretKey: string, caller: AbortSignal | undefined, attempt: Attempt<T>) =>
-Promise<ProviderAnswer<T>>
+/** Calls the provider under a key, and retries within the time limit. `caller` aborts the call. */
+export type ProviderCalls = <T>(secretKey: string, caller: AbortSignal | undefined, attempt: Attempt<T>) => Promise<ProviderResponse<T>>
 
-/** Faults that another attempt may cure. */
-const passing: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
+/** Faults that a retry may cure. */
+const transient: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
 
-export function isPassing (error: unknown): error is ProviderError {
-  return isProviderError(error) && (passing.has(error.fault) || error.fault === 'unavailable')
+export function isTransient (error: unknown): error is ProviderError {
+  return isProviderError(error) && (transient.has(error.fault) || error.fault === 'unavailable')
 }
 
-/** @returns the one way to call the provider; the state per key lives in the closure. */
+/** @returns the one way to call the provider; the state of each key lives in the closure. */
 export function providerCalls (limits: CallLimits): ProviderCalls {
   const gateOf = keyGates(limits)
 
-  return (secretKey, caller, attempt) => withTimeLimit(limits.deadlineMs, caller, signal => {
-    const ends = Date.now() + limits.deadlineMs
-    // Whatever a library makes of an aborted request, it was our own time limit or the caller. Named inside
-    // the gate too: a caller who leaves is no fault of the provider's.
+  return (secretKey, caller, attempt) => withTimeLimit(limits.callTimeout, caller, signal => {
+    const end = Date.now() + limits.callTimeout
+    // A library may throw anything for an aborted request; the cause is our own time limit or the caller. The gate must
+    // see the right fault too: a caller who leaves does not count against the provider.
     const rethrow = (error: unknown): never => {
       throw signal.aborted ? providerError(caller?.aborted ? 'aborted' : 'timeout') : error
     }
-    return gateOf(secretKey).enter(signal, () => attempts(attempt, signal, ends).catch(rethrow)).catch(rethrow)
+    return gateOf(secretKey).enter(signal, () => withRetries(attempt, signal, end).catch(rethrow)).catch(rethrow)
   })
 
-  async function attempts<T> (attempt: Attempt<T>, signal: AbortSignal, ends: number): Promise<ProviderAnswer<T>> {
-    for (let made = 1; ; made++) {
+  async function withRetries<T> (attempt: Attempt<T>, signal: AbortSignal, end: number): Promise<ProviderResponse<T>> {
+    for (let attempts = 1; ; attempts++) {
       try {
-        return await oneAttempt(attempt, signal, limits.attemptMs)
+        return await oneAttempt(attempt, signal)
       } catch (error) {
-        if (!isPassing(error) || error.replayed || error.retryable === false || made >= limits.attempts) throw error
-        const wait = backoffMs(made, error.retryAfterMs)
-        if (Date.now() + wait >= ends) throw error
+        if (!isTransient(error) || error.replayed || error.retryable === false || attempts >= limits.attempts) throw error
+        const wait = backoff(attempts, error.retryAfter)
+        if (Date.now() + wait >= end) throw error
         await sleep(wait, undefined, { signal })
       }
     }
   }
-}
 
-function oneAttempt<T> (attempt: Attempt<T>, signal: AbortSignal, attemptMs: number): Promise<ProviderAnswer<T>> {
-  return withTimeLimit(attemptMs, signal, async limited => {
-    try {
-      return await attempt(limited)
-    } catch (error) {
+  function oneAttempt<T> (attempt: Attempt<T>, signal: AbortSignal): Promise<ProviderResponse<T>> {
+    return withTimeLimit(limits.attemptTimeout, signal, limited => attempt(limited).catch(error => {
       throw limited.aborted && !signal.aborted ? providerError('timeout') : error
-    }
-  })
+    }))
+  }
 }

@@ -1,14 +1,11 @@
 /**
- * Runs `work` with a signal that aborts after `ms`, or with `parent`. Nothing is left behind afterwards:
- * `AbortSignal.timeout` would keep a timer for each finished call, and `AbortSignal.any` an entry in a parent
- * that lives as long as a bulk run.
+ * Runs `work` with a signal that aborts after `duration`, or with `parent`. Cleans up afterwards: `AbortSignal.timeout`
+ * would keep a timer for each finished call, and `AbortSignal.any` an entry in a parent that lives as long as a bulk run.
  */
-export async function withTimeLimit<T> (
-  ms: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>
-): Promise<T> {
+export async function withTimeLimit<T> (duration: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController()
   const abort = (): void => limit.abort()
-  const timer = setTimeout(abort, ms)
+  const timer = setTimeout(abort, duration)
   parent?.addEventListener('abort', abort, { once: true })
   if (parent?.aborted) abort()
   try {

@@ -1,35 +1,38 @@
-import { customerIdOf, type Account, type ScannedAccount } from '../types.ts'
-import { originOf, retrieve, saveCustomer, type Caller, type Sources } from '../customers/snapshot.ts'
+import { originOf, retrieve, saveSnapshot } from '../customers/snapshot.ts'
+import type { Caller, Sources } from '../customers/types.ts'
+import { customerIdOf } from '../details.ts'
 import { isProviderError } from '../errors.ts'
-import type { PayCustomer, ProviderAnswer } from '../provider/types.ts'
+import type { PayCustomer, ProviderResponse } from '../provider/types.ts'
+import type { Account, ScannedAccount } from '../types.ts'
 import { driftOf, itemOf, itemWithoutCall, linkItem, type Matches } from './item.ts'
 import type { Item, NewRun } from './types.ts'
 
-/** What it takes to reconcile one account of a shop. `sources.call` waits for its turn. */
-export interface Work {
+/** What is needed to reconcile one account of a shop. */
+export interface AccountWork {
+  /** `sources.call` waits for the rate limit. */
   readonly sources: Sources
   readonly run: NewRun
   readonly secretKey: string
-  /** Where an account's e-mail address is; used for suggestions only. */
+  /** Returns an account's e-mail address; used for suggestions only. */
   readonly emailOf: (account: Account) => string | undefined
   readonly caller: Caller
 }
 
-/** Reconciles one account. @throws a provider error, or whatever the store throws. */
-export async function reconcileAccount (work: Work, scanned: ScannedAccount): Promise<Item> {
+/** Reconciles one account. @throws a provider error, or what the store throws. */
+export async function reconcileAccount (work: AccountWork, scanned: ScannedAccount): Promise<Item> {
   const known = itemWithoutCall(work.run.mode, scanned)
   if (known) return known
   if (work.run.mode === 'link') return linkAccount(work, scanned.account)
   return work.run.mode === 'sync' ? syncAccount(work, scanned) : checkAccount(work, scanned)
 }
 
-async function checkAccount (work: Work, scanned: ScannedAccount): Promise<Item> {
+async function checkAccount (work: AccountWork, scanned: ScannedAccount): Promise<Item> {
   const { value, requestId } = await liveOrMissing(work, scanned.account)
-  const { drift, fields } = driftOf(scanned, value)
-  return itemOf(scanned.account, drift.length > 0 ? 'drifted' : 'unchanged', { drift, fields, providerRequestId: requestId })
+  const findings = driftOf(scanned, value)
+  return itemOf(scanned.account, findings.drift.length > 0 ? 'drifted' : 'unchanged', { ...findings, providerRequestId: requestId })
 }
 
-async function liveOrMissing (work: Work, account: Account): Promise<ProviderAnswer<PayCustomer | undefined>> {
+async function liveOrMissing (work: AccountWork, account: Account): Promise<ProviderResponse<PayCustomer | undefined>> {
   try {
     return await live(work, account)
   } catch (error) {
@@ -38,18 +41,15 @@ async function liveOrMissing (work: Work, account: Account): Promise<ProviderAns
   }
 }
 
-async function syncAccount (work: Work, scanned: ScannedAccount): Promise<Item> {
+async function syncAccount (work: AccountWork, scanned: ScannedAccount): Promise<Item> {
   const { account } = scanned
-  const { value, requestId } = await live(work, account)
-  const { drift, fields } = driftOf(scanned, value)
-  const item = itemOf(account, 'synced', { drift, fields, providerRequestId: requestId })
-  if (work.run.dryRun) return item
-  const stored = await saveCustomer(
-    work.sources, { account, customerId: value.id, customer: value, providerRequestId: requestId }, work.caller)
-  return stored ? item : itemOf(account, 'skipped', { reason: 'relinked_meanwhile', providerRequestId: requestId })
+  const { value: customer, requestId: providerRequestId } = await live(work, account)
+  const item = itemOf(account, 'synced', { ...driftOf(scanned, customer), providerRequestId })
+  if (work.run.dryRun || await saveSnapshot(work.sources, { account, customer, providerRequestId }, work.caller)) return item
+  return itemOf(account, 'skipped', { reason: 'relinked_meanwhile', providerRequestId })
 }
 
-async function linkAccount (work: Work, account: Account): Promise<Item> {
+async function linkAccount (work: AccountWork, account: Account): Promise<Item> {
   const item = linkItem(account, await matches(work, account))
   if (item.outcome !== 'linked' || item.after === null) return item
   const { accounts } = work.sources
@@ -64,7 +64,7 @@ async function linkAccount (work: Work, account: Account): Promise<Item> {
   return linked === item.after ? item : { ...item, outcome: 'skipped', after: linked, reason: 'linked_meanwhile' }
 }
 
-async function matches ({ sources: { call, provider }, secretKey, emailOf, caller }: Work, account: Account): Promise<Matches> {
+async function matches ({ sources: { call, provider }, secretKey, emailOf, caller }: AccountWork, account: Account): Promise<Matches> {
   const found = await call(secretKey, caller.signal, signal => provider.findByAccount({ secretKey, accountId: account.id, signal }))
   const email = emailOf(account)
   const byEmail = found.value.length === 0 && email !== undefined
@@ -73,6 +73,6 @@ async function matches ({ sources: { call, provider }, secretKey, emailOf, calle
   return { byAccount: found.value, byEmail: byEmail?.value ?? [], providerRequestId: byEmail?.requestId ?? found.requestId }
 }
 
-function live ({ sources, secretKey, caller }: Work, account: Account): Promise<ProviderAnswer<PayCustomer>> {
+function live ({ sources, secretKey, caller }: AccountWork, account: Account): Promise<ProviderResponse<PayCustomer>> {
   return retrieve(sources, secretKey, customerIdOf(account.details) ?? '', caller.signal)
 }

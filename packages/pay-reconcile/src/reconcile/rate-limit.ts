@@ -1,42 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { keyFingerprint } from '../provider/gate.ts'
+import { perKey } from '../provider/per-key.ts'
 
-/** Lets bulk calls through at a rate, for one key. */
-export interface Pace {
+/** The rate limit of bulk calls under one secret key. */
+export interface RateLimit {
   /** Resolves when the next call may be made; rejects with the signal's reason. */
-  turn (signal: AbortSignal): Promise<void>
-  /** Nobody's turn before this many milliseconds have passed. */
-  pause (ms: number): void
+  wait (signal: AbortSignal): Promise<void>
+  /** Lets no call through for this many milliseconds. */
+  pause (duration: number): void
 }
 
 /**
- * One pace per secret key; shops that share a key share its rate.
+ * One limit for each secret key; shops that share a key share its rate.
  *
- * @param perSecond calls each second. Up to one second's worth may catch up after a delay.
+ * @param perSecond calls per second. After a delay, up to one second's worth of calls may catch up.
  */
-export function paces (perSecond: number): (secretKey: string) => Pace {
-  const known = new Map<string, Pace>()
-  return secretKey => {
-    const key = keyFingerprint(secretKey)
-    const pace = known.get(key) ?? paceOf(perSecond)
-    known.set(key, pace)
-    return pace
-  }
+export function rateLimits (perSecond: number): (secretKey: string) => RateLimit {
+  return perKey(() => rateLimit(1000 / perSecond))
 }
 
-function paceOf (perSecond: number): Pace {
-  const interval = 1000 / perSecond
+function rateLimit (interval: number): RateLimit {
   let next = performance.now()
   return {
-    async turn (signal) {
+    async wait (signal) {
       next = Math.max(next, performance.now() - 1000)
-      const wait = next - performance.now()
+      const delay = next - performance.now()
       next += interval
-      if (wait > 0) await sleep(wait, undefined, { signal })
+      if (delay > 0) await sleep(delay, undefined, { signal })
       signal.throwIfAborted()
     },
-    pause (ms) {
-      next = Math.max(next, performance.now() + ms)
+    pause (duration) {
+      next = Math.max(next, performance.now() + duration)
     }
   }
 }

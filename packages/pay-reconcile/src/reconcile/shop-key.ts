@@ -1,19 +1,19 @@
 /** The secret key of a shop during a run. */
 export interface ShopKey {
   readonly current: string
-  /** Reads the key again, as the provider refuses this one. @returns whether there is another by now. */
-  replaced (refused: string): Promise<boolean>
+  /** Reads the key again after the provider rejected this one. @returns whether there is a new key. */
+  replaced (rejected: string): Promise<boolean>
 }
 
-/** @param read reads the key of the shop as it is stored now. */
-export function shopKey (first: string, read: () => Promise<string>): ShopKey {
-  let current = first
+/** @param read reads the stored key of the shop. */
+export async function shopKey (read: () => Promise<string>): Promise<ShopKey> {
+  let current = await read()
   return {
     get current () { return current },
-    async replaced (refused) {
-      // Another account may have met the same refusal, and have read the new key.
-      if (current === refused) current = await read()
-      return current !== refused
+    async replaced (rejected) {
+      // Another account may have met the same rejection and read the new key already.
+      if (current === rejected) current = await read()
+      return current !== rejected
     }
   }
 }

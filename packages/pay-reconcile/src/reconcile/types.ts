@@ -2,16 +2,20 @@
  * `link`: find the customer of each account that has none. `sync`: store a new snapshot of each linked one.
  * `check`: report how accounts and customers differ, and change nothing.
  */
-export type Mode = 'link' | 'sync' | 'check'
+export type Mode = typeof modes[number]
+export const modes = ['link', 'sync', 'check'] as const
 
-/** What became of an account; in a dry run, what would have. */
-export type Outcome =
-  'unchanged' | 'linked' | 'synced' | 'suggested' | 'ambiguous' | 'unmatched' | 'skipped' | 'drifted' | 'failed'
+/** What happened to an account; in a dry run, what would have happened. */
+export type Outcome = typeof outcomes[number]
+export const outcomes = ['unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
 
 /** How an account and its customer differ. */
-export type Drift = 'missing' | 'not_found' | 'deleted' | 'duplicate' | 'never_synced' | 'differs'
+export type Drift = typeof drifts[number]
+export const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const
 
-/** What a run found out about one account. */
+export const statuses = ['running', 'done', 'cancelled'] as const
+
+/** What a run found for one account. */
 export interface Item {
   readonly accountId: string
   readonly shopId: string
@@ -23,7 +27,7 @@ export interface Item {
   readonly drift: readonly Drift[]
   /** Fields of the snapshot that differ from the live customer. */
   readonly fields: readonly string[]
-  /** Ids of customers that a person may choose from. */
+  /** Ids of customers to choose from. */
   readonly candidates: readonly string[]
   readonly errorCode: string | null
   readonly providerRequestId: string | null
@@ -51,13 +55,13 @@ export interface Part {
   readonly drift: Counters<Drift>
 }
 
-/** A run as it stands. */
+/** A run and its progress. */
 export interface Run extends NewRun {
-  readonly status: 'running' | 'done' | 'cancelled'
+  readonly status: typeof statuses[number]
   readonly cancelRequested: boolean
   readonly startedAt: string
   readonly finishedAt: string | null
-  /** Accounts in all its shops, and how many are dealt with. */
+  /** Accounts in all its shops, and how many are done. */
   readonly total: number
   readonly processed: number
   readonly outcomes: Counters<Outcome>
@@ -65,12 +69,12 @@ export interface Run extends NewRun {
   readonly shops: {
     readonly total: number
     readonly finished: number
-    /** Shops given up alone, and why: an error code. The first 100. */
+    /** Shops that stopped, with the error code that says why. The first 100. */
     readonly stopped: ReadonlyArray<{ readonly shopId: string, readonly reason: string }>
   }
 }
 
-/** Which runs, in which order. Fields are named as on the wire. */
+/** Which runs, in which order. Fields are named as in responses. */
 export interface RunQuery {
   readonly skip: number
   readonly limit: number
@@ -84,56 +88,55 @@ export type RunField =
   'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'started_at' | 'finished_at' | 'total' | 'processed'
 
 /**
- * Every condition must hold. A list means any of its values; null stands for a run without one. `outcomes`, `drift` and
- * `shops` hold what the run's must contain, as PostgreSQL's `@>` compares.
+ * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `drift`
+ * and `shops` must contain those of the filter, compared by PostgreSQL's `@>`.
  */
 export type RunFilter =
   { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
   { readonly [field in 'outcomes' | 'drift' | 'shops']?: Readonly<Record<string, unknown>> }
 
-/** Who works on a part: a lease that must be renewed, so that a crash leaves it to somebody else. */
+/** Who works on a part. A lease must be renewed, so that another process can take the part after a crash. */
 export interface Lease {
   readonly owner: string
-  readonly ms: number
+  /** In milliseconds. */
+  readonly duration: number
 }
 
-/** Whether to go on with a part: `lost` says that it is somebody else's by now. */
+/** Whether to go on with a part; `lost`: another process has it by now. */
 export type Next = 'continue' | 'cancelled' | 'lost'
 
-/**
- * Where runs are kept. A part belongs to one owner at a time, and a shop to one run at a time.
- */
+/** Where runs are stored. A part belongs to one owner at a time, and a shop to one run at a time. */
 export interface RunStore {
-  /** As `ready` of an AccountStore. */
+  /** Like `ready` of an AccountStore. */
   ready? (): Promise<void>
 
-  /** @throws `runActiveError(runId, shopId)` when a shop is part of an unfinished run. */
+  /** @throws `runActiveError(runId, shopId)` if a shop is part of an unfinished run. */
   start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<void>
 
   get (id: string): Promise<Run | undefined>
 
-  /** A page and the number of all matching runs, also when the page is empty. */
+  /** A page, and the number of all matching runs even if the page is empty. */
   list (query: RunQuery): Promise<{ readonly runs: readonly Run[], readonly count: number }>
 
   items (id: string, page: { readonly skip: number, readonly limit: number, readonly outcome?: string | undefined }):
   Promise<{ readonly items: readonly Item[], readonly count: number }>
 
-  /** Asks a run to stop; parts that nobody works on are cancelled at once. */
+  /** Requests that a run stops; parts that nobody works on are cancelled immediately. */
   cancel (id: string): Promise<void>
 
-  /** Takes the next part that is pending, or whose owner let the lease run out. */
+  /** Takes the next part that is pending or whose lease has expired. */
   claim (id: string, lease: Lease): Promise<Part | undefined>
 
-  /** Keeps the lease, while accounts are in work or wait for the provider. @returns what to do next. */
+  /** Extends the lease while accounts are in progress. @returns what to do next. */
   renew (part: Part, lease: Lease): Promise<Next>
 
   /** Stores progress and items together. @returns what to do next. */
   advance (part: Part, items: readonly Item[], lease: Lease): Promise<Next>
 
-  /** Ends a part, and the run with its last one. */
+  /** Ends a part; the last part ends the run. */
   finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null): Promise<void>
 
-  /** Gives a part back unfinished, for somebody to go on with. */
+  /** Returns a part unfinished, for any process to continue. */
   release (part: Part, lease: Lease): Promise<void>
 
   /** Runs that have parts to claim. */

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
-import type { PayCustomer, PayProvider, ProviderAnswer, ProviderCall } from '../types.ts'
+import { isObject } from '../../details.ts'
 import { providerError } from '../../errors.ts'
-import { answerOf, type Exchange } from './exchange.ts'
-import { errorFrom } from './fault.ts'
+import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
+import { errorFrom } from './error.ts'
+import { send, type StripeRequest } from './request.ts'
 
-/** Where the API is; only a stand-in needs any of these. */
+/** Address of the API; only needed for a stand-in. */
 export interface StripeProviderOptions {
   /** Default `api.stripe.com`. */
   readonly host?: string
@@ -21,86 +22,74 @@ const customerIdPattern = /^[A-Za-z0-9_-]{1,255}$/
 /**
  * The payment provider Stripe, through its official library: one client for all shops, the key per request.
  *
- * The library makes single attempts without telemetry (it would send one shop's request ids under the key of
- * another), and its requests end with the signal of the call, body included; its own `timeout` is an idle one.
+ * The library makes single attempts. Its telemetry is off, because it would send one shop's request ids under the key of
+ * another. Requests end with the signal of the call, body included; the library's own `timeout` is an idle timeout.
  */
 export function stripeProvider ({ host, port, protocol }: StripeProviderOptions = {}): PayProvider {
-  const exchanges = new AsyncLocalStorage<Exchange>()
+  const requests = new AsyncLocalStorage<StripeRequest>()
 
   const stripe = new Stripe('sk_none', {
     telemetry: false,
     maxNetworkRetries: 0,
-    httpClient: Stripe.createFetchHttpClient((url: string | URL | Request, init?: RequestInit) =>
-      answerOf(exchanges.getStore(), url, init)),
+    httpClient: Stripe.createFetchHttpClient((url: string | URL | Request, init?: RequestInit) => send(requests.getStore(), url, init)),
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(protocol !== undefined && { protocol })
   })
 
-  async function answer<T> ({ secretKey, signal }: ProviderCall, request: (options: Stripe.RequestOptions) => Promise<T>):
-  Promise<ProviderAnswer<T>> {
-    // The library takes a blank key for "use the client's own".
+  async function responseTo<T, Value> (
+    { secretKey, signal }: ProviderCall, call: (options: Stripe.RequestOptions) => Promise<T>, read: (body: T) => Value | undefined
+  ): Promise<ProviderResponse<Value>> {
+    // For a blank key the library would use the key of the client.
     if (!secretKeyPattern.test(secretKey)) throw providerError('key_rejected')
-    const exchange: Exchange = { signal }
-    try {
-      const value = await exchanges.run(exchange, () => request({ apiKey: secretKey }))
-      return { value, requestId: exchange.requestId ?? null, replayed: exchange.replayed ?? false }
-    } catch (error) {
-      throw errorFrom(error, exchange)
-    }
+    const request: StripeRequest = { signal }
+    const body = await requests.run(request, () => call({ apiKey: secretKey })).catch(error => { throw errorFrom(error, request) })
+    const { requestId = null, replayed = false } = request
+    const value = read(body)
+    if (value === undefined) throw providerError('unexpected_object', { requestId })
+    return { value, requestId, replayed }
   }
 
   return {
     isSecretKey: key => secretKeyPattern.test(key),
     isCustomerId: id => customerIdPattern.test(id),
 
-    async retrieveCustomer (call) {
-      const { value, requestId } = await answer(call, options => stripe.customers.retrieve(call.customerId, {}, options))
-      return { value: customerFrom(value, requestId), requestId }
-    },
+    retrieveCustomer: ({ customerId, ...call }) =>
+      responseTo(call, options => stripe.customers.retrieve(customerId, {}, options), customerFrom),
 
-    async createCustomer ({ accountId, idempotencyKey, name, email, ...call }) {
+    createCustomer ({ accountId, idempotencyKey, name, email, ...call }) {
       const params = { metadata: { account_id: accountId }, ...(name && { name }), ...(email && { email }) }
-      const { value, ...rest } = await answer(call, options => stripe.customers.create(params, { ...options, idempotencyKey }))
-      return { value: customerFrom(value, rest.requestId), ...rest }
+      return responseTo(call, options => stripe.customers.create(params, { ...options, idempotencyKey }), customerFrom)
     },
 
-    async findByAccount ({ accountId, ...call }) {
+    findByAccount ({ accountId, ...call }) {
       const query = `metadata['account_id']:'${accountId.replace(/[\\']/g, '\\$&')}'`
-      const { value, requestId } = await answer(call, options => stripe.customers.search({ query, limit: 10 }, options))
-      return { value: customersFrom(value, requestId), requestId }
+      return responseTo(call, options => stripe.customers.search({ query, limit: 10 }, options), customersFrom)
     },
 
-    async listByAccount ({ accountId, email, since, ...call }) {
+    listByAccount ({ accountId, email, since, ...call }) {
       const params = { limit: 100, ...(email && { email }), ...(since && { created: { gte: Math.floor(since.getTime() / 1000) } }) }
-      const { value, requestId } = await answer(call, async options => {
-        const found: Stripe.Customer[] = []
+      return responseTo(call, async options => {
+        const data: Stripe.Customer[] = []
         for await (const customer of stripe.customers.list(params, options)) {
-          if (customer.metadata?.account_id === accountId) found.push(customer)
+          if (customer.metadata?.account_id === accountId) data.push(customer)
         }
-        return found
-      })
-      return { value: value.map(customer => customerFrom(customer, requestId)), requestId }
+        return { data }
+      }, customersFrom)
     },
 
-    async findByEmail ({ email, ...call }) {
-      const { value, requestId } = await answer(call, options => stripe.customers.list({ email, limit: 10 }, options))
-      return { value: customersFrom(value, requestId), requestId }
-    }
+    findByEmail: ({ email, ...call }) =>
+      responseTo(call, options => stripe.customers.list({ email, limit: 10 }, options), customersFrom)
   }
 }
 
-function customersFrom (list: { readonly data: unknown }, requestId: string | null): readonly PayCustomer[] {
-  if (!Array.isArray(list.data)) throw providerError('unexpected_object', { requestId: requestId ?? undefined })
-  return list.data.map(item => customerFrom(item, requestId))
+/** @returns undefined for anything that is not a list of customers. */
+function customersFrom ({ data }: { readonly data: unknown }): readonly PayCustomer[] | undefined {
+  const customers = Array.isArray(data) ? data.map(customerFrom) : [undefined]
+  return customers.every(customer => customer !== undefined) ? customers : undefined
 }
 
-function customerFrom (value: unknown, requestId: string | null): PayCustomer {
-  if (!isCustomer(value)) throw providerError('unexpected_object', { requestId: requestId ?? undefined })
-  return value
-}
-
-function isCustomer (value: unknown): value is PayCustomer {
-  return typeof value === 'object' && value !== null && 'object' in value && value.object === 'customer' &&
-    'id' in value && typeof value.id === 'string' && value.id !== ''
+/** @returns undefined for anything that is not a customer. */
+function customerFrom (value: unknown): PayCustomer | undefined {
+  return isObject(value) && value.object === 'customer' && typeof value.id === 'string' && value.id !== '' ? value as PayCustomer : undefined
 }
