@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
-import { settings } from '../examples/shop/src/config.ts'
+import { settings } from '../examples/shop/src/settings/config.ts'
 import { secretPattern } from '../examples/shop/src/operations/logging.ts'
 import { keyPattern } from '../packages/dual-auth/src/keys/format.ts'
 import { growth, TOO_MUCH } from './patterns/cost.ts'
@@ -9,11 +9,11 @@ import { patternsIn } from './patterns/sources.ts'
 
 /** Patterns that are put together at run time, as they are then. */
 const computed: Readonly<Record<string, RegExp>> = {
-  'examples/shop/src/config.ts: pattern: `^(${oneOf(RISKS)}(\\\\s*,\\\\s*${oneOf(RISKS)})*)?$`': // eslint-disable-line no-template-curly-in-string
+  'examples/shop/src/settings/config.ts: pattern: `^(${oneOf(RISKS)}(\\\\s*,\\\\s*${oneOf(RISKS)})*)?$`': // eslint-disable-line no-template-curly-in-string
     new RegExp((settings['ALLOW_INSECURE'] as { pattern: string }).pattern, 'u'),
   "examples/shop/src/operations/logging.ts: new RegExp([...TEXTS, `\\\\b${marker}_${leastOf(20, '[\\\\w-]')}`].join('|'), 'gi')": // eslint-disable-line no-template-curly-in-string
     secretPattern('shop'),
-  "examples/shop/src/operations/protection.ts: new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\\]]/g, '\\\\$&')}(:\\\\d+)?$`)": // eslint-disable-line no-template-curly-in-string
+  "examples/shop/src/http/protection.ts: new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\\]]/g, '\\\\$&')}(:\\\\d+)?$`)": // eslint-disable-line no-template-curly-in-string
     /^http:\/\/localhost(:\d+)?$/,
   'packages/dual-auth/src/keys/format.ts: new RegExp(`^${keyPattern(marker)}$`)': // eslint-disable-line no-template-curly-in-string
     new RegExp(`^${keyPattern('shop')}$`)

@@ -2,7 +2,7 @@
 // it uses when asked.
 import { randomBytes } from 'node:crypto'
 import { buildApp } from '../src/app.ts'
-import { configFromEnvironment } from '../src/config.ts'
+import { configFromEnvironment } from '../src/settings/config.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import knex from 'knex'
 import { type AppOptions, buildApp } from './app.ts'
-import { configFromEnvironment } from './config.ts'
+import { configFromEnvironment } from './settings/config.ts'
 
 /** Long enough for a secret, and nobody's. */
 const NOTHING = `contract:${'0'.repeat(32)}`

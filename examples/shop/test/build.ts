@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import knex from 'knex'
 import type { Test } from 'tap'
 import { type AppOptions, buildApp } from '../src/app.ts'
-import { configFromEnvironment } from '../src/config.ts'
+import { configFromEnvironment } from '../src/settings/config.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'

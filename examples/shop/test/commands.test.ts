@@ -14,7 +14,7 @@ const SHOP = fileURLToPath(new URL('../', import.meta.url))
 
 /** Runs a command to its end. */
 async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
-  const script = fileURLToPath(new URL(`../dist/${command}.js`, import.meta.url))
+  const script = fileURLToPath(new URL(`../dist/commands/${command}.js`, import.meta.url))
   // Where npm runs them.
   const child = spawn(process.execPath, [script, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''

@@ -7,9 +7,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
-import { configFromEnvironment } from '../src/config.ts'
+import { configFromEnvironment } from '../src/settings/config.ts'
 import { SHOP_MIGRATIONS_PENDING } from '../src/errors.ts'
-import { risksIn } from '../src/risks.ts'
+import { risksIn } from '../src/settings/risks.ts'
 import { startNginx, withoutNginx } from './nginx.ts'
 
 const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { configFromEnvironment, databaseSettings, seedSettings } from '../src/config.ts'
+import { configFromEnvironment, databaseSettings, seedSettings } from '../src/settings/config.ts'
 
 const required = { IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: `2026:${'s'.repeat(32)}`, PAY_KEY_SECRETS: `2026:${'p'.repeat(32)}` }
 

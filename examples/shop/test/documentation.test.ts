@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
-import { openapiDocument, SNAPSHOT } from '../src/openapi.ts'
-import { html, Html } from '../src/operations/html.ts'
-import { page } from '../src/operations/landing.ts'
+import { openapiDocument, SNAPSHOT } from '../src/commands/openapi.ts'
+import { html, Html } from '../src/pages/html.ts'
+import { page } from '../src/pages/landing.ts'
 import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)

@@ -8,7 +8,7 @@ import type { Database } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { health } from '../src/operations/health.ts'
 import { drainable } from '../src/operations/shutdown.ts'
-import { answerProblems } from '../src/problem.ts'
+import { answerProblems } from '../src/http/problem.ts'
 import { build, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const BARE = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok' }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { keyRing } from '../src/shops/key-ring.ts'
+import { keyRing } from '../src/pay/key-ring.ts'
 
 const SHOP = '6f0e9f5c-94f7-4f7b-9a43-0a4a4c1f6c11'
 const OTHER = 'c7a3a2d6-3a4e-4c59-8d43-7d5f3b2f7a22'

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import knex from 'knex'
 import t from 'tap'
 import { buildApp } from '../src/app.ts'
-import { type Config, configFromEnvironment, databaseSettings, seedSettings } from '../src/config.ts'
-import { risksIn } from '../src/risks.ts'
+import { type Config, configFromEnvironment, databaseSettings, seedSettings } from '../src/settings/config.ts'
+import { risksIn } from '../src/settings/risks.ts'
 import { lastingData, start } from './process.ts'
 
 const [SECRET, OTHER] = ['Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL', 'aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC']

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPayStandIn } from 'pay-reconcile/testing'
 import t from 'tap'
-import { keyRing } from '../src/shops/key-ring.ts'
+import { keyRing } from '../src/pay/key-ring.ts'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
 /** Parts of the keys that must never be seen. */

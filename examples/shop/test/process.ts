@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import type { Demo } from '../src/demo/demo-file.ts'
-import { RISKS } from '../src/risks.ts'
+import { RISKS } from '../src/settings/risks.ts'
 import { createDatabase, TEST_DATABASE_URL } from './build.ts'
 
 /** A server in a process of its own. */

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t from 'tap'
-import { shedLoad } from '../src/operations/protection.ts'
+import { shedLoad } from '../src/http/protection.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { goodKeys } from '../src/operations/good-keys.ts'
+import { goodKeys } from '../src/operations/accepted-keys.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { clientLines, connect as connectAgent } from './mcp-clients.ts'
 

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { openDatabase } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
-import { keyRing } from '../src/shops/key-ring.ts'
-import { resealPayKeys } from '../src/shops/pay-keys.ts'
+import { keyRing } from '../src/pay/key-ring.ts'
+import { resealPayKeys } from '../src/pay/pay-keys.ts'
 import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 import { lastingData } from './process.ts'
 
@@ -62,7 +62,7 @@ t.test('npm run reseal does it with the settings of the server, and says what it
   await first.close()
 
   const run = async (): Promise<{ stdout: string, stderr: string, code?: number }> => await promisify(execFile)(
-    process.execPath, [fileURLToPath(new URL('../dist/reseal.js', import.meta.url))], {
+    process.execPath, [fileURLToPath(new URL('../dist/commands/reseal.js', import.meta.url))], {
       env: { PATH: process.env['PATH'], ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer, PAY_KEY_SECRETS: `${newer},${older}` }
     }).catch((error) => error)
   t.match(await run(), { stdout: 'Payment keys encrypted anew: 1; under the newest secret already: 0.\n', stderr: '' })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { configFromEnvironment } from '../src/config.ts'
-import { RISKS, risksIn } from '../src/risks.ts'
+import { configFromEnvironment } from '../src/settings/config.ts'
+import { RISKS, risksIn } from '../src/settings/risks.ts'
 import { lastingData, start } from './process.ts'
 
 const SECRET = 'Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL'

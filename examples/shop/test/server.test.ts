@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { configFromEnvironment } from '../src/config.ts'
+import { configFromEnvironment } from '../src/settings/config.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { pendingMigrations } from '../src/database/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
-import { serve } from '../src/serve.ts'
+import { serve } from '../src/commands/serve.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RouteOptions } from 'fastify'
 import { startPayStandIn } from 'pay-reconcile/testing'
 import t from 'tap'
-import { keyRing } from '../src/shops/key-ring.ts'
+import { keyRing } from '../src/pay/key-ring.ts'
 import { bearer, build, client, openIdentityProvider, openTestDatabase } from './build.ts'
 import { bodyFromSchema } from './sample.ts'
 

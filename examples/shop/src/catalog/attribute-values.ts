@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
-import { excerpt } from '../excerpt.ts'
+import { excerpt } from '../http/excerpt.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { databaseSettings } from '../config.ts'
+import { databaseSettings } from '../settings/config.ts'
 import { refusePending } from '../database/migrate.ts'
 import { SHOP_USAGE } from '../errors.ts'
 import { makeAdmin } from '../users/repository.ts'

@@ -1,5 +1,5 @@
 import { openDatabase } from '../database/index.ts'
-import { reasonOf } from '../serve.ts'
+import { reasonOf } from './serve.ts'
 import { adminAdd } from './admin-add.ts'
 import type { Command, Outcome } from './command.ts'
 import { doctor } from './doctor.ts'

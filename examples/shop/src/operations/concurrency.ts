@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from 'mcp-from-routes'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
 
 /** How many calls of a caller may wait for each one that may run, and for how long, in milliseconds. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
-import { CUT, excerpt } from '../excerpt.ts'
-import { callerAddress } from './caller-address.ts'
-import { isInner } from './inner.ts'
+import type { Config } from '../settings/config.ts'
+import { CUT, excerpt } from '../http/excerpt.ts'
+import { callerAddress } from '../http/caller-address.ts'
+import { isInner } from '../http/inner-request.ts'
 
 /** What stands where something secret stood. */
 const REDACTED = '[redacted]'

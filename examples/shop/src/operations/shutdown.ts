@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { isInner } from './inner.ts'
+import { isInner } from '../http/inner-request.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

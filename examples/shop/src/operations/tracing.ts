@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node'
 import type { ToolCallEvent } from 'mcp-from-routes'
-import { excerpt } from '../excerpt.ts'
-import { VERSION } from '../version.ts'
+import { excerpt } from '../http/excerpt.ts'
+import { VERSION } from './version.ts'
 
 /** Traces of one app. */
 export interface Tracing {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN, SHOP_OWNER_ONLY } from '../errors.ts'
-import { UUID } from '../schemas.ts'
+import { UUID } from '../http/schemas.ts'
 
 /** What is known of a shop once its caller was let in. */
 export interface OpenShop {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import { shopRepository } from '../repository.ts'
+import { shopRepository } from './record-repository.ts'
 import { list } from './account-schemas.ts'
 import type { ShopScope } from './scope.ts'
 

@@ -2,8 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { callerOf } from '../audit/caller.ts'
-import { readProblems, writeProblems } from '../problem.ts'
-import { Currency, Metadata, Nullable, serverFields, ShopParams } from '../schemas.ts'
+import { readProblems, writeProblems } from '../http/problem.ts'
+import { Currency, Metadata, Nullable, serverFields, ShopParams } from '../http/schemas.ts'
 import { configRepository } from './config-repository.ts'
 
 const settings = {

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
-import { shopRepository } from '../repository.ts'
+import { shopRepository } from './record-repository.ts'
 import { list, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { holdShop } from './hold.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { refuseUnknownCurrency } from '../currency.ts'
-import { shopRepository } from '../repository.ts'
+import { refuseUnknownCurrency } from '../http/currency.ts'
+import { shopRepository } from './record-repository.ts'
 import { list, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
 import type { ShopScope } from './scope.ts'
 

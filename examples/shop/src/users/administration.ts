@@ -3,8 +3,8 @@ import type { Knex } from 'knex'
 import type { Caller } from '../audit/caller.ts'
 import { fieldsOf, recordChange } from '../audit/trail.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
-import type { ListQuery, Page } from '../list.ts'
-import { pageOf, updatedAt } from '../repository.ts'
+import type { ListQuery, Page } from '../lists/list.ts'
+import { pageOf, updatedAt } from '../shops/record-repository.ts'
 import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
 
 type UserRow = Static<typeof UserSchema>

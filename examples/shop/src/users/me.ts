@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../errors.ts'
-import { readProblems } from '../problem.ts'
+import { readProblems } from '../http/problem.ts'
 import { Me } from './user-schemas.ts'
 
 /** Who the caller is, as the database has them. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import type { Actor } from '../audit/caller.ts'
 import { fieldsOf, recordChange } from '../audit/trail.ts'
-import { newer } from '../repository.ts'
+import { newer } from '../shops/record-repository.ts'
 
 /** A person who has signed in, or who was named before they did. */
 export interface User {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { trustedProxies } from './operations/trusted-proxies.ts'
+import { trustedProxies } from '../http/trusted-proxies.ts'
 import { ambiguousIds } from './secrets.ts'
 
 /** @returns what is wrong with the text of a setting, or undefined */

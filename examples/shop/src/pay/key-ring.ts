@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { SHOP_PAY_KEY_UNREADABLE, SHOP_SETTINGS } from '../errors.ts'
-import { ambiguousIds, secretFromText } from '../secrets.ts'
+import { ambiguousIds, secretFromText } from '../settings/secrets.ts'
 
 /** Encrypts the secret keys of shops for the database. */
 export interface KeyRing {

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Knex } from 'knex'
 import type { Config } from './config.ts'
-import { SHOP_SETTINGS } from './errors.ts'
+import { SHOP_SETTINGS } from '../errors.ts'
 import { allowedBy } from './risks.ts'
 import { pepperFromText, secretFromText } from './secrets.ts'
-import { keyRing } from './shops/key-ring.ts'
+import { keyRing } from '../pay/key-ring.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

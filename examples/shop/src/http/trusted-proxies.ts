@@ -1,7 +1,7 @@
 import proxyAddr from '@fastify/proxy-addr'
 import type { FastifyInstance } from 'fastify'
 import { bareAddress } from './caller-address.ts'
-import { isInner } from './inner.ts'
+import { isInner } from './inner-request.ts'
 
 /** Whether Fastify believes a proxy: its address, and how many stand between it and the server. */
 export type TrustProxy = (address: string, hop: number) => boolean

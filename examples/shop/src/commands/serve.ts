@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
-import type { Config } from './config.ts'
-import { type Database, openDatabase } from './database/index.ts'
-import { migrate, refusePending } from './database/migrate.ts'
-import { openTracing, wantsTraces } from './operations/tracing.ts'
-import { setQuota } from './shops/quota.ts'
-import { makeAdmins } from './users/repository.ts'
+import type { Config } from '../settings/config.ts'
+import { type Database, openDatabase } from '../database/index.ts'
+import { migrate, refusePending } from '../database/migrate.ts'
+import { openTracing, wantsTraces } from '../operations/tracing.ts'
+import { setQuota } from '../shops/quota.ts'
+import { makeAdmins } from '../users/repository.ts'
 
 /** How long requests in flight may take to finish when the process is told to stop, in milliseconds. */
 const GRACE = 10_000
@@ -21,7 +21,7 @@ const CLOSE = 5000
 export async function serve (config: Config, prepare: (database: Database) => Promise<void> = async () => {}): Promise<FastifyInstance> {
   // The embedded engine compiles in the background while the routes and their libraries load.
   const [database, { buildApp }, tracing] = await Promise.all([
-    openDatabase(config), import('./app.ts'), wantsTraces(process.env) ? openTracing() : undefined
+    openDatabase(config), import('../app.ts'), wantsTraces(process.env) ? openTracing() : undefined
   ])
   try {
     // First: the parts of the app look at their options too, and what they refuse shall not come after migrations.

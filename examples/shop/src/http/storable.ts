@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { invalid } from './errors.ts'
+import { invalid } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
 /** How many objects and arrays may stand in one another. */

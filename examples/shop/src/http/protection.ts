@@ -2,10 +2,10 @@ import cors from '@fastify/cors'
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
-import type { Config } from '../config.ts'
+import type { Config } from '../settings/config.ts'
 import { SHOP_OVERLOADED } from '../errors.ts'
-import { ANY_PORT } from '../mistakes.ts'
-import { isInner } from './inner.ts'
+import { ANY_PORT } from '../settings/mistakes.ts'
+import { isInner } from './inner-request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex'
-import { notFound } from './errors.ts'
-import type { ListQuery, Page } from './list.ts'
-import type { Filter } from './list-filters.ts'
-import { holdShop } from './shops/hold.ts'
-import type { ShopScope } from './shops/scope.ts'
+import { notFound } from '../errors.ts'
+import type { ListQuery, Page } from '../lists/list.ts'
+import type { Filter } from '../lists/filters.ts'
+import { holdShop } from './hold.ts'
+import type { ShopScope } from './scope.ts'
 
 /** What the repositories of the resources of a shop differ in. */
 export interface Collection {

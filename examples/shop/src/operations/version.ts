@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 
 /**
  * The version of the server, and of the contract that its tools are. It is the package's, which `changeset version`
@@ -18,7 +18,7 @@ export const VERSION = version
 export const TOOLS_VERSION = versionOfTools()
 
 function versionOfTools (): string {
-  const stored = new URL('../contract/tools.json', import.meta.url)
+  const stored = new URL('../../contract/tools.json', import.meta.url)
   // The command that writes the file starts the app to see its tools.
   if (!existsSync(stored)) return VERSION
   return `${VERSION}+${createHash('sha256').update(readFileSync(stored)).digest('hex').slice(0, 12)}`

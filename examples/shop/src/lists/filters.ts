@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Instant } from './schemas.ts'
+import { Instant } from '../http/schemas.ts'
 
 /** How many values a field of a filter takes: the records of the largest page may each refer to another one. */
 const MAX_VALUES = 200

@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { invalid } from './errors.ts'
-import { anyOf, containing, type Filter, instants } from './list-filters.ts'
+import { invalid } from '../errors.ts'
+import { anyOf, containing, type Filter, instants } from './filters.ts'
 
 /*
  * The grammar of the shop's own lists: skip and limit or range, filter (a JSON object), sort and Content-Range.

@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts'
+import { invalid } from '../errors.ts'
 import { MAX_METADATA } from './schemas.ts'
 
 /**

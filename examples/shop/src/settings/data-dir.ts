@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const TOP = fileURLToPath(new URL('../../../', import.meta.url))
+const TOP = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /**
  * The directory that a path in the settings means. A relative one starts at the top of the repository, so that

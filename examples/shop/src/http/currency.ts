@@ -1,4 +1,4 @@
-import { invalid } from './errors.ts'
+import { invalid } from '../errors.ts'
 
 /** In ISO 4217, and not, or not everywhere yet, in what `Intl` lists: units of account, and the newest ones. */
 const UNLISTED = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'VED', 'XAD', 'XCG', 'XUA', 'ZWG']

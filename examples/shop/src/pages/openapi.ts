@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { Problem } from '../problem.ts'
+import { Problem } from '../http/problem.ts'
 
 /** An OpenAPI document, as far as it is completed here. */
 export interface Described {
