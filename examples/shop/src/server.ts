@@ -1,6 +1,6 @@
+import { refuse, serve } from './commands/serve.ts'
 import { configFromEnvironment } from './settings/config.ts'
 import { risksIn } from './settings/risks.ts'
-import { refuse, serve } from './commands/serve.ts'
 
 /** The server as it runs in production: configured by the environment alone. */
 try {

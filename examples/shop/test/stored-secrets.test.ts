@@ -6,7 +6,7 @@ import { openDatabase } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { serve } from '../src/commands/serve.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
-import { storedSecrets } from '../src/settings/stored-secrets.ts'
+import { storedSecrets } from '../src/operations/stored-secrets.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { lastingData } from './process.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { User } from '../users/repository.ts'
+import type { User } from '../users/user.ts'
 
 /** Who makes a change, and by what, as the audit trail has it. */
 export interface Actor {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { bound } from '../lists/filters.ts'
 import { Instant, Nullable, Uuid } from '../http/schemas.ts'
+import { bound } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 

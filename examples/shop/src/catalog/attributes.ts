@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
-import { holding, search } from '../lists/filters.ts'
+import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { shopRepository } from '../shops/record-repository.ts'
 import { Defaulted, Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { holding, search } from '../lists/filters.ts'
+import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { recordRepository } from '../shops/record-repository.ts'
+import { slugFromName } from '../shops/slug.ts'
 import { attributeTypes, refuseLoss, requireOptions } from './attribute-values.ts'
-import type { CatalogOptions } from './index.ts'
-import { slugFromName } from './slug.ts'
 
 const AttributeParams = Type.Object({ ...ShopParams.properties, attribute_id: Uuid('The attribute') })
 
@@ -51,8 +51,8 @@ const list = listRules(Attribute, {
 })
 
 /** What products of the shop can be described by. */
-export const attributes: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Attribute>>(knex, {
+export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = recordRepository<Static<typeof Attribute>>(knex, {
     table: 'attributes', noun: 'attribute', ...list, dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id' }]
   })
 

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
-import { anyOf, search } from '../lists/filters.ts'
+import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { shopRepository } from '../shops/record-repository.ts'
 import { Defaulted, Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../http/schemas.ts'
+import { anyOf, search } from '../lists/filters.ts'
+import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { recordRepository } from '../shops/record-repository.ts'
+import { slugFromName } from '../shops/slug.ts'
 import { refuseCycle } from './category-tree.ts'
-import type { CatalogOptions } from './index.ts'
-import { slugFromName } from './slug.ts'
 
 const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid('The category') })
 
@@ -45,8 +45,8 @@ const list = listRules(Category, {
 })
 
 /** The tree that products are found in. */
-export const categories: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Category>>(knex, {
+export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = recordRepository<Static<typeof Category>>(knex, {
     table: 'categories',
     noun: 'category',
     ...list,

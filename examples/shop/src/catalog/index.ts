@@ -6,12 +6,8 @@ import { categories } from './categories.ts'
 import { products } from './products.ts'
 import { tags } from './tags.ts'
 
-export interface CatalogOptions {
-  readonly knex: Knex
-}
-
 /** The catalog of each shop: the 20 routes that are tools. */
-export const catalog: FastifyPluginAsync<CatalogOptions> = async (app, { knex }) => {
+export const catalog: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 
   await app.register(products, { knex, prefix: '/shops/:shop_id/products' })

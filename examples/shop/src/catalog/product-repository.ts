@@ -1,21 +1,21 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { refuseUnknownCurrency } from '../http/currency.ts'
+import { updatedAt } from '../database/updated-at.ts'
 import { invalid } from '../errors.ts'
-import { metadataText } from '../http/metadata.ts'
-import { shopRepository, updatedAt } from '../shops/record-repository.ts'
+import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
+import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
+import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
 import { list, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
-import { slugFromName } from './slug.ts'
 
 type ProductRow = Static<typeof Product>
 type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
 
 /** Products with what they are linked to: their rows, and those of the three tables beside them. */
 export function productRepository (knex: Knex) {
-  const rows = shopRepository<ProductRow>(knex, {
+  const rows = recordRepository<ProductRow>(knex, {
     table: 'products',
     noun: 'product',
     ...list,

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { listRules } from '../lists/list.ts'
-import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
 import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../http/schemas.ts'
+import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import type { CatalogOptions } from './index.ts'
+import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { productRepository } from './product-repository.ts'
 import { list, Product, ProductChanges, ProductInput } from './product-schemas.ts'
 
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid('The product') })
 
 /** What the shop sells. */
-export const products: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
+export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = productRepository(knex)
 
   app.get('/', {

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
-import { search } from '../lists/filters.ts'
+import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { shopRepository } from '../shops/record-repository.ts'
 import { Defaulted, Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../http/schemas.ts'
-import type { CatalogOptions } from './index.ts'
-import { slugFromName } from './slug.ts'
+import { search } from '../lists/filters.ts'
+import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { recordRepository } from '../shops/record-repository.ts'
+import { slugFromName } from '../shops/slug.ts'
 
 const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid('The tag') })
 
@@ -29,8 +29,8 @@ const Tag = Type.Object({
 const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
 
 /** Flat labels of products. */
-export const tags: FastifyPluginAsyncTypebox<CatalogOptions> = async (app, { knex }) => {
-  const repository = shopRepository<Static<typeof Tag>>(knex, {
+export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = recordRepository<Static<typeof Tag>>(knex, {
     table: 'tags', noun: 'tag', ...list, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
   })
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { databaseSettings } from '../settings/config.ts'
 import { refusePending } from '../database/migrate.ts'
 import { SHOP_USAGE } from '../errors.ts'
+import { databaseSettings } from '../settings/config.ts'
 import { makeAdmin } from '../users/repository.ts'
 import { type Command, operatorOf } from './command.ts'
 

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../app.ts'
-import { authOptions } from '../http/auth.ts'
-import { type Config, configFromEnvironment } from '../settings/config.ts'
+import { authOptions } from '../auth.ts'
 import type { Database, openDatabase } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { SHOP_USAGE } from '../errors.ts'
+import { type Config, configFromEnvironment } from '../settings/config.ts'
 import { risksIn } from '../settings/risks.ts'
-import { reasonOf } from './serve.ts'
 import type { Command } from './command.ts'
+import { reasonOf } from './serve.ts'
 
 /** One thing that was looked at. */
 interface Finding {

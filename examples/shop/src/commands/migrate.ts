@@ -1,7 +1,7 @@
-import { databaseSettings } from '../settings/config.ts'
 import { openDatabase } from '../database/index.ts'
 import { migrate, pendingMigrations } from '../database/migrate.ts'
 import { SHOP_USAGE } from '../errors.ts'
+import { databaseSettings } from '../settings/config.ts'
 import { refuse } from './serve.ts'
 
 /** `npm run migrate`: brings the tables up to date. With `--status` it only says what is missing, and ends with 1 if something is. */

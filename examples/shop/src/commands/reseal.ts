@@ -1,9 +1,9 @@
-import { configFromEnvironment } from '../settings/config.ts'
 import { openDatabase } from '../database/index.ts'
 import { refusePending } from '../database/migrate.ts'
-import { refuse } from './serve.ts'
 import { keyRing } from '../pay/key-ring.ts'
 import { resealPayKeys } from '../pay/pay-keys.ts'
+import { configFromEnvironment } from '../settings/config.ts'
+import { refuse } from './serve.ts'
 
 /** `npm run reseal`: encrypts the payment keys of shops under the newest of `PAY_KEY_SECRETS`; with the settings of the server. */
 try {

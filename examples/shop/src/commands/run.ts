@@ -1,9 +1,9 @@
 import { openDatabase } from '../database/index.ts'
-import { reasonOf } from './serve.ts'
 import { adminAdd } from './admin-add.ts'
 import type { Command, Outcome } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keyCreate } from './key-create.ts'
+import { reasonOf } from './serve.ts'
 
 const commands: readonly Command[] = [adminAdd, keyCreate, doctor]
 

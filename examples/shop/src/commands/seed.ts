@@ -1,9 +1,9 @@
-import { seedSettings } from '../settings/config.ts'
 import { openDatabase } from '../database/index.ts'
 import { refusePending } from '../database/migrate.ts'
 import { seedDemo } from '../demo/seed.ts'
-import { refuse } from './serve.ts'
 import { keyRing } from '../pay/key-ring.ts'
+import { seedSettings } from '../settings/config.ts'
+import { refuse } from './serve.ts'
 
 /** `npm run seed`: puts the shops of the demo into a migrated database, those that are not there yet. */
 try {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
-import type { Config } from '../settings/config.ts'
 import { type Database, openDatabase } from '../database/index.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
+import type { Config } from '../settings/config.ts'
 import { setQuota } from '../shops/quota.ts'
 import { makeAdmins } from '../users/repository.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dataDirFrom } from '../settings/data-dir.ts'
-import { writePrivate } from '../settings/private-files.ts'
+import { writePrivate } from '../settings/data-dir.ts'
 
 /** Where everything is, for programs: what `demo.json` holds. */
 export interface Demo {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writePrivate } from '../settings/private-files.ts'
+import { writePrivate } from '../settings/data-dir.ts'
 
 /** What the demo makes up for itself at its first start, so that nothing secret stands in its code. */
 export interface DemoSecrets {

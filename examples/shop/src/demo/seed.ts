@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
-import { slugFromName } from '../catalog/slug.ts'
 import type { Database } from '../database/index.ts'
 import type { KeyRing } from '../pay/key-ring.ts'
+import { slugFromName } from '../shops/slug.ts'
 import { accountsOf } from './accounts.ts'
 import { idOf } from './id.ts'
 import { pricesOf } from './prices.ts'

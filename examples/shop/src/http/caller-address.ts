@@ -1,5 +1,6 @@
-import { isIP } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { bareAddress, type TrustProxy } from '../settings/trusted-proxies.ts'
+import { isInner } from './inner-request.ts'
 
 /**
  * The IP address of whoever calls: the furthest one that the trusted proxies name. What is no address is skipped, so
@@ -10,9 +11,14 @@ export function callerAddress ({ ip, ips = [ip] }: Pick<FastifyRequest, 'ip' | '
   return ips.map((text: string | undefined) => bareAddress(text ?? '')).findLast((address) => address !== undefined) ?? 'unknown'
 }
 
-/** @returns the address in `192.0.2.1:4711`, `[2001:db8::1]:4711` or `fe80::1%eth0`, or undefined if there is none */
-export function bareAddress (text: string): string | undefined {
-  const [, inBrackets, beforePort] = /^(?:\[([^\]]*)\](?::\d+)?|([^:]*):\d+)$/.exec(text) ?? []
-  const [address = ''] = (inBrackets ?? beforePort ?? text).split('%', 1)
-  return isIP(address) === 0 ? undefined : address
+/** Warns once of a proxy that the settings do not name: everybody behind it would count as one caller. */
+export function warnOfUntrustedProxy (app: FastifyInstance, trust: false | TrustProxy): void {
+  let warned = false
+  app.addHook('onRequest', async (request) => {
+    if (warned || request.headers['x-forwarded-for'] === undefined || isInner(request)) return
+    const peer = request.socket.remoteAddress ?? ''
+    if (trust !== false && trust(peer, 0)) return
+    warned = true
+    app.log.warn({ peer }, 'X-Forwarded-For is ignored because TRUST_PROXY does not include this peer. If it is a proxy, set TRUST_PROXY: until then all callers behind it share one address and its rate limits')
+  })
 }

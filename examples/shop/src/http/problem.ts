@@ -4,8 +4,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
-import { excerpt } from './excerpt.ts'
 import { type FieldError, invalid, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
+import { excerpt } from './excerpt.ts'
 
 /** The body of every answer that is not a success. */
 export const Problem = Type.Object({

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../settings/config.ts'
-import { CUT, excerpt } from '../http/excerpt.ts'
 import { callerAddress } from '../http/caller-address.ts'
+import { CUT, excerpt } from '../http/excerpt.ts'
 import { isInner } from '../http/inner-request.ts'
+import type { Config } from '../settings/config.ts'
 
 /** What stands where something secret stood. */
 const REDACTED = '[redacted]'

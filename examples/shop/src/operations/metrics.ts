@@ -8,8 +8,8 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { quotaExceeded } from '../database/errors.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
 import { credentialKind } from '../http/credential.ts'
-import { exempt } from './exempt.ts'
 import { isInner } from '../http/inner-request.ts'
+import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
 
 /** What is measured, for one app. */

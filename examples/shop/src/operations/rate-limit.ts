@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../settings/config.ts'
 import { SHOP_RATE_LIMITED } from '../errors.ts'
 import { callerAddress } from '../http/caller-address.ts'
 import { credentialKind } from '../http/credential.ts'
-import { goodKeys } from './accepted-keys.ts'
 import { isInner } from '../http/inner-request.ts'
+import type { Config } from '../settings/config.ts'
+import { goodKeys } from './accepted-keys.ts'
 import type { Redis } from 'ioredis'
 
 /** How many callers are remembered in this process, when there is no Redis. */

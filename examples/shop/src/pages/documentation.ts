@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
-import { MCP_PATH } from '../http/auth.ts'
-import type { Config } from '../settings/config.ts'
+import { MCP_PATH } from '../auth.ts'
 import { Problem } from '../http/problem.ts'
 import { VERSION } from '../operations/version.ts'
+import type { Config } from '../settings/config.ts'
 import { type Described, endpointSchema, forPeople, type SignIn, withSharedParts } from './openapi.ts'
 
 /** Where the description of the API is, for programs and for people. */

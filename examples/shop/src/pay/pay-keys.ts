@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import type { Caller } from '../audit/caller.ts'
 import { recordChange } from '../audit/trail.ts'
+import { newer } from '../database/updated-at.ts'
 import { SHOP_GONE } from '../errors.ts'
-import { newer } from '../shops/record-repository.ts'
-import type { KeyRing } from './key-ring.ts'
 import type { ShopScope } from '../shops/scope.ts'
+import type { KeyRing } from './key-ring.ts'
 
 /** How a shop stands with its payment provider. */
 export interface PayStatus {

@@ -3,9 +3,9 @@ import type { Knex } from 'knex'
 import type { PayProvider, PayReconcileOptions } from 'pay-reconcile'
 import { knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
-import type { KeyRing } from './key-ring.ts'
 import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
+import type { KeyRing } from './key-ring.ts'
 
 /** @param url - of a stand-in; undefined, the payment provider itself */
 export function payProvider (url: string | undefined): PayProvider {

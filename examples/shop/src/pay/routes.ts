@@ -4,15 +4,15 @@ import type { Knex } from 'knex'
 import { isProviderError, PAY_RECONCILE_NO_SECRET_KEY, type PayProvider } from 'pay-reconcile'
 import { callerOf } from '../audit/caller.ts'
 import { conflict } from '../errors.ts'
-import { actorOf } from './reconcile.ts'
 import { conflictProblems, providerProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { ownersOnly } from '../shops/access.ts'
 import { accountRepository } from '../shops/account-repository.ts'
-import type { KeyRing } from './key-ring.ts'
 import { orderRepository } from '../shops/order-repository.ts'
-import { payKeyRepository } from './pay-keys.ts'
 import { ShopScope } from '../shops/scope.ts'
+import type { KeyRing } from './key-ring.ts'
+import { payKeyRepository } from './pay-keys.ts'
+import { actorOf } from './reconcile.ts'
 
 export interface PayOptions {
   readonly knex: Knex

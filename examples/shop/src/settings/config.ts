@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { envSchema, type EnvSchemaData } from 'env-schema'
-import { dataDirFrom } from './data-dir.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
+import { dataDirFrom } from './data-dir.ts'
 import { itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 

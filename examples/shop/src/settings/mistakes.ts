@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { trustedProxies } from '../http/trusted-proxies.ts'
 import { ambiguousIds } from './secrets.ts'
+import { trustedProxies } from './trusted-proxies.ts'
 
 /** @returns what is wrong with the text of a setting, or undefined */
 type Check = (text: string) => string | undefined

@@ -1,5 +1,4 @@
 import { deflateRawSync } from 'node:zlib'
-import type { Config } from './config.ts'
 import { isTrustworthy, itemsOf } from './mistakes.ts'
 import { type NamedSecret, secretFromText } from './secrets.ts'
 
@@ -35,7 +34,7 @@ const UNPREDICTABLE_PART = 0.75
  * @param config - the settings; may be strings that were not checked yet
  */
 export function risksIn (config: Unchecked): readonly string[] {
-  const { DATABASE_URL, PUBLIC_BASE_URL, IDP_ISSUER, IDP_M2M_CLIENT_IDS, PAY_API_URL, PAY_ROUTES_PUBLIC } = config as Partial<Config>
+  const { DATABASE_URL, PUBLIC_BASE_URL, IDP_ISSUER, IDP_M2M_CLIENT_IDS, PAY_API_URL, PAY_ROUTES_PUBLIC } = config
   const risks: Array<readonly [Risk, string]> = []
   if (DATABASE_URL === undefined) risks.push(['embedded-database', 'DATABASE_URL is not set: the embedded database is for one process and for trials. Set it to the URL of a PostgreSQL database'])
   if (isHttp(PUBLIC_BASE_URL)) risks.push(['http-base-url', `PUBLIC_BASE_URL is ${PUBLIC_BASE_URL}: without https everybody on the way can read keys and tokens. Set it to the https address of the server`])

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import { shopRepository } from './record-repository.ts'
 import { list } from './account-schemas.ts'
+import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
 type Details = Record<string, unknown>
@@ -24,7 +24,7 @@ interface AccountChanges {
 
 /** Accounts, with what the shop says of them in `details`; the payment keys in there are not its to write. */
 export function accountRepository (knex: Knex) {
-  const rows = shopRepository<AccountRow>(knex, {
+  const rows = recordRepository<AccountRow>(knex, {
     table: 'accounts', noun: 'account', ...list, dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
   })
 

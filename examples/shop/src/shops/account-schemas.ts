@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { type Filter, search } from '../lists/filters.ts'
 import { Name, Nullable, serverFields } from '../http/schemas.ts'
+import { type Filter, search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
 const Details = Type.Record(Type.String(), Type.Unknown(), {

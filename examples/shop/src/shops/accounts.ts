@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { accountRepository } from './account-repository.ts'
 import { Account, AccountChanges, AccountInput, list } from './account-schemas.ts'
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { search } from '../lists/filters.ts'
 import { Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Role = Type.Unsafe<'owner' | 'staff'>({
   type: 'string', enum: ['owner', 'staff'], description: 'Owners manage the members, API keys and the payment key, and see what was changed; for the rest staff may do the same. staff when left out'

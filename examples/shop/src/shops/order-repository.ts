@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
-import { shopRepository } from './record-repository.ts'
-import { list, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { holdShop } from './hold.ts'
+import { list, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'
+import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
 type OrderRow = Static<typeof Order>
@@ -20,7 +20,7 @@ const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 
 /** Orders with their lines, which are written once. */
 export function orderRepository (knex: Knex) {
-  const rows = shopRepository<OrderRow>(knex, {
+  const rows = recordRepository<OrderRow>(knex, {
     table: 'orders',
     noun: 'order',
     ...list,

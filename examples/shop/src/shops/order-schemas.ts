@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { bound, having } from '../lists/filters.ts'
 import { Amount, Currency, Defaulted, Name, Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { bound, having } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
   type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'How far it has come'

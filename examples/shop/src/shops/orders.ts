@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams, Uuid } from '../http/schemas.ts'
+import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { orderRepository } from './order-repository.ts'
 import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
 

@@ -1,15 +1,15 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { refuseUnknownCurrency } from '../http/currency.ts'
-import { shopRepository } from './record-repository.ts'
+import { refuseUnknownCurrency } from '../http/values.ts'
 import { list, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
+import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
 type PriceRow = Static<typeof Price>
 
 /** What products cost besides their own price: in other currencies, for larger quantities, for a time. */
 export function priceRepository (knex: Knex) {
-  const rows = shopRepository<PriceRow>(knex, { table: 'prices', noun: 'price', ...list })
+  const rows = recordRepository<PriceRow>(knex, { table: 'prices', noun: 'price', ...list })
 
   return {
     list: rows.list,

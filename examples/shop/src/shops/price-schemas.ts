@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { listRules } from '../lists/list.ts'
-import type { Filter } from '../lists/filters.ts'
 import { Amount, Currency, Defaulted, Instant, Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import type { Filter } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 import { Quantity } from './order-schemas.ts'
 
 const ProductId = Uuid('The product')

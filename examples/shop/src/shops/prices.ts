@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { contentRange, listQuerySchema } from '../lists/list.ts'
 import { priceRepository } from './price-repository.ts'
 import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
 

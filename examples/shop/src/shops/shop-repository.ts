@@ -3,14 +3,15 @@ import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import type { Caller } from '../audit/caller.ts'
 import { type Change, fieldsOf, recordChange } from '../audit/trail.ts'
-import { slugFromName } from '../catalog/slug.ts'
-import { refuseUnknownCurrency } from '../http/currency.ts'
+import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound } from '../errors.ts'
+import { refuseUnknownCurrency } from '../http/values.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
-import { pageOf, updatedAt } from './record-repository.ts'
+import { pageOf } from '../lists/page.ts'
 import { shopsReached } from './access.ts'
 import type { ShopScope } from './scope.ts'
 import { list, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
+import { slugFromName } from './slug.ts'
 
 type ShopRow = Static<typeof Shop>
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { search } from '../lists/filters.ts'
 import { Currency, Defaulted, Name, serverFields, Slug, Uuid } from '../http/schemas.ts'
+import { search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'active' | 'archived'>({
   type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys; admins and machines still reach it'

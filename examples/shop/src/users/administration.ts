@@ -2,9 +2,10 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import type { Caller } from '../audit/caller.ts'
 import { fieldsOf, recordChange } from '../audit/trail.ts'
+import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
-import { pageOf, updatedAt } from '../shops/record-repository.ts'
+import { pageOf } from '../lists/page.ts'
 import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
 
 type UserRow = Static<typeof UserSchema>

@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import { PARENT_REQUEST } from 'mcp-from-routes'
 import { SHOP_USER_INACTIVE } from '../errors.ts'
-import { provisionUser, type User } from './repository.ts'
+import { provisionUser } from './repository.ts'
+import type { User } from './user.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,9 +11,6 @@ declare module 'fastify' {
     currentUser: User | null
   }
 }
-
-/** Where an inner request of a tool call carries the request that it is part of. */
-const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
 
 /**
  * A `preParsing` hook, so that it comes behind every `onRequest` hook and thus behind the
@@ -24,7 +23,7 @@ export function knowCurrentUser (knex: Knex) {
   return async (request: FastifyRequest): Promise<void> => {
     const { identity } = request
     if (identity?.kind !== 'user' || request.currentUser !== null) return
-    const parent = (request.raw as { [PARENT_REQUEST]?: FastifyRequest })[PARENT_REQUEST]
+    const parent = request.raw[PARENT_REQUEST]
     // The same object, not only the same person: then it is one external request, and was looked up for it.
     request.currentUser = parent?.identity === identity && parent.currentUser !== null
       ? parent.currentUser

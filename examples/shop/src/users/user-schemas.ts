@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { listRules } from '../lists/list.ts'
-import { holding, search } from '../lists/filters.ts'
 import { Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { holding, search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
 
 const Role = Type.Unsafe<'admin'>({ type: 'string', enum: ['admin'], description: 'admin reaches all shops' })
 const Roles = Type.Array(Role, { uniqueItems: true, maxItems: 10, description: 'What they may do beyond the shops that they are a member of' })

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Account } from 'oidc-provider'
-import type { DemoUser } from '../identity-provider.ts'
+import type { DemoUser } from './types.ts'
 
 /** A user's `sub`: the same at every start, so that rows which name it stay right. */
 export function subjectOf ({ username }: Pick<DemoUser, 'username'>): string {

@@ -1,5 +1,5 @@
 import type Provider from 'oidc-provider'
-import type { IdentityProviderOptions } from '../identity-provider.ts'
+import type { IdentityProviderOptions } from './types.ts'
 
 /** Koa's, which is what the provider is made of. */
 export type Middleware = Parameters<Provider['use']>[0]

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from 'oidc-provider'
-import type { IdentityProviderOptions } from '../identity-provider.ts'
 import { accountFrom, userById } from './account.ts'
 import { errors } from './library.ts'
 import { memoryAdapter } from './memory-adapter.ts'
 import { errorPage, show } from './pages.ts'
 import type { SigningKey } from './signing-key.ts'
+import type { IdentityProviderOptions } from './types.ts'
 
 const minute = 60
 const hour = 60 * minute

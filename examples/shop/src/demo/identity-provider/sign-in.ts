@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import type Provider from 'oidc-provider'
-import type { DemoUser } from '../identity-provider.ts'
 import { subjectOf, userByPassword } from './account.ts'
 import type { Middleware } from './cognito.ts'
 import { expiredPage, show, signInPage } from './pages.ts'
+import type { DemoUser } from './types.ts'
 
 const largestForm = 4096
 

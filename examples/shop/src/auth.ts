@@ -2,12 +2,12 @@ import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, KeyChange } from 'du
 import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { Knex } from 'knex'
-import { type Actor, callerOf } from '../audit/caller.ts'
-import { recordChange } from '../audit/trail.ts'
-import type { Config } from '../settings/config.ts'
-import { pepperFromText } from '../settings/secrets.ts'
-import { demandOwner, enterShop } from '../shops/access.ts'
-import { awaitDeletion } from '../shops/hold.ts'
+import { type Actor, callerOf } from './audit/caller.ts'
+import { recordChange } from './audit/trail.ts'
+import type { Config } from './settings/config.ts'
+import { pepperFromText } from './settings/secrets.ts'
+import { demandOwner, enterShop } from './shops/access.ts'
+import { awaitDeletion } from './shops/hold.ts'
 
 /** Where the tools are. */
 export const MCP_PATH = '/mcp'

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Knex } from 'knex'
-import type { Config } from './config.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
-import { allowedBy } from './risks.ts'
-import { pepperFromText, secretFromText } from './secrets.ts'
 import { keyRing } from '../pay/key-ring.ts'
+import type { Config } from '../settings/config.ts'
+import { allowedBy } from '../settings/risks.ts'
+import { pepperFromText, secretFromText } from '../settings/secrets.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

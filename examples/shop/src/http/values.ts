@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts'
+import { MAX_METADATA } from './schemas.ts'
 
 /** In ISO 4217, and not, or not everywhere yet, in what `Intl` lists: units of account, and the newest ones. */
 const UNLISTED = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'VED', 'XAD', 'XCG', 'XUA', 'ZWG']
@@ -14,4 +15,14 @@ const CODES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('currency'
  */
 export function refuseUnknownCurrency ({ currency }: { readonly currency?: string | undefined }): void {
   if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be a code of ISO 4217 such as EUR')
+}
+
+/**
+ * @returns the metadata of a record as it is stored
+ * @throws {@link SHOP_INVALID} when it is too large
+ */
+export function metadataText (metadata: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(metadata)
+  if (Buffer.byteLength(text) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
+  return text
 }
