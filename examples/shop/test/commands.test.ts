@@ -12,11 +12,11 @@ const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 const TOP = fileURLToPath(new URL('../../../', import.meta.url))
 const SHOP = fileURLToPath(new URL('../', import.meta.url))
 
-/** Runs a command to its end. */
+/** Runs a command to its end, as its npm script does. */
 async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
-  const script = fileURLToPath(new URL(`../dist/commands/${command}.js`, import.meta.url))
+  const script = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
   // Where npm runs them.
-  const child = spawn(process.execPath, [script, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script, command, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
   const [code] = await once(child, 'close')
@@ -29,7 +29,7 @@ t.test('migrate says what is missing, brings it, and has nothing to do the next 
   t.strictSame(await run('migrate', settings, '--status'), { code: 1, output: `Pending: ${all}\n` })
   t.strictSame(await run('migrate', settings), { code: 0, output: `Done: ${all}\n` })
   t.strictSame(await run('migrate', settings, '--status'), { code: 0, output: 'Up to date\n' })
-  t.strictSame(await run('migrate', settings), { code: 0, output: 'Up to date already\n' })
+  t.strictSame(await run('migrate', settings), { code: 0, output: 'Already up to date\n' })
 })
 
 t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
@@ -64,7 +64,7 @@ t.test('reseal wants the tables', async (t) => {
 
 t.test('what a command cannot use is named', async (t) => {
   const { DATA_DIR } = await lastingData(t)
-  t.strictSame(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: 'Usage: npm run migrate [-- --status]\n' })
+  t.match(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: /^Unknown option '--stauts'.*\nUsage: shop migrate \[--status\]\n$/ })
   t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL has the wrong form\. What it is for: PostgreSQL 15 or later/ })
   t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
 })

@@ -75,7 +75,7 @@ t.test('in the image the commands of the README run', async (t) => {
   const run = (...args: readonly string[]): string =>
     spawnSync('npm', ['run', '--silent', ...args], { cwd: app, encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: app } }).stderr
   // As far as a command goes without a database.
-  t.match(run('migrate', '--', '--nothing'), /^Usage: npm run migrate/m)
+  t.match(run('migrate', '--', '--nothing'), /^Usage: shop migrate/m)
   t.match(run('shop', '--', 'admin'), /^Usage:\n {2}shop admin add <subject>\n/m)
   t.match(run('reseal'), /^These settings cannot be used:/m)
   t.match(run('seed', '-w', 'examples/shop'), /^These settings cannot be used:/m)

@@ -62,16 +62,16 @@ t.test('npm run reseal does it with the settings of the server, and says what it
   await first.close()
 
   const run = async (): Promise<{ stdout: string, stderr: string, code?: number }> => await promisify(execFile)(
-    process.execPath, [fileURLToPath(new URL('../dist/commands/reseal.js', import.meta.url))], {
+    process.execPath, [fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url)), 'reseal'], {
       env: { PATH: process.env['PATH'], ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer, PAY_KEY_SECRETS: `${newer},${older}` }
     }).catch((error) => error)
-  t.match(await run(), { stdout: 'Payment keys encrypted anew: 1; under the newest secret already: 0.\n', stderr: '' })
+  t.match(await run(), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
 
   const second = await open()
   t.equal(keyRing([newer]).open((await second.knex('shops').where({ id: old }).first('pay_secret_key')).pay_secret_key, old), KEY)
   await second.knex('shops').where({ id: unreadable }).update({ pay_secret_key: keyRing([lost]).seal(KEY, unreadable) })
   await second.close()
   t.match(await run(), {
-    code: 1, stdout: 'Payment keys encrypted anew: 0; under the newest secret already: 1.\n', stderr: `No secret opens those of the shops ${unreadable}.\n`
+    code: 1, stdout: 'Payment keys re-encrypted: 0; already under the newest secret: 1.\n', stderr: `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable}.\n`
   })
 })

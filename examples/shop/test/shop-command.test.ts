@@ -28,11 +28,17 @@ const trail = async (): Promise<object[]> => await knex('audit').orderBy(['at', 
 
 const usage = `Usage:
   shop admin add <subject>
-      makes the person with this subject (the claim sub) an admin, and active
+      makes the person with this subject (the sub claim) an active admin
   shop key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]
-      makes an API key for a shop, and prints it this once
+      creates an API key for a shop and prints it; it is not shown again
   shop doctor
-      checks the settings, and what they point to; with an access token in SHOP_TOKEN, that too
+      checks the settings and what they point to, and the access token in SHOP_TOKEN if there is one
+  shop migrate [--status]
+      brings the database tables up to date; --status only lists what is pending, and exits with 1 if anything is
+  shop reseal
+      re-encrypts the payment keys of all shops with the first secret in PAY_KEY_SECRETS
+  shop seed
+      adds the shops of the demo to the database, except those that exist
 `
 
 t.test('shop without a command that it knows says which there are', async (t) => {
@@ -59,18 +65,18 @@ t.test('admin add makes an admin of somebody unknown, of somebody known, and of 
   t.match(made, {
     code: 0,
     stdout: /^[0-9a-f-]{36}\n$/,
-    stderr: 'sub-1 is an admin from the next request on.\nNobody with this subject has used the server yet. Compare it with subject in the response of GET /me.\n'
+    stderr: 'sub-1 is now an admin.\nNobody with this subject has signed in yet. Check it against subject in the response of GET /me.\n'
   })
   const id = made.stdout.trim()
   const user = { actor_kind: 'command', actor_id: 'olive', operation: 'admin add', record_kind: 'user', shop_id: null, record_id: id, request_id: null }
   const created = { ...user, action: 'create', changes: { subject: { before: null, after: 'sub-1' }, active: { before: null, after: true }, roles: { before: null, after: ['admin'] } } }
   t.strictSame(await trail(), [created])
 
-  t.strictSame(await run(['admin', 'add', 'sub-1'], settings), { code: 0, stdout: `${id}\n`, stderr: 'sub-1 was an admin already.\n' })
+  t.strictSame(await run(['admin', 'add', 'sub-1'], settings), { code: 0, stdout: `${id}\n`, stderr: 'sub-1 is already an admin.\n' })
   t.strictSame(await trail(), [created], 'what changes nothing is not told')
 
   await knex('users').where({ id }).update({ name: 'sue', roles: [], active: false })
-  t.strictSame(await run(['admin', 'add', 'sub-1'], { ...settings, USER: '' }), { code: 0, stdout: `${id}\n`, stderr: 'sub-1 (sue) is an admin from the next request on.\n' })
+  t.strictSame(await run(['admin', 'add', 'sub-1'], { ...settings, USER: '' }), { code: 0, stdout: `${id}\n`, stderr: 'sub-1 (sue) is now an admin.\n' })
   t.match(await knex('users').where({ id }).first(), { roles: ['admin'], active: true })
   t.strictSame((await trail()).slice(1), [
     { ...user, actor_id: null, action: 'update', changes: { roles: { before: [], after: ['admin'] }, active: { before: false, after: true } } }
@@ -94,7 +100,7 @@ t.test('key create makes a key that works, for the shop alone and within its sco
   const id = await createShop(database, 'tea-house')
   const before = (await trail()).length
   const bySlug = await run(['key', 'create', '--shop', 'tea-house', '--name', 'Printer'], settings)
-  t.match(bySlug, { code: 0, stdout: /^shop_\w{12}_\w{49}\n$/, stderr: new RegExp(`^API key [0-9a-f-]{36} of tea-house \\(${id}\\)\\. It is shown this once\\.\n$`) })
+  t.match(bySlug, { code: 0, stdout: /^shop_\w{12}_\w{49}\n$/, stderr: new RegExp(`^API key [0-9a-f-]{36} of tea-house \\(${id}\\)\\. It is not shown again\\.\n$`) })
   const byId = await run(['key', 'create', '--shop', id.toUpperCase(), '--name', 'Reader', '--scope', 'list_tags', '--scope', 'list_products', '--expires', '2099-01-01T00:00:00+01:00'], settings)
   t.equal(byId.code, 0)
   t.match((await trail()).slice(before), [
@@ -122,7 +128,7 @@ t.test('input that cannot be used is named, and changes nothing', async (t) => {
     [['key', 'create', '--shop', 'tea-house'], /^Usage: shop key create /],
     [['key', 'create', '--shop', 'nowhere', '--name', 'x'], 'No shop nowhere\n'],
     [['key', 'create', '--shop', 'tea-house', '--name', 'x'.repeat(101)], /name must be 1 to 100 characters/],
-    [[...create, '--scope', 'reed'], /^No such scope: reed\. Known: read, write, create_attribute, /],
+    [[...create, '--scope', 'reed'], /^Unknown scopes: reed\. Known: read, write, create_attribute, /],
     [[...create, '--expires', '2027-01-31'], /^--expires must be a date and time with a time zone, such as /],
     [[...create, '--expires', '2001-01-01T00:00:00Z'], /must be in the future|not in the future|past/],
     [['doctor', 'now'], 'Usage: shop doctor\n']
@@ -147,7 +153,7 @@ t.test('the doctor says what works, and which tokens the server accepts', async 
     /^ok {4}database {11}.*PostgreSQL/,
     /^ok {4}migrations {9}up to date$/,
     /^ok {4}identity provider {2}its keys were read$/,
-    /^ok {4}secrets {12}those of the stored keys$/,
+    /^ok {4}secrets {12}match the stored keys$/,
     /^ok {4}admins {13}2$/,
     /^ok {4}browser login {6}client test-mcp$/,
     `ok    tokens             access tokens of ${idp.settings['IDP_ISSUER']}; client_id of people: test-mcp; of machines: test-machine; ` +
@@ -174,13 +180,13 @@ t.test('the doctor says whose a token is, or why it is refused, and makes nobody
   const { sub } = JSON.parse(Buffer.from(kim.split('.')[1]!, 'base64url').toString())
   t.equal(await judged(kim), `ok    SHOP_TOKEN         a person: subject ${sub}, kim`)
   t.equal(await judged(await idp.machineToken()), 'ok    SHOP_TOKEN         a machine: client test-machine')
-  t.equal(await judged(await idp.machineToken(), { IDP_M2M_CLIENT_IDS: 'none' }), 'fail  SHOP_TOKEN         refused: client is not a known machine')
-  t.equal(await judged(kim, { PUBLIC_BASE_URL: 'http://localhost:8081' }), 'fail  SHOP_TOKEN         refused: aud is another resource')
-  t.equal(await judged(kim, { IDP_MCP_CLIENT_ID: 'web' }), 'fail  SHOP_TOKEN         refused: client is not a known app')
-  t.match(await judged('nonsense'), /^fail {2}SHOP_TOKEN {9}refused: /)
+  t.equal(await judged(await idp.machineToken(), { IDP_M2M_CLIENT_IDS: 'none' }), 'fail  SHOP_TOKEN         rejected: client is not a known machine')
+  t.equal(await judged(kim, { PUBLIC_BASE_URL: 'http://localhost:8081' }), 'fail  SHOP_TOKEN         rejected: aud is another resource')
+  t.equal(await judged(kim, { IDP_MCP_CLIENT_ID: 'web' }), 'fail  SHOP_TOKEN         rejected: client is not a known app')
+  t.match(await judged('nonsense'), /^fail {2}SHOP_TOKEN {9}rejected: /)
   t.strictSame(await knex('users').where({ subject: sub }), [])
   // Then the person is the one that GET /me and admin add know.
   const app = await build(t, database, idp)
   t.match(await client(app, '', bearer(kim))('GET', '/me'), { status: 200, body: { subject: sub, roles: [] } })
-  t.match(await run(['admin', 'add', sub], settings), { code: 0, stderr: `${sub} (kim) is an admin from the next request on.\n` })
+  t.match(await run(['admin', 'add', sub], settings), { code: 0, stderr: `${sub} (kim) is now an admin.\n` })
 })

@@ -1,52 +1,49 @@
-import { parseArgs } from 'node:util'
 import { createApiKey } from 'dual-auth'
 import type { Knex } from 'knex'
 import { apiKeyOptions, recordKeyChange } from '../auth.ts'
-import appOfContract from '../contract.ts'
-import { refusePending } from '../database/migrate.ts'
 import { invalid, notFound, SHOP_USAGE } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
 import { storedSecrets } from '../operations/stored-secrets.ts'
 import { configFromEnvironment } from '../settings/config.ts'
-import { type Command, operatorOf } from './command.ts'
+import { type Command, operatorOf, withDatabase } from './command.ts'
 
 const usage = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
 
-/** `shop key create`: an API key without a token. It takes the settings of the server. */
+interface Options {
+  readonly shop?: string
+  readonly name?: string
+  readonly scope?: readonly string[]
+  readonly expires?: string
+}
+
+/** `shop key create`, with the settings of the server. */
 export const keyCreate: Command = {
   usage,
-  summary: 'makes an API key for a shop, and prints it this once',
-  async run (args, environment, open) {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { shop: { type: 'string' }, name: { type: 'string' }, scope: { type: 'string', multiple: true }, expires: { type: 'string' } }
-    })
-    const { shop, name, scope: scopes = [], expires } = values
+  summary: 'creates an API key for a shop and prints it; it is not shown again',
+  options: { shop: { type: 'string' }, name: { type: 'string' }, scope: { type: 'string', multiple: true }, expires: { type: 'string' } },
+  async run ({ values, environment, open }) {
+    const { shop, name, scope: scopes = [], expires } = values as Options
     if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${usage}`)
     const expiresAt = expires === undefined ? null : instantFrom(expires)
     await refuseUnknown(scopes)
 
     const config = configFromEnvironment(environment)
-    const database = await open(config)
-    try {
-      await refusePending(database)
-      // A key of other peppers than the server's would not work.
+    return await withDatabase(open, config, async ({ knex }) => {
+      // A key made with other peppers than the server's would not work.
       const remarks: string[] = []
-      await storedSecrets(database.knex, config, { error: (remark: string) => { remarks.push(`${remark}\n`) } }).compare()
-      const found = await shopOf(database.knex, shop)
+      await storedSecrets(knex, config, { error: (remark: string) => { remarks.push(`${remark}\n`) } }).compare()
+      const found = await shopOf(knex, shop)
       const actor = operatorOf(environment, 'key create')
-      const { key, plaintext } = await createApiKey(apiKeyOptions(config, database.knex), {
+      const { key, plaintext } = await createApiKey(apiKeyOptions(config, knex), {
         shopId: found.id, name, scopes, expiresAt, createdBy: actor.id === null ? 'command' : `command:${actor.id}`
       }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, 'create', made) })
       return {
         code: 0,
         stdout: `${plaintext}\n`,
-        stderr: remarks.join('') + `API key ${key.id} of ${found.name} (${found.id}). It is shown this once.\n` +
+        stderr: remarks.join('') + `API key ${key.id} of ${found.name} (${found.id}). It is not shown again.\n` +
           (found.status === 'active' ? '' : 'The shop is archived: its keys are refused until it is active again.\n')
       }
-    } finally {
-      await database.close()
-    }
+    })
   }
 }
 
@@ -66,12 +63,13 @@ function instantFrom (text: string): Date {
  */
 async function refuseUnknown (scopes: readonly string[]): Promise<void> {
   if (scopes.every((scope) => ['read', 'write'].includes(scope))) return
+  const { default: appOfContract } = await import('../contract.ts')
   const app = await appOfContract()
   try {
     await app.ready()
     const known = ['read', 'write', ...app.mcpTools.map(({ name }) => name)]
     const unknown = scopes.filter((scope) => !known.includes(scope))
-    if (unknown.length > 0) throw invalid('scope', `No such scope: ${unknown.join(', ')}. Known: ${known.join(', ')}`)
+    if (unknown.length > 0) throw invalid('scope', `Unknown scopes: ${unknown.join(', ')}. Known: ${known.join(', ')}`)
   } finally {
     await app.close()
   }

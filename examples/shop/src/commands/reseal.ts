@@ -1,25 +1,19 @@
-import { openDatabase } from '../database/index.ts'
-import { refusePending } from '../database/migrate.ts'
 import { keyRing } from '../pay/key-ring.ts'
 import { resealPayKeys } from '../pay/pay-keys.ts'
 import { configFromEnvironment } from '../settings/config.ts'
-import { refuse } from './serve.ts'
+import { type Command, withDatabase } from './command.ts'
 
-/** `npm run reseal`: encrypts the payment keys of shops under the newest of `PAY_KEY_SECRETS`; with the settings of the server. */
-try {
-  const config = configFromEnvironment(process.env)
-  const database = await openDatabase(config)
-  try {
-    await refusePending(database)
-    const { resealed, current, unreadable } = await resealPayKeys(database.knex, keyRing(config.PAY_KEY_SECRETS))
-    process.stdout.write(`Payment keys encrypted anew: ${resealed}; under the newest secret already: ${current}.\n`)
-    if (unreadable.length > 0) {
-      process.stderr.write(`No secret opens those of the shops ${unreadable.join(', ')}.\n`)
-      process.exitCode = 1
+/** `npm run reseal`, with the settings of the server. */
+export const reseal: Command = {
+  usage: 'reseal',
+  summary: 're-encrypts the payment keys of all shops with the first secret in PAY_KEY_SECRETS',
+  async run ({ environment, open }) {
+    const config = configFromEnvironment(environment)
+    const { resealed, current, unreadable } = await withDatabase(open, config, async ({ knex }) => await resealPayKeys(knex, keyRing(config.PAY_KEY_SECRETS)))
+    return {
+      code: unreadable.length > 0 ? 1 : 0,
+      stdout: `Payment keys re-encrypted: ${resealed}; already under the newest secret: ${current}.\n`,
+      stderr: unreadable.length > 0 ? `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable.join(', ')}.\n` : ''
     }
-  } finally {
-    await database.close()
   }
-} catch (error) {
-  refuse(error)
 }

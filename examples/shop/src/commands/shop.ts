@@ -1,6 +1,6 @@
 import { run } from './run.ts'
 
-/** `npm run shop`: the commands of whoever runs the server. */
+/** `npm run shop`, `npm run migrate`, `npm run reseal` and `npm run seed`: the commands of the operator. */
 const { code, stdout, stderr } = await run(process.argv.slice(2), process.env)
 process.stderr.write(stderr)
 process.stdout.write(stdout)
