@@ -1,14 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { excerpt } from './excerpt.ts'
+import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import type { OnChunk } from './loopback.ts'
 import type { Settings } from './options.ts'
 import { isRefusal, requestFromCall } from './request.ts'
-import type { InnerRequest } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
-import { rewritesUrls } from './rewrite.ts'
-import type { Router } from './router.ts'
 import { Stop } from './stop.ts'
 import type { McpTool, Tool } from './tool.ts'
 
@@ -39,24 +37,21 @@ export interface Call {
 /** Calls a tool. Whatever goes wrong is a result that says so. */
 export type CallTool = (call: Call) => Promise<ToolResult>
 
-/**
- * Joins the stages of a call: arguments to request, request to response, response to result.
- * @param router - what is known of the router once the application is ready
- */
-export function toolCaller (app: FastifyInstance, settings: Settings, router: () => Router): CallTool {
+/** Joins the stages of a call: arguments to request, request to response, response to result. */
+export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
   const { resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
-  const rewrites = rewritesUrls(app)
 
   async function answer ({ tool, args, outer, stop, onChunk }: Call): Promise<ToolResult> {
     const request = requestFromCall(tool, args, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) return errorResult(request.refusal)
-    if (!leadsToRoute(app, router(), tool, request)) return errorResult(elsewhere(request))
+    const target: Target = { tool, params: request.params }
     const timer = setTimeout(() => stop.stop('timeout'), toolTimeout)
     try {
       const loopback = tool.inject ? injectLoopback : lightLoopback
-      const response = await loopback(app, request, { outer, stop, maxBytes: maxResultBytes, rewrites, onChunk })
+      const response = await loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk })
+      if (target.missed !== undefined) return errorResult(missed(target, request.headers.host))
       if (response === undefined) return errorResult(endedEarly(stop, outer, toolTimeout))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
       return resultFromResponse(tool, response, context)
@@ -98,29 +93,13 @@ function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: numb
   return `The route did not answer. The request id is ${id}.`
 }
 
-/**
- * Whether the router takes the request to the tool's own route. Another route may be registered for just this
- * value: with `/users/me` beside `/users/:id` the id `me` would run a route that is not a tool. So may one for any
- * other host, beside a tool that is only for one.
- */
-function leadsToRoute (app: FastifyInstance, { isOwn }: Router, { public: { route }, constraints: { host } }: Tool, { url, headers, params }: InnerRequest): boolean {
-  if (params.size === 0 && host === undefined) return true
-  const constraints: { host?: string, version?: string } = {}
-  // A strategy that the host put in place of the router's takes its value from elsewhere; no tool has a version then.
-  if (headers.host !== undefined && !isOwn('host')) constraints.host = headers.host
-  if (headers['accept-version'] !== undefined) constraints.version = headers['accept-version']
-  const found = app.findRoute({ method: route.method, url, constraints })?.params
-  if (found === undefined) return false
-  let count = 0
-  for (const name in found) {
-    if (found[name] !== params.get(name)) return false
-    count += 1
+/** Why a call was refused that would have run another route. Which one is for the log alone. */
+function missed ({ tool, params, missed }: Target, host: string | undefined): string {
+  const owner = missed === 'no route' ? 'to no route' : 'to another route'
+  if (params.size > 0) {
+    const values = [...params].map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ')
+    return `${values} cannot be used here: that address belongs ${owner}.`
   }
-  return count === params.size
-}
-
-function elsewhere ({ params, headers }: InnerRequest): string {
-  if (params.size === 0) return `This tool is not for the host ${excerpt(headers.host ?? 'that was called')}.`
-  const values = [...params].map(([name, value]) => `${name} ${JSON.stringify(value)}`).join(', ')
-  return `${values} cannot be used here: that address belongs to another route.`
+  if (tool.isForOneHost) return `This tool is not for the host ${excerpt(host ?? 'that was called')}.`
+  return `This tool cannot be called: its address belongs ${owner} for this request.`
 }

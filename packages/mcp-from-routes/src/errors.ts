@@ -9,10 +9,20 @@ import createError from '@fastify/error'
 export const MCP_FROM_ROUTES_BAD_OPTION = createError(
   'MCP_FROM_ROUTES_BAD_OPTION', 'Option %s %s', 500)
 
+/** The plugin was registered inside a scope, whose hooks do not reach all routes. */
+export const MCP_FROM_ROUTES_REGISTERED_IN_SCOPE = createError(
+  'MCP_FROM_ROUTES_REGISTERED_IN_SCOPE',
+  'mcp-from-routes was registered inside a plugin with a scope of its own, from where it cannot guard all routes. Register it on the root instance, or wrap the plugin that registers it in fastify-plugin', 500)
+
 /** Tagged routes were registered before the plugin, which turns only later ones into tools. */
 export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(
   'MCP_FROM_ROUTES_REGISTERED_LATE',
   'These routes were registered before mcp-from-routes, so they cannot be tools: %s. Register it first, and with await: await app.register(mcpFromRoutes, …)', 500)
+
+/** Node.js or Fastify differ from what the plugin relies on, as a new major version may. */
+export const MCP_FROM_ROUTES_UNSUPPORTED_VERSION = createError(
+  'MCP_FROM_ROUTES_UNSUPPORTED_VERSION',
+  'mcp-from-routes does not work with this version of %s: %s. Use a version that its README names, or a newer mcp-from-routes', 500)
 
 /** Several tagged routes cannot be tools. `errors` has the error of each. */
 export const MCP_FROM_ROUTES_BAD_ROUTES = createError<[number, string]>(

@@ -1,30 +1,28 @@
 import type { FastifyError, FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { queryAcceptance } from './accepts.ts'
 import { toolCaller } from './call.ts'
 import { routesSoFar } from './earlier.ts'
 import { mountEndpoint } from './endpoint.ts'
-import { MCP_FROM_ROUTES_BAD_ROUTES, MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_REGISTERED_LATE } from './errors.ts'
+import {
+  MCP_FROM_ROUTES_BAD_ROUTES, MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_REGISTERED_IN_SCOPE, MCP_FROM_ROUTES_REGISTERED_LATE,
+  MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
+} from './errors.ts'
+import { guardCalls, markRoute } from './guard.ts'
+import type { Mark } from './guard.ts'
+import { policyWarning } from './key-policy.ts'
+import { checkLoopback } from './loopback.ts'
 import { settingsFromOptions } from './options.ts'
 import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { parentOf } from './parent.ts'
-import { policyWarning } from './key-policy.ts'
-import { printedRoutes, unseenRoutes } from './printed.ts'
-import type { PrintedRoute } from './printed.ts'
+import { probesOf } from './probe.ts'
+import type { Probes } from './probe.ts'
 import { queryParser } from './query.ts'
 import type { QueryParser } from './query.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
-import { releaseUrl, rewritesUrls } from './rewrite.ts'
-import { ownConstraint, routerOf } from './router.ts'
-import type { Router } from './router.ts'
-import { serializerCheck, writesWithoutSchema } from './serializer.ts'
 import { served } from './served.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, McpRouteConfig, McpTool, Tool } from './tool.ts'
-import { twinErrors } from './twins.ts'
-import type { RouteAddress } from './twins.ts'
-import { defaultsCheck } from './validator.ts'
 
 export * from './errors.ts'
 export type { ToolCallEvent } from './call.ts'
@@ -56,85 +54,69 @@ declare module 'fastify' {
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const seen = routesSoFar(app)
-  const earlier = printedRoutes(app)
-  const routes: Array<(router: Router, parser: QueryParser) => ExposedRoute> = []
+  // Fastify makes the instance of a scope from the one around it.
+  if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
+  checkLoopback()
+  const earlier = routesSoFar(app)
+  const probes = probesOf(app)
+  const candidates: Candidate[] = []
   const nearlyTagged: string[] = []
-  const exposed: Array<readonly [label: string, route: RouteOptions]> = []
   let endpoint: RouteOptions | undefined
-  const addresses: RouteAddress[] = []
-  const writesAsFastify = serializerCheck()
-  const acceptanceOf = queryAcceptance()
-  const fillsDefaults = defaultsCheck()
-  let known: Router | undefined
-  // Asked for at ready and not before: only then is every strategy there, which the host may add as well.
-  const routerAtReady = (): Router => (known ??= routerOf(app))
   let tools: ReadonlyMap<string, Tool> = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
   app.addHook('onRoute', function (route) {
-    // The URL is read now, because Fastify goes on to use the same object for the twin with a slash at the end;
-    // the schemas at ready, because they may be added or completed after the route.
+    // Fastify goes on to use the same object for the twin with a slash at the end.
     const { url } = route
-    addresses.push({ method: [route.method].flat(), url, constraints: route.constraints ?? {} })
-    if (url === app.prefix + settings.path && [route.method].flat().includes('POST')) endpoint = route
-    if (isExposed(route, settings)) {
-      exposed.push([labelOf(route), route])
-      routes.push((router, parser) => {
-        const { querystring, query } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown }
-        const compiler = route.validatorCompiler ?? this.validatorCompiler
-        return {
-          ...exposedRoute({ ...route, url }, router, this.getSchemas()),
-          keepsToSchema: settings.trustSerializer || (!writesWithoutSchema(this) && writesAsFastify(route.serializerCompiler ?? this.serializerCompiler)),
-          fillsDefaults: fillsDefaults(compiler),
-          queryParser: parser,
-          // With attachValidation the handler decides, whatever the validator says.
-          ...route.attachValidation !== true && { accepts: acceptanceOf(querystring ?? query, compiler) }
-        }
-      })
-    } else if (hasTagLike(route, settings)) {
-      nearlyTagged.push(labelOf(route))
-    }
+    if (url === settings.path && [route.method].flat().includes('POST')) endpoint = route
+    const mark = isExposed(route, settings) ? {} : undefined
+    const isMarked = markRoute(route, mark)
+    if (mark !== undefined) candidates.push({ scope: this, label: labelOf(route), url, route, mark, isMarked })
+    else if (hasTagLike(route, settings)) nearlyTagged.push(labelOf(route))
   })
-  carryOver(app)
-  mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings, routerAtReady)))
+  guardCalls(app)
+  shareRequestIds(app)
+  mountEndpoint(app, served(settings, () => tools, toolCaller(app, settings)))
   app.addHook('onReady', async () => {
-    warnOf({ nearlyTagged, routes: routes.length }, app, settings)
-    const mismatch = settings.canUse === undefined ? policyWarning(endpoint, exposed) : undefined
+    warnOf({ nearlyTagged, routes: candidates.length }, app, settings)
+    const mismatch = settings.canUse === undefined ? policyWarning(endpoint, candidates.map(({ label, route }) => [label, route])) : undefined
     if (mismatch !== undefined) app.log.warn({ tools: mismatch.tools }, mismatch.message)
-    const tooEarly = seen?.filter((route) => isExposed(route, settings)).map(labelOf)
-    if (tooEarly !== undefined && tooEarly.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(tooEarly.join(', '))
-    if (seen === undefined) {
-      const late = earlier.filter((route) => isMissed(app.prefix, route)).map(({ label }) => label)
-      if (routes.length === 0 && late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
-      // Nothing tells whether they are tagged.
-      if (late.length > 0) app.log.info({ routes: late }, 'registered before mcp-from-routes, so not tools even if tagged')
-    }
-    const router = routerAtReady()
-    const parser = queryParser((query) => Object(app.findRoute({ method: 'POST', url: `${app.prefix}${settings.path}?${query}`, constraints: {} })?.searchParams) as Record<string, unknown>)
-    const { errors, ...read } = toolsFromRoutes(routes.map((route) => route(router, parser)), settings)
-    // A call is routed by all routes there are, and the hook was shown none of those before it, nor of those outside of
-    // the plugin's scope. Those it was shown are better known from it: the tree mixes up the names of parameters.
-    const printed = isRoot(app) ? earlier : printedRoutes(app)
-    errors.push(...twinErrors(read.tools.values(), [...unseenRoutes(printed, addresses, router), ...addresses], router))
-    if (errors.length > 0) throw joined(errors)
-    tools = read.tools
+    const late = earlier?.filter((route) => isExposed(route, settings)).map(labelOf) ?? []
+    if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
+    if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
+    tools = toolsFromRoutes(candidates, probes, queryParserOf(app, settings), settings)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 }
 
-/** The tools by name, in the order of their names, and what is wrong with the other routes. */
-function toolsFromRoutes (routes: readonly ExposedRoute[], settings: Settings): { tools: ReadonlyMap<string, Tool>, errors: FastifyError[] } {
+/** A tagged route. Its schemas are read when the application is ready: they may be added or completed later. */
+interface Candidate {
+  readonly scope: FastifyInstance
+  readonly label: string
+  readonly url: string
+  readonly route: RouteOptions
+  readonly mark: Mark
+  readonly isMarked: () => boolean
+}
+
+/**
+ * The tools by name, in the order of their names.
+ * @throws what is wrong with the routes that cannot be tools
+ */
+function toolsFromRoutes (candidates: readonly Candidate[], probes: Probes, parser: QueryParser, settings: Settings): ReadonlyMap<string, Tool> {
   const resolverOf = sharedResolvers()
   const tools = new Map<string, Tool>()
   const errors: FastifyError[] = []
-  for (const route of routes) {
+  for (const candidate of candidates) {
     try {
+      const route = exposedRoute(candidate, probes, parser, settings)
       const tool = toolFromRoute(route, settings, resolverOf(route.shared))
       const { name } = tool.public
       const other = tools.get(name)
       if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(nameOf(other.public.route), nameOf(tool.public.route), name)
+      if (!candidate.isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(candidate.label, 'an onRoute hook replaced its config. Let the hook keep what is there: route.config = { ...route.config, … }')
+      candidate.mark.tool = tool
       tools.set(name, tool)
     } catch (error) {
       // Anything else is a defect.
@@ -142,7 +124,8 @@ function toolsFromRoutes (routes: readonly ExposedRoute[], settings: Settings): 
       errors.push(error)
     }
   }
-  return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), errors }
+  if (errors.length > 0) throw joined(errors)
+  return new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1))
 }
 
 function isOwnError (error: unknown): error is FastifyError {
@@ -172,55 +155,48 @@ function hasTagLike (route: RouteOptions, { exposedTag }: Settings): boolean {
   return route.method !== 'HEAD' && (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
 }
 
-function exposedRoute (route: RouteOptions, router: Router, shared: Record<string, unknown>): Omit<ExposedRoute, 'keepsToSchema'> {
+function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
+  const { querystring, query } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown }
+  const validator = route.validatorCompiler ?? scope.validatorCompiler
   return {
     method: route.method,
-    url: route.url,
+    url,
     schema: route.schema as FastifySchema,
     config: (route.config ?? {}) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
-    ownConstraint: ownConstraint(router, route.constraints ?? {}),
     websocket: Reflect.get(route, 'websocket') === true,
-    shared
+    shared: scope.getSchemas(),
+    keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.serializerCompiler ?? scope.serializerCompiler, scope),
+    fillsDefaults: probes.fillsDefaults(validator),
+    queryParser,
+    // With attachValidation the handler decides, whatever the validator says.
+    ...route.attachValidation !== true && { accepts: probes.queryAcceptance(querystring ?? query, validator) }
   }
+}
+
+/** Reads query strings as the router does, which has the host's `querystringParser`. */
+function queryParserOf (app: FastifyInstance, { path }: Settings): QueryParser {
+  return queryParser((query) => {
+    const found = Reflect.get(Object(app.findRoute({ method: 'POST', url: `${path}?${query}`, constraints: {} })), 'searchParams')
+    if (typeof found !== 'object' || found === null) throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'findRoute does not return the searchParams')
+    return found as Record<string, unknown>
+  })
 }
 
 /**
- * An inner request has the id of its outer one, so that the host's logs show one call as one. Fastify asks for it
- * when the route is found and before any hook, which is when the request's URL need no longer be kept. It does not
- * ask where the header `requestIdHeader` is forwarded and has an id: hooks from before the plugin then still cannot
- * assign the URL, as the plugin's own, which lets it go, comes after them.
+ * An inner request has the id of its outer one, so that the host's logs show one call as one. Fastify generates none
+ * where the header `requestIdHeader` is forwarded: then both have the id in it.
  */
-function carryOver (app: FastifyInstance): void {
+function shareRequestIds (app: FastifyInstance): void {
+  // Fastify has a getter for it, but no type.
+  const generate: unknown = Reflect.get(app, 'genReqId')
+  if (typeof generate !== 'function') throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'it has no genReqId')
   const set = app.setGenReqId
-  const rewrites = rewritesUrls(app)
   // The host, or a plugin of its own, may set another one later.
   app.setGenReqId = function (generate) {
-    return set.call(this, (raw) => {
-      const parent = parentOf(raw)
-      if (rewrites && parent !== undefined) releaseUrl(raw)
-      return parent?.id ?? generate(raw)
-    })
+    return set.call(this, (raw) => parentOf(raw)?.id ?? generate(raw))
   }
-  // Has a getter, but no type.
-  app.setGenReqId(Reflect.get(app, 'genReqId') as Parameters<typeof set>[0])
-  // Nobody is asked for an id that came in the header `requestIdHeader`.
-  if (rewrites && app.initialConfig.requestIdHeader) {
-    app.addHook('onRequest', (request, _reply, done) => {
-      if (parentOf(request.raw) !== undefined) releaseUrl(request.raw)
-      done()
-    })
-  }
-}
-
-/** Whether nothing is outside of the plugin's scope. Fastify makes an instance for a scope from the one around it. */
-function isRoot (app: FastifyInstance): boolean {
-  return Object.getPrototypeOf(app) === Object.prototype
-}
-
-/** Whether the plugin would have seen a route, had it been there earlier. */
-function isMissed (prefix: string, { urls }: PrintedRoute): boolean {
-  return urls.some((url) => prefix === '' || url === prefix || url.startsWith(`${prefix}/`))
+  app.setGenReqId(generate as Parameters<typeof set>[0])
 }
 
 function labelOf ({ method, url }: Pick<RouteOptions, 'method' | 'url'>): string {

@@ -106,6 +106,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
   #settled = false
+  #headersSent = false
 
   /**
    * @param done - called once, with the response, or with nothing when it was destroyed before its end
@@ -130,9 +131,32 @@ export class LightResponse extends ServerResponse<LightRequest> {
       for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
     }
     for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
-    // What Node keeps the written head in: from here on `headersSent` is true and setHeader throws.
-    Reflect.set(this, '_header', `HTTP/1.1 ${statusCode}\r\n\r\n`)
+    this.#headersSent = true
     return this
+  }
+
+  // A property in Node's types, so that it cannot be an accessor of this class.
+  static {
+    Object.defineProperty(this.prototype, 'headersSent', { get (this: LightResponse) { return this.#headersSent } })
+  }
+
+  override setHeader (name: string, value: number | string | readonly string[]): this {
+    this.#checkUnsent('set')
+    return super.setHeader(name, value)
+  }
+
+  override appendHeader (name: string, value: string | readonly string[]): this {
+    this.#checkUnsent('append')
+    return super.appendHeader(name, value)
+  }
+
+  override removeHeader (name: string): void {
+    this.#checkUnsent('remove')
+    super.removeHeader(name)
+  }
+
+  #checkUnsent (what: string): void {
+    if (this.#headersSent) throw Object.assign(new Error(`Cannot ${what} headers after they are sent to the client`), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
 
   override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {

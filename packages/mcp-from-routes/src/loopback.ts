@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import inject from 'light-my-request'
+import { MCP_FROM_ROUTES_UNSUPPORTED_VERSION } from './errors.ts'
+import { setTarget } from './guard.ts'
+import type { Target } from './guard.ts'
 import { LightRequest, LightResponse, LightSocket } from './light.ts'
 import { PARENT_REQUEST } from './parent.ts'
 import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
-import { keepUrl } from './rewrite.ts'
 import type { Stop } from './stop.ts'
 
 /** Sees each piece of a route's answer as the route writes it, with what is there so far. */
@@ -19,8 +21,8 @@ export interface Exchange {
   readonly stop: Stop
   /** A streamed answer is cut off above so many bytes. */
   readonly maxBytes: number
-  /** Whether the application rewrites URLs, which the request's is to be kept from. */
-  readonly rewrites?: boolean
+  /** Where the request must arrive. Without one it may run any route. */
+  readonly target?: Target
   readonly onChunk?: OnChunk | undefined
 }
 
@@ -31,7 +33,7 @@ export interface Exchange {
 export type Loopback = (app: FastifyInstance, request: InnerRequest, exchange: Exchange) => Promise<InnerResponse | undefined>
 
 /** Hands the router a request and a response that do the least a route needs. */
-export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, rewrites, onChunk }) => new Promise((resolve) => {
+export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, target, onChunk }) => new Promise((resolve) => {
   const socket = new LightSocket(outer.raw.socket)
   const req = new LightRequest(request, outer, socket)
   const res = new LightResponse(req, socket, (response) => {
@@ -42,14 +44,31 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, r
     req.destroy()
     res.destroy()
   })
-  if (rewrites) keepUrl(req)
+  if (target !== undefined) setTarget(req, target)
   app.routing(req, res)
 })
+
+/**
+ * The light response sets properties of Node's own, which only reads some of them.
+ * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_VERSION} where that has not the effect it has now
+ */
+export function checkLoopback (): void {
+  const outer = { raw: { socket: {} } } as FastifyRequest
+  const socket = new LightSocket(outer.raw.socket)
+  const req = new LightRequest({ method: 'GET', url: '/', params: new Map(), headers: {}, body: undefined }, outer, socket)
+  let response: InnerResponse | undefined
+  const res = new LightResponse(req, socket, (written) => { response = written }, 1)
+  res.setHeader('a', 'b').writeHead(201)
+  const sent = [res.headersSent, res.writableEnded]
+  res.end('c')
+  const works = String(sent) === 'true,false' && res.writableEnded && res.writableFinished && String(res.socket) === String(socket) && response?.statusCode === 201 && response.headers.a === 'b' && response.body === 'c'
+  if (!works) throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Node.js', 'a response without a connection cannot be written')
+}
 
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
 /** The same over light-my-request, which is what `app.inject` is: slower, and truer to a socket in its corners. */
-export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, rewrites }) => {
+export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, target }) => {
   if (stop.reason !== undefined) return undefined
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
     Object.defineProperty(req, PARENT_REQUEST, { value: outer })
@@ -61,7 +80,7 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
       res.destroy()
     })
     for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
-    if (rewrites) keepUrl(req)
+    if (target !== undefined) setTarget(req, target)
     app.routing(req, res)
   }
   const payload = body === undefined ? {} : { payload: body }

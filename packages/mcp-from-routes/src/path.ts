@@ -4,8 +4,6 @@ export type PathPart = { readonly text: string } | PathParam
 /** A parameter of a route's path. */
 export interface PathParam {
   readonly param: string
-  /** Its pattern in parentheses, as the router reads it; empty when there is none. */
-  readonly pattern: string
   readonly optional: boolean
 }
 
@@ -30,15 +28,12 @@ export function partsFromPath (path: string): readonly PathPart[] | string {
     const param = NAME.exec(path.slice(i + 1))?.[0]
     if (param === undefined) return 'its path has a parameter without a name'
     i += 1 + param.length
-    const end = path[i] === '(' ? endOfGroup(path, i) : i
-    // The router puts these around every pattern.
-    const pattern = path.slice(i, end).replace(/^\(\^/, '(').replace(/\$\)$/, ')')
-    i = end
+    if (path[i] === '(') i = endOfGroup(path, i)
     const optional = path[i] === '?'
     if (optional) i += 1
     if (text !== '') parts.push({ text })
     text = ''
-    parts.push({ param, pattern, optional })
+    parts.push({ param, optional })
   }
   if (text !== '') parts.push({ text })
   return parts

@@ -1,7 +1,7 @@
 import { parse as parseQuery } from 'node:querystring'
-import type { AcceptsText } from './accepts.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import type { AcceptsString } from './probe.ts'
 import { takesOnly, typesOf } from './types-of.ts'
 
 /** What the host's `querystringParser` makes of a query string, found out by giving it some. */
@@ -61,16 +61,16 @@ export function hasEmptyDefault ({ default: value }: JsonSchema): boolean {
  * @param jsonQuery - whether the host parses JSON before it validates
  * @returns a problem and its remedy, or undefined when they arrive
  */
-export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser: QueryParser, accepts: AcceptsText, jsonQuery: boolean): string | undefined {
+export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser: QueryParser, accepts: AcceptsString, jsonQuery: boolean): string | undefined {
   const isArray = takesOnly('array', types)
   if (isArray && !parser.brackets) {
     if (!parser.repeats) return 'is an array, and the querystringParser of the app reads none. Use one that does, such as qs'
-    if (minItems < 2 && accepts('array', 'x') === false) {
+    if (minItems < 2 && accepts('array') === false) {
       return "is an array, and an array of one element arrives as a string, which the validator refuses. Let the schema turn a string into an array, set coerceTypes: 'array' in ajv.customOptions, or use a querystringParser that reads name[]=x, such as qs"
     }
   }
   const isObject = takesOnly('object', types) || (isArray && takesOnly('object', itemTypes))
-  if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object', '{"b":"x"}') === false) {
+  if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object') === false) {
     return 'holds objects, and the querystringParser of the app reads none. Use one that does, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
   }
   return undefined

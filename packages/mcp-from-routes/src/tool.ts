@@ -1,5 +1,4 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import type { QueryAcceptance } from './accepts.ts'
 import { definitionsOf, followed } from './definitions.ts'
 import {
   MCP_FROM_ROUTES_BAD_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
@@ -16,6 +15,7 @@ import { Overrides } from './overrides.ts'
 import type { ArgumentOverrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
 import type { PathPart } from './path.ts'
+import type { QueryAcceptance } from './probe.ts'
 import { isStreamed } from './progress.ts'
 import { PLAIN_PARSER, queryProblem, queryShape } from './query.ts'
 import type { QueryParser, QueryShape } from './query.ts'
@@ -94,8 +94,8 @@ export interface Tool {
   /** Headers that every call sends. */
   readonly headers: Readonly<Record<string, string>>
   readonly output: ToolOutput | undefined
-  /** What else but method and path leads to the route. */
-  readonly constraints: ExposedRoute['constraints']
+  /** Whether the route has a host constraint. */
+  readonly isForOneHost: boolean
   /** The version constraint of the route, sent along as a header. */
   readonly version: string | undefined
   /** Whether calls go through light-my-request. */
@@ -111,8 +111,6 @@ export interface ExposedRoute {
   readonly schema: FastifySchema
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
-  /** The first of them that is the host's own, so that the plugin cannot meet it. */
-  readonly ownConstraint?: string | undefined
   readonly websocket: boolean
   /** Whether answers are written so that they are as the response schemas say. */
   readonly keepsToSchema: boolean
@@ -191,7 +189,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     queryParser: route.queryParser ?? PLAIN_PARSER,
     headers,
     output,
-    constraints: route.constraints,
+    isForOneHost: route.constraints.host !== undefined,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
     streams: declaresStream(schema.response)
@@ -222,9 +220,10 @@ function methodOf ({ method, url }: ExposedRoute): string {
   return only
 }
 
-function checkRoute (label: string, { config, ownConstraint, websocket }: ExposedRoute): void {
+function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
   if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no answer to return')
   if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
+  const ownConstraint = Object.keys(constraints).find((name) => name !== 'host' && name !== 'version')
   if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${ownConstraint} is not known`)
 }
 

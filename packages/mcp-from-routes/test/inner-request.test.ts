@@ -80,45 +80,17 @@ t.test('a generator that is set after the plugin, or for a plugin of the host, l
 })
 
 for (const loopback of [undefined, 'inject'] as const) {
-  t.test(`rewriteUrl changes requests from outside, and none of a tool's (loopback: ${loopback ?? 'default'})`, async (t) => {
+  t.test(`rewriteUrl can leave inner requests alone, and hooks may assign the URL (loopback: ${loopback ?? 'default'})`, async (t) => {
     const seen: unknown[] = []
-    const { url } = await listen(t, (app) => {
-      const tool = (operationId: string): { schema: Record<string, unknown>, config: { mcp: { loopback?: 'inject' } } } => ({ schema: { operationId, description: 'D.', tags: ['mcp'] }, config: { mcp: loopback === undefined ? {} : { loopback } } })
-      app.addHook('onRequest', async ({ raw }) => {
-        // What @fastify/middie does for a middleware that is used at a path.
-        const kept = raw.url
-        raw.url = '/without-prefix'
-        seen.push([kept, raw.url])
-        raw.url = kept ?? ''
-      })
-      app.get('/:org/items', tool('org_items'), async (request) => ({ org: Reflect.get(Object(request.params), 'org'), url: request.url, originalUrl: request.originalUrl }))
-      app.get('/items', async () => ({ stray: true }))
-      app.get('/plain', tool('plain'), async () => ({ plain: true }))
-    }, {}, { rewriteUrl: ({ url = '' }) => url.startsWith('/api/') ? url.slice(4) : url === '/mcp' ? url : '/nowhere' })
-    t.match(await call(url, 'org_items', { org: 'api' }), { structuredContent: { org: 'api', url: '/api/items', originalUrl: '/api/items' } })
-    t.match(await call(url, 'org_items', { org: 'acme' }), { structuredContent: { org: 'acme' } })
-    t.match(await call(url, 'plain'), { structuredContent: { plain: true } })
-    t.strictSame(seen.filter((_pair, index) => index % 2 === 1), [['/api/items', '/without-prefix'], ['/acme/items', '/without-prefix'], ['/plain', '/without-prefix']])
-    t.match(await (await fetch(new URL('/api/items', url))).json(), { stray: true })
-    t.equal((await fetch(new URL('/acme/items', url))).status, 404)
-  })
-}
-
-for (const loopback of [undefined, 'inject'] as const) {
-  t.test(`nor does what rewriteUrl assigns itself, while hooks may assign the URL (loopback: ${loopback ?? 'default'})`, async (t) => {
-    const seen: unknown[] = []
+    const config = { mcp: loopback === undefined ? {} : { loopback } }
     const app = Fastify({
       requestIdHeader: 'x-request',
-      rewriteUrl (req) {
-        const { url = '' } = req
-        req.url = '/x'
-        req.url = url.replace(/^\/v1/, '')
-        return req.url
-      }
+      rewriteUrl: ({ url = '', [PARENT_REQUEST]: parent }) => parent === undefined ? url.replace(/^\/v1/, '') : url
     })
     t.teardown(() => app.close())
     const hook = (name: string) => async ({ raw }: FastifyRequest): Promise<void> => {
       if (raw[PARENT_REQUEST] === undefined) return
+      // What @fastify/middie does for a middleware that is used at a path.
       const kept = raw.url
       raw.url = `/${name}`
       seen.push([kept, raw.url])
@@ -128,13 +100,15 @@ for (const loopback of [undefined, 'inject'] as const) {
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, forwardHeaders: ['x-request'] })
     app.addHook('onRequest', hook('after'))
     const schema = { operationId: 'own', description: 'D.', tags: ['mcp'] }
-    app.get('/v1/x', { schema, config: { mcp: loopback === undefined ? {} : { loopback } } }, async ({ id, url, originalUrl }) => ({ own: true, id, url, originalUrl }))
+    app.get('/v1/x', { schema, config }, async ({ id, url, originalUrl }) => ({ own: true, id, url, originalUrl }))
+    app.get('/:org/items', { schema: { ...schema, operationId: 'org_items' }, config }, async (request) => ({ org: Reflect.get(Object(request.params), 'org'), url: request.url, originalUrl: request.originalUrl }))
     app.get('/x', async () => ({ stray: true }))
     const url = new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 }))
     t.match(await call(url, 'own'), { structuredContent: { own: true, url: '/v1/x', originalUrl: '/v1/x' } })
     t.strictSame(seen.splice(0), [['/v1/x', '/before the plugin'], ['/v1/x', '/after']])
     t.match(await call(url, 'own', {}, { 'x-request': 'given' }), { structuredContent: { own: true, id: 'given', url: '/v1/x' } })
-    t.strictSame(seen.at(-1), ['/v1/x', '/after'])
+    t.match(await call(url, 'org_items', { org: 'v1' }), { structuredContent: { org: 'v1', url: '/v1/items', originalUrl: '/v1/items' } })
+    t.match(await call(url, 'org_items', { org: 'acme' }), { structuredContent: { org: 'acme' } })
     t.match(await (await fetch(new URL('/v1/x', url))).json(), { stray: true })
   })
 }
@@ -183,47 +157,40 @@ for (const [where, server] of [['the server', { maxParamLength: 5 }], ['its rout
   })
 }
 
-t.test('a route that cannot be told from the tool\'s before a call is refused at boot', async (t) => {
-  const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
-  const boot = async (routes: (app: FastifyInstance) => void): Promise<void> => { await listen(t, routes) }
-  const handler = async (): Promise<string> => 'x'
-  const refused: Array<[string, (app: FastifyInstance) => void, RegExp]> = [
-    ['a twin with a pattern', (app) => app.get('/u/:id', { schema }, handler).get('/u/:id(^\\d+$)', handler), /^GET \/u\/:id cannot be a tool: only the pattern of a parameter tells it from GET \/u\/:id\(\^\\d\+\$\)\. Give the parameters different names/],
-    ['a tool with a pattern', (app) => app.get('/u/:id', handler).get('/u/:id(^\\d+$)', { schema }, handler), /^GET \/u\/:id\(\^\\d\+\$\) cannot be a tool: .* GET \/u\/:id\. Give/],
-    ['a twin of several methods', (app) => app.get('/u/:id', { schema }, handler).route({ method: ['GET', 'POST'], url: '/u/:id(^\\d+$)', handler }), /only the pattern/],
-    ['a twin for another host', (app) => app.get('/u', { schema }, handler).get('/u', { constraints: { host: 'a.example.com' } }, handler), /^GET \/u cannot be a tool: only the host tells it from GET \/u of a\.example\.com\. Give it a path of its own/],
-    ['a tool for one host', (app) => app.get('/u', handler).get('/u', { schema, constraints: { host: 'a.example.com' } }, handler), /of any host/]
-  ]
-  for (const [title, routes, message] of refused) {
-    await t.rejects(boot(routes), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
-  }
-  await boot((app) => app.get('/u/:id', { schema }, handler).get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler))
-})
+const tagged = { operationId: 'x', description: 'D.', tags: ['mcp'] }
+const stray = async (): Promise<string> => 'stray'
+const own = async (): Promise<string> => 'own'
+/** Routes that only a pattern, a host or a method tells apart, and the call for which the other one would run. */
+const twins: Array<[string, (app: FastifyInstance) => unknown, string, Record<string, string>, Record<string, string>?, string?]> = [
+  ['a pattern of alternatives', (app) => app.get('/u/:id(^(a|:b)$)/x', stray).get('/u/:name/y', stray), '/u/:id/x', { id: 'a' }],
+  ['a parameter of several names', (app) => app.get('/u/:id/x', stray).get('/u/:user/y', stray), '/u/:user(^\\d+$)/y', { user: 'a' }],
+  ['the second of two hosts', (app) => app.post('/u', stray).get('/u', { constraints: { host: /b/ } }, stray), '/u', {}, {}, 'b.example.com'],
+  ['a tool for one host', (app) => app.get('/u', stray), '/u', {}, { host: 'a.example.com' }, 'b.example.com'],
+  ['a colon and a percent sign', (app) => app.get('/u::x/a%b/:id(^\\d+$)', stray), '/u::x/a%b/:id', { id: '1' }],
+  ['a router without cases', (app) => app.get('/Users/:id(^\\d+$)', stray), '/Users/:id', { id: '1' }]
+]
 
-t.test('a route that was registered before the plugin cannot be the twin of a tool either', async (t) => {
-  const schema = { operationId: 'get_user', description: 'Get a user.', tags: ['mcp'] }
-  const handler = async (): Promise<string> => 'x'
-  const boot = async (before: (app: FastifyInstance) => void, url: string, server: object = {}): Promise<void> => {
-    const app = Fastify(server)
-    t.teardown(() => app.close())
-    before(app)
-    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-    app.get(url, { schema }, handler)
-    await app.ready()
+for (const [title, routes, path, args, constraints = {}, host = 'a.example.com'] of twins) {
+  for (const when of ['before', 'after'] as const) {
+    t.test(`a call does not run its twin: ${title}, registered ${when} the plugin`, async (t) => {
+      const app = Fastify({ routerOptions: { caseSensitive: title !== 'a router without cases' } })
+      t.teardown(() => app.close())
+      if (when === 'before') routes(app)
+      await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+      app.get(path, { schema: tagged, constraints }, own)
+      if (when === 'after') routes(app)
+      const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: args } }
+      const { result } = (await app.inject({ method: 'POST', url: '/mcp', headers: { host, accept: 'application/json' }, payload })).json<{ result: unknown }>()
+      t.match(result, { isError: true, content: [{ text: /belongs to another route|is not for the host/ }] })
+    })
   }
-  const refused: Array<[string, (app: FastifyInstance) => void, string, object, RegExp]> = [
-    ['a pattern', (app) => app.get('/u/:id(^\\d+$)', handler), '/u/:id', {}, /only the pattern of a parameter tells it from GET \/u\/:id\(\^\\d\+\$\)/],
-    ['a pattern of alternatives', (app) => app.get('/u/:id(^(a|:b)$)/x', handler).get('/u/:name/y', handler), '/u/:id/x', {}, /only the pattern/],
-    ['a parameter of several names', (app) => app.get('/u/:id/x', handler).get('/u/:user/y', handler), '/u/:user(^\\d+$)/y', {}, /tells it from GET \/u\/:user\/y/],
-    ['a host', (app) => app.get('/u', { constraints: { host: 'a.example.com' } }, handler), '/u', {}, /only the host tells it from GET \/u of a\.example\.com/],
-    ['the second of two hosts', (app) => app.post('/u', handler).get('/u', { constraints: { host: /b/ } }, handler), '/u', {}, /of \/b\//],
-    ['a colon and a percent sign', (app) => app.get('/u::x/a%b/:id(^\\d+$)', handler), '/u::x/a%b/:id', {}, /only the pattern/],
-    ['a router without cases', (app) => app.get('/Users/:id(^\\d+$)', handler), '/Users/:id', { routerOptions: { caseSensitive: false } }, /only the pattern/]
-  ]
-  for (const [title, before, url, server, message] of refused) {
-    await t.rejects(boot(before, url, server), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message }, title)
-  }
-  await boot((app) => app.get('/u/:number(^\\d+$)', handler).post('/u/:id(^\\d+$)', handler).get('/u/:id/x', handler).get('/U/:id(^\\d+$)', handler), '/u/:id')
+}
+
+t.test('routes of other names, methods, lengths and cases are no twins', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.get('/u/:id', { schema: tagged }, own).get('/u/:number(^\\d+$)', stray).post('/u/:id(^\\d+$)', stray).get('/u/:id/x', stray).get('/U/:id(^\\d+$)', stray)
+  })
+  t.match(await call(url, 'x', { id: 'a' }), { content: [{ text: 'own' }] })
 })
 
 t.test('host and version constraints are met', async (t) => {

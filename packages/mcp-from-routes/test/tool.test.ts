@@ -8,10 +8,10 @@ import { definitionFor, toolFromRoute } from '../src/tool.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 
-interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, ownConstraint?: string, websocket?: boolean, shared?: Record<string, unknown> }
+interface Route { method?: string | string[], url?: string, schema?: FastifySchema, config?: FastifyContextConfig & { rawBody?: unknown }, constraints?: Record<string, unknown>, websocket?: boolean, shared?: Record<string, unknown> }
 
-function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, ownConstraint, websocket = false, shared = {} }: Route): ExposedRoute {
-  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, ownConstraint, websocket, keepsToSchema: true, fillsDefaults: true, shared }
+function route ({ method = 'GET', url = '/things', schema = {}, config = {}, constraints = {}, websocket = false, shared = {} }: Route): ExposedRoute {
+  return { method, url, schema: { operationId: 'a_tool', description: 'A tool.', tags: ['mcp'], ...schema }, config, constraints, websocket, keepsToSchema: true, fillsDefaults: true, shared }
 }
 
 function toolOf (from: Route): ReturnType<typeof toolFromRoute> {
@@ -222,7 +222,7 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
   { title: 'several methods', from: { method: ['GET', 'POST'] }, code: 'UNSUPPORTED_ROUTE', message: /^GET,POST \/things cannot be a tool: it has several methods/ },
   { title: 'a websocket', from: { websocket: true }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
   { title: 'a hijacked reply that is told of', from: { config: { mcp: { hijack: true } } }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
-  { title: 'an unknown constraint', from: { constraints: { secret: 'x' }, ownConstraint: 'secret' }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
+  { title: 'an unknown constraint', from: { constraints: { secret: 'x' } }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
   { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /^GET \/things cannot be a tool: it requires the header x-tenant\. Add it to forwardHeaders, or give it a value in config\.mcp\.arguments\.headers$/ },
   { title: 'a multipart body', from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } }, code: 'UNSUPPORTED_BODY', message: /^POST \/things cannot be a tool: it takes multipart\/form-data/ },
   { title: 'a body that is never JSON', from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes application\/octet-stream/ },

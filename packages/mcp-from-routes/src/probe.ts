@@ -1,0 +1,151 @@
+import type { FastifyInstance, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { isObject } from './json-schema.ts'
+
+/*
+ * Nothing says what the compilers of the host do, so each is tried once on a small schema.
+ */
+
+type Validator = FastifySchemaCompiler<FastifySchema>
+type Serializer = FastifySerializerCompiler<FastifySchema>
+
+/** Strings that stand for a value of each type. */
+const STRINGS = { array: 'x', object: '{"b":"x"}' } as const
+
+/** Whether a validator takes a string for a value of the type; undefined when that is unknown. */
+export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
+
+/** The same for each query argument of a route, by its name. */
+export type QueryAcceptance = (name: string) => AcceptsString
+
+/** What the compilers of the host do, as far as tools depend on it. */
+export interface Probes {
+  /** Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless `useDefaults` is off. */
+  readonly fillsDefaults: (validator: Validator | undefined) => boolean
+  /** A Standard Schema is tried on the argument itself, any other validator on a schema of the same type. */
+  readonly queryAcceptance: (querystring: unknown, validator: Validator | undefined) => QueryAcceptance
+  /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
+  readonly keepsToSchema: (serializer: Serializer | undefined, scope: FastifyInstance) => boolean
+}
+
+export function probesOf (app: FastifyInstance): Probes {
+  const fills = remembered(fillsIn)
+  const writes = remembered(writesAsFastify)
+  const accepts = remembered((validator: Validator) => ({ array: accepted(validator, 'array'), object: accepted(validator, 'object') }))
+  const hasReplySerializer = replySerializers(app)
+  return {
+    fillsDefaults: (validator) => validator !== undefined && fills(validator),
+    queryAcceptance: (querystring, validator) => (name) => (type) => {
+      const validate = standardValidator(querystring)
+      if (validate !== undefined) return standardAccepts(validate, name, type)
+      return validator === undefined ? undefined : accepts(validator)[type]
+    },
+    // Fastify sets up its own for every route with a response schema.
+    keepsToSchema: (serializer, scope) => !hasReplySerializer(scope) && (serializer === undefined || writes(serializer))
+  }
+}
+
+function remembered<K extends object, V> (read: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, read(key))
+    return known.get(key) as V
+  }
+}
+
+/** Tells the scopes whose responses no schema describes. Calls of `setReplySerializer` before the plugin are not seen. */
+function replySerializers (app: FastifyInstance): (scope: FastifyInstance) => boolean {
+  const key = Symbol('mcp-from-routes.replySerializer')
+  const set = app.setReplySerializer
+  app.setReplySerializer = function (serializer) {
+    // Inner scopes inherit it, as they inherit the serializer.
+    Reflect.set(this, key, true)
+    return set.call(this, serializer)
+  }
+  return (scope) => Reflect.has(scope, key)
+}
+
+const FILLED = { type: 'object', properties: { a: { type: 'string', default: 'x' } }, required: ['a'] }
+
+function fillsIn (compiler: Validator): boolean {
+  const body: { a?: string } = {}
+  try {
+    const validate = compiler({ schema: FILLED as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })
+    validate(body)
+    return body.a === 'x'
+  } catch {
+    // It is for schemas of another kind.
+    return false
+  }
+}
+
+const WRITTEN = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] }
+const LIST = { type: 'array', items: { type: 'string' } }
+/** By default, `largeArrayMechanism` concerns arrays of so many items. */
+const LARGE = 20_000
+
+function writesAsFastify (compiler: Serializer): boolean {
+  const serializer = (schema: object): ReturnType<Serializer> => compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpStatus: '200' })
+  try {
+    const serialize = serializer(WRITTEN)
+    return serialize({ a: 1, b: '2', c: 3 }) === '{"a":"1","b":2}' && !writes(serialize, { b: 2 }) && serializer(LIST)(Array(LARGE).fill(1)).startsWith('["1"')
+  } catch {
+    // It is for schemas of another kind.
+    return false
+  }
+}
+
+/** Whether it writes a response at all: one without a required property must fail. */
+function writes (serialize: (response: unknown) => string, response: unknown): boolean {
+  try {
+    serialize(response)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function accepted (compiler: Validator, type: keyof typeof STRINGS): boolean | undefined {
+  try {
+    const schema = { type: 'object', properties: { a: { type } } }
+    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpPart: 'querystring' })({ a: STRINGS[type] })
+    return result !== false && !(result instanceof Error) && !(isObject(result) && result.error !== undefined)
+  } catch {
+    // It is for schemas of another kind.
+    return undefined
+  }
+}
+
+type StandardValidate = (value: unknown) => unknown
+
+function standardValidator (schema: unknown): StandardValidate | undefined {
+  const standard: unknown = typeof schema === 'object' || typeof schema === 'function' ? Reflect.get(schema ?? {}, '~standard') : undefined
+  const validate: unknown = isObject(standard) ? standard.validate : undefined
+  return typeof validate === 'function' ? (value) => validate.call(standard, value) as unknown : undefined
+}
+
+function standardAccepts (validate: StandardValidate, name: string, type: keyof typeof STRINGS): boolean | undefined {
+  const shaped = refuses(validate, name, type === 'array' ? ['x'] : {})
+  // A schema that refuses the right type as well says nothing about the type.
+  if (shaped !== false) return undefined
+  const refused = refuses(validate, name, STRINGS[type])
+  return refused === undefined ? undefined : !refused
+}
+
+/**
+ * Whether a value is refused as a whole: not for one of its elements, nor for other arguments.
+ * @see [Standard Schema](https://standardschema.dev/schema) for the issues
+ */
+function refuses (validate: StandardValidate, name: string, value: unknown): boolean | undefined {
+  try {
+    const result = validate({ [name]: value })
+    if (!isObject(result) || result instanceof Promise) return undefined
+    const issues: unknown[] = Array.isArray(result.issues) ? result.issues : []
+    return issues.some((issue) => {
+      const path: unknown = Object(issue).path
+      const [first] = Array.isArray(path) && path.length === 1 ? path : []
+      return first === name || (isObject(first) && first.key === name)
+    })
+  } catch {
+    return undefined
+  }
+}
