@@ -2,14 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { warnIfClosed } from './closed.ts'
-import { compileNothing } from './compilers.ts'
-import { cors } from './cors.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
 import { settingsFromOptions, type OAuthDiscoveryShimOptions } from './options.ts'
 import { identityProvider } from './provider.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
+import { compileNothing, cors } from './scope.ts'
 
 export * from './errors.ts'
 export type { OAuthDiscoveryShimOptions } from './options.ts'
@@ -19,7 +18,7 @@ export type { ProviderMetadata } from './provider-metadata.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * The `WWW-Authenticate` value for a 401 of the MCP endpoint when no credential was presented:
+     * The `WWW-Authenticate` value for a 401 of the MCP endpoint to a request without credentials:
      * `Bearer resource_metadata="…", scope="…"` ([RFC 9728 §5.1](https://www.rfc-editor.org/rfc/rfc9728#section-5.1)).
      */
     readonly oauthChallenge: string
@@ -27,8 +26,8 @@ declare module 'fastify' {
 }
 
 /**
- * Serves the documents by which an MCP client that knows only the URL of the MCP endpoint finds
- * the identity provider's sign-in page, and hands it the one client registered there.
+ * Serves the documents through which an MCP client that knows only the URL of the MCP endpoint finds
+ * the identity provider's sign-in page, and registers it as the one client that exists there.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
  * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
@@ -40,9 +39,9 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   const provider = identityProvider(settings, app.log)
 
   app.decorate('oauthChallenge', challenge(settings))
-  // the first clients shall find the document, and a provider that hangs shall stop nobody: the boot waits
-  // for the reading, but not until Fastify gives it up. The reading goes on
-  app.addHook('onReady', async () => { await Promise.race([provider.start(), setTimeout(patience(app, settings.timeout), undefined, { ref: false })]) })
+  // startup waits for the document, so that the first clients find it, but less than Fastify's pluginTimeout: a
+  // provider that hangs must not stop the server. The read goes on in the background
+  app.addHook('onReady', async () => { await Promise.race([provider.start(), setTimeout(startupWait(app, settings.timeout), undefined, { ref: false })]) })
   app.addHook('onListen', async () => await warnIfClosed(app))
   app.addHook('onClose', async () => provider.stop())
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
@@ -67,7 +66,7 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
     // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
     scope.get('/.well-known/oauth-protected-resource', { config, schema: schemas.protectedResource }, resource(rootResource(settings)))
     if (mcpPath !== '') {
-      // '/' under a prefix is also the prefix alone: a client that was given /mcp/ keeps the slash
+      // '/' under a prefix also serves the prefix alone: a client that was given /mcp/ keeps the slash
       await scope.register(async own => {
         own.get('/', { config, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
       }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
@@ -82,8 +81,8 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       scope.get('/oauth/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
     }
 
-    // RFC 7591 §3. The body is nobody's business here, so none within the host's bodyLimit may fail: without a media
-    // type Fastify has nothing to judge. It counts the bytes only of a body that it reads for the parser
+    // RFC 7591 §3. The body is ignored, so none within the host's bodyLimit may fail: without a media type Fastify
+    // validates nothing. The parser makes Fastify read the body and count its bytes
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => { done(null) })
     scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
@@ -91,14 +90,14 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       if (clientId !== '') return reply.code(201).send(registration(settings))
       const { statusCode = 503, code, message } = new OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID()
-      // RFC 6749 §5.2 wants a code of OAuth's own under `error`, where Fastify has the status text
+      // RFC 6749 §5.2 requires a code of OAuth's own under `error`, where Fastify has the status text
       return reply.code(statusCode).send({ statusCode, code, error: 'temporarily_unavailable', message, error_description: message })
     })
   })
 }
 
-/** How long the boot waits for the document, in milliseconds: at most half of what Fastify gives each of its steps, where 0 is any time. */
-function patience ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, timeout: number): number {
+/** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
+function startupWait ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, timeout: number): number {
   return pluginTimeout === 0 ? timeout : Math.min(timeout, pluginTimeout / 2)
 }
 

@@ -27,7 +27,7 @@ export interface AuthorizationServerMetadata extends ProviderMetadata {
 }
 
 /**
- * What every registration is answered with.
+ * The response to every registration.
  *
  * @see [RFC 7591 §3.2.1](https://www.rfc-editor.org/rfc/rfc7591#section-3.2.1)
  */
@@ -42,15 +42,15 @@ export interface ClientRegistration {
 
 type Site = Pick<Settings, 'publicBaseUrl' | 'mcpPath'>
 
-/** `$B/mcp`, or `$B` on a server without an MCP endpoint. No slash at its end: clients refuse a resource that is longer than the URL they were given. */
+/** `$B/mcp`, or `$B` on a server without an MCP endpoint. No slash at the end: clients reject a resource that is longer than the URL they were given. */
 const resource = ({ publicBaseUrl, mcpPath }: Site): string => `${publicBaseUrl}${mcpPath}`
 
-/** The document at the root, as the service's contract has it: the authorization server is this origin. */
+/** The document at the root: the authorization server is this origin. */
 export function rootResource (settings: Settings): ProtectedResourceMetadata {
   return protectedResource(settings, settings.publicBaseUrl)
 }
 
-/** The document at the path-suffixed URL, which clients ask for first; its server's issuer is the server's own URL. */
+/** The document at the path-suffixed URL, which clients request first: the authorization server's issuer equals its URL. */
 export function pathResource (settings: Settings): ProtectedResourceMetadata {
   return protectedResource(settings, settings.strictDiscovery === 'path' ? ownIssuer(settings) : settings.publicBaseUrl)
 }
@@ -65,12 +65,12 @@ function protectedResource (settings: Settings, authorizationServer: string): Pr
   }
 }
 
-/** The identity provider's document under its own issuer, plus registration, plus what clients miss in it. */
+/** The identity provider's document under its own issuer, plus registration, plus members that clients require. */
 export function rootServer (provider: ProviderMetadata, settings: Settings): AuthorizationServerMetadata {
   const {
     registration_endpoint: _registration,
-    // for clients with a certificate (RFC 8705 §5), and the one client has none: its auth method is `none`, and its
-    // registration does not ask for certificate-bound tokens (§3.4)
+    // for clients with a certificate (RFC 8705 §5), which the one client has not: its auth method is `none`, and its
+    // registration does not request certificate-bound tokens (§3.4)
     mtls_endpoint_aliases: _mtls,
     ...rest
   } = provider
@@ -85,13 +85,13 @@ export function rootServer (provider: ProviderMetadata, settings: Settings): Aut
   }
 }
 
-/** The same under the issuer `$B/oauth`, without the promises that hold only for the provider's own issuer. */
+/** The same document under the issuer `$B/oauth`, without members that are true only of the provider's own issuer. */
 export function pathServer (provider: ProviderMetadata, settings: Settings): AuthorizationServerMetadata {
   const {
-    // a client told to expect `iss` compares it with this document's issuer (RFC 9207), and it is another
+    // a client that expects `iss` compares it with this document's issuer (RFC 9207), which differs
     authorization_response_iss_parameter_supported: _iss,
     client_id_metadata_document_supported: _cimd,
-    // signed values win over plain ones (RFC 8414 §2.1), and the issuer is among them
+    // signed values override plain ones (RFC 8414 §2.1), and the issuer is one of them
     signed_metadata: _signed,
     ...rest
   } = rootServer(provider, settings)
@@ -100,7 +100,7 @@ export function pathServer (provider: ProviderMetadata, settings: Settings): Aut
 
 const ownIssuer = ({ publicBaseUrl }: Site): string => `${publicBaseUrl}${oauth}`
 
-/** The one client there is, whoever asks. Auth method `none`: it has no secret. */
+/** The same client for every request. Auth method `none`: it has no secret. */
 export function registration ({ clientId, redirectUris, scopes }: Settings): ClientRegistration {
   return {
     client_id: clientId,
@@ -113,7 +113,7 @@ export function registration ({ clientId, redirectUris, scopes }: Settings): Cli
 }
 
 /**
- * The `WWW-Authenticate` value of a 401 without credentials, which leads clients to the documents.
+ * The `WWW-Authenticate` value of a 401 to a request without credentials: it leads clients to the documents.
  *
  * @see [RFC 9728 §5.1](https://www.rfc-editor.org/rfc/rfc9728#section-5.1)
  */

@@ -1,59 +1,59 @@
 import type { FastifyContextConfig } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
 
-/** What the plugin needs to know. Wrong values, and names that are not here, stop the boot. */
+/** The options of the plugin. A wrong value or an unknown name is an error at startup. */
 export interface OAuthDiscoveryShimOptions {
   /**
    * Origin under which clients reach this server, such as `https://shop.example.com`. Every URL
    * in every document is built from it, never from `Host` or `X-Forwarded-*`. A trailing slash is
-   * dropped; a path, query or fragment is refused, because well-known documents live at the origin.
+   * dropped; a path, query or fragment is rejected, because well-known documents live at the origin.
    */
   readonly publicBaseUrl: string
   /**
-   * Issuer of the identity provider, compared with its document character by character.
+   * Issuer of the identity provider; must equal the one in its document character by character.
    * `https`, or `http` on loopback.
    */
   readonly issuer: string
   /**
-   * Id of the public client registered by hand at the identity provider; every client that
-   * registers is given this one. Empty: no registration is advertised and registering answers 503.
+   * Id of the public client that you registered at the identity provider; every client that registers gets this
+   * id. Empty: registration is not advertised and returns 503.
    */
   readonly clientId: string
   /**
-   * Path of the MCP endpoint, without a slash at its end. `false`: this server has none, and the resource is the whole
+   * Path of the MCP endpoint, without a trailing slash. `false`: this server has none, and the resource is the whole
    * server. Default `/mcp`.
    */
   readonly mcpPath?: string | false
   /**
-   * Callback URLs that the identity provider has for `clientId`; registration answers them as they
-   * are. Default `http://localhost:7777/callback` and `http://127.0.0.1:7777/callback`.
+   * Callback URLs registered at the identity provider for `clientId`; registration returns them unchanged.
+   * Default `http://localhost:7777/callback` and `http://127.0.0.1:7777/callback`.
    */
   readonly redirectUris?: readonly string[]
-  /** Scopes that `clientId` may ask for. Default `openid`, `email`, `profile`. */
+  /** Scopes that `clientId` may request. Default `openid`, `email`, `profile`. */
   readonly scopes?: readonly string[]
-  /** Name of this server for people, shown by some clients. Default: none. */
+  /** Name of this server that some clients show to people. Default: none. */
   readonly resourceName?: string
   /**
-   * `path` (default) adds a second pair of documents at the path-suffixed URLs, whose issuer equals
-   * the authorization server's URL, as clients that check [RFC 8414 §3.3](https://www.rfc-editor.org/rfc/rfc8414#section-3.3)
-   * demand. `off` serves only documents that carry the identity provider's own issuer.
+   * `path` (default) adds a second pair of documents at the path-suffixed URLs, whose issuer equals the authorization
+   * server's URL, for clients that check [RFC 8414 §3.3](https://www.rfc-editor.org/rfc/rfc8414#section-3.3).
+   * `off` serves only documents with the identity provider's own issuer.
    */
   readonly strictDiscovery?: 'path' | 'off'
   /**
-   * Says `code_challenge_methods_supported: ["S256"]` where the identity provider's document says
-   * nothing about it; Amazon Cognito's does not. Turn it off for a provider without PKCE. Default `true`.
+   * Adds `code_challenge_methods_supported: ["S256"]` if the identity provider's document lacks it, as Amazon
+   * Cognito's does. Turn it off for a provider without PKCE. Default `true`.
    */
   readonly advertisePkce?: boolean
   /**
-   * Longest wait for the identity provider's document, in milliseconds. The boot waits for the first one, but
-   * no longer than half of Fastify's `pluginTimeout`. Default 3000.
+   * How long a read of the identity provider's document may take, in milliseconds. Startup waits for the first one,
+   * at most half of Fastify's `pluginTimeout`. Default 3000.
    */
   readonly timeout?: number
   /** Time between two reads of the identity provider's document, in milliseconds. Default 3600000, one hour. */
   readonly refreshInterval?: number
   /**
-   * Route `config` of every route of this plugin, for plugins of the host that read it: an
-   * authentication policy that must know these routes are public, a rate limit. Default `{}`.
+   * Route `config` of every route of this plugin, for the host's plugins that read it, such as authentication (these
+   * routes must be public) or a rate limit. Default `{}`.
    */
   readonly config?: FastifyContextConfig
 }
@@ -67,7 +67,7 @@ export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'reso
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** `https`, or `http` on loopback: what may be handed to a client as an endpoint. */
+/** `https`, or `http` on loopback: the URLs that clients may be sent to. */
 export function isSafeUrl (value: unknown): value is string {
   if (typeof value !== 'string' || !URL.canParse(value)) return false
   const { protocol, hostname } = new URL(value)
@@ -75,8 +75,8 @@ export function isSafeUrl (value: unknown): value is string {
 }
 
 /**
- * The settings that options mean. They come from JavaScript and from the environment too, where no compiler looks at
- * them. Defaults are for what is left out: null is a value, and a wrong one.
+ * Checks the options and fills in defaults. Options come from JavaScript and the environment too, where no compiler
+ * checks them. A default replaces undefined only: null is a wrong value.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
@@ -94,7 +94,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     config = {},
     ...rest
   } = options
-  // Fastify passes on what it was given for itself
+  // Fastify passes its own registration options on
   const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
 
   for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
@@ -103,7 +103,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
   must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
   must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment, as strings')
-  // RFC 6749 §3.3: what a scope token may be made of; the challenge quotes it
+  // RFC 6749 §3.3: the characters of a scope token; the challenge quotes it
   must(isFilled(scopes) && scopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
   must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
   must(['path', 'off'].includes(strictDiscovery), 'strictDiscovery must be path or off')
@@ -143,7 +143,7 @@ function hasUser (url: string): boolean {
   return username !== '' || password !== ''
 }
 
-/** A path that is the same when it is part of a URL: `/..` would be gone. */
+/** A path that a URL keeps as it is: `/..` would disappear. */
 function isPath (value: string): boolean {
   return typeof value === 'string' && /^(\/[\w.~-]+)+$/.test(value) && new URL(value, 'http://localhost').pathname === value
 }
@@ -156,7 +156,7 @@ function isCallback (value: string): boolean {
   return URL.canParse(value) && !value.includes('#') && new URL(value).protocol !== 'javascript:'
 }
 
-// setTimeout takes a longer wait for none at all, and AbortSignal.timeout takes no fraction
+// setTimeout treats a longer wait as none, and AbortSignal.timeout rejects fractions
 function isDuration (value: number): boolean {
   return Number.isSafeInteger(value) && value > 0 && value < 2 ** 31
 }

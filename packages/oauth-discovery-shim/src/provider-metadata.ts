@@ -2,8 +2,8 @@ import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
 import { isSafeUrl } from './options.ts'
 
 /**
- * The identity provider's own document, checked as far as clients depend on it; every other member
- * is passed on as it came.
+ * The identity provider's own document. The members that clients depend on are checked; every other member is passed
+ * on unchanged.
  *
  * @see [OpenID Connect Discovery 1.0 §3](https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata)
  */
@@ -19,8 +19,8 @@ export interface ProviderMetadata {
 }
 
 /**
- * Reads the identity provider's document. Members that no client should act on are left out: an
- * endpoint that is not `https` (or `http` on loopback), and `null`, on which clients stumble.
+ * Parses the identity provider's document. Drops members that no client should use: endpoints that are not `https` (or
+ * `http` on loopback), and `null`, which some clients cannot parse.
  *
  * @param text the body as received
  * @param issuer the issuer it must carry
@@ -31,12 +31,12 @@ export function providerMetadataFromText (text: string, issuer: string): Provide
   const lists = ['token_endpoint_auth_methods_supported', 'grant_types_supported', 'code_challenge_methods_supported']
 
   // OpenID Connect Discovery 1.0 §4.3: character by character, or another provider could answer for this one
-  must(document['issuer'] === issuer, `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)}, configured is "${issuer}"`)
+  must(document['issuer'] === issuer, `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)} instead of "${issuer}"`)
   for (const name of ['authorization_endpoint', 'token_endpoint']) {
     must(isSafeUrl(document[name]), `${name} must be an https URL, or http on loopback`)
   }
   const types = document['response_types_supported']
-  must(isStrings(types) && types.includes('code'), 'response_types_supported must hold code')
+  must(isStrings(types) && types.includes('code'), 'response_types_supported must contain code')
   for (const name of lists) {
     must(document[name] == null || isStrings(document[name]), `${name} must be a list of strings`)
   }
@@ -48,7 +48,7 @@ export function providerMetadataFromText (text: string, issuer: string): Provide
 function objectFromText (text: string): Record<string, unknown> {
   let value: unknown
   try {
-    // a member of that name would be passed on to clients, some of which assign what they parse
+    // otherwise it would be passed on to clients, some of which assign parsed members to objects
     value = JSON.parse(text, (key, member) => key === '__proto__' ? undefined : member)
   } catch {
     throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT('it is not JSON')

@@ -3,23 +3,23 @@ import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
 import { providerMetadataFromText, type ProviderMetadata } from './provider-metadata.ts'
 import type { Settings } from './options.ts'
 
-/** A discovery document is a few kilobytes; a larger one is not read to its end. */
+/** In bytes; a discovery document has a few thousand. */
 const largestDocument = 256 * 1024
 const firstRetry = 1_000
 const longestRetry = 60_000
 
-/** The identity provider's document, kept fresh. */
+/** The identity provider's document, refreshed in the background. */
 export interface Provider {
-  /** The last good copy; `undefined` until there was one. */
+  /** The last good copy; `undefined` until there is one. */
   metadata (): ProviderMetadata | undefined
   /** Whole seconds until the next attempt to read it, at least 1. */
   retryAfter (): number
-  /** Reads it once, then keeps reading in the background. Never rejects. */
+  /** Reads it once, then refreshes it in the background. Never rejects. */
   start (): Promise<void>
   stop (): void
 }
 
-/** Reads the document at start, again after each `refreshInterval`, and sooner after a failure. */
+/** Reads the document at startup, after each `refreshInterval`, and sooner after a failure. */
 export function identityProvider (
   { issuer, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'timeout' | 'refreshInterval'>,
   log: FastifyBaseLogger
@@ -39,8 +39,8 @@ export function identityProvider (
     } catch (err) {
       failures += 1
       if (!closing.signal.aborted) {
-        if (metadata) log.warn({ err, url }, 'identity provider not read: its last good document is kept')
-        else log.error({ err, url }, 'identity provider not read: clients cannot sign in yet')
+        if (metadata) log.warn({ err, url }, 'the identity provider could not be read: its last good document stays in use')
+        else log.error({ err, url }, 'the identity provider could not be read: clients cannot sign in yet')
       }
     }
     if (closing.signal.aborted) return
@@ -61,11 +61,11 @@ export function identityProvider (
 }
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
-  // not followed: a redirect would let the provider's host choose what this server connects to
+  // not followed: a redirect could make this server connect to any host
   const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
-    throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it was answered with status ${response.status}`)
+    throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`reading it returned ${response.status}`)
   }
   const chunks: Uint8Array[] = []
   let size = 0

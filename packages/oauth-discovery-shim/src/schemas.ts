@@ -11,7 +11,7 @@ const problem = {
   }
 } as const
 
-/** A browser's preflight; part of every path, and nothing a reader of the API needs to see. */
+/** A browser's preflight: every path has one, and no reader of the API needs to see it. */
 export const preflight = { hide: true, response: { 204: { type: 'null' } } } as const
 
 export const protectedResource = {
@@ -59,7 +59,7 @@ export const authorizationServer = {
 export const registration = {
   operationId: 'register_oauth_client',
   summary: 'Register a client',
-  description: 'Every client is given the one client registered at the identity provider (RFC 7591). The body is ignored; one that is larger than the server reads gets 413.',
+  description: 'Returns the one client registered at the identity provider (RFC 7591). The body is ignored; one over the server\'s limit gets 413.',
   tags: ['oauth discovery'],
   response: {
     201: {
@@ -79,6 +79,6 @@ export const registration = {
   }
 } as const
 
-/** The same document at another address. */
+/** The same document at another URL. */
 export const alias = <Schema extends { readonly response: object }>({ response }: Schema): { readonly hide: true, readonly response: Schema['response'] } =>
   ({ hide: true, response })

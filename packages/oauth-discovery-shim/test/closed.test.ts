@@ -20,7 +20,7 @@ async function warningsOf (t: Test, close: (app: FastifyInstance) => void, optio
 }
 
 const warning = (status: number): string => `GET /.well-known/oauth-protected-resource without credentials returns ${status}: MCP clients cannot find the sign-in page. ` +
-  'Exempt the routes of oauth-discovery-shim from your authentication, by the route config that its option config sets'
+  'Exempt the routes of oauth-discovery-shim from your authentication, through the route config that its option config sets'
 
 t.test('documents that the app closes to clients without credentials are warned of when it listens', async t => {
   for (const status of [401, 403, 302]) {

@@ -176,29 +176,29 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
     ['307', url => url === '/mcp' ? [307, '/mcp/'] : undefined, () => undefined],
     ['308', (url, baseUrl) => url === '/mcp' ? [308, `${baseUrl}/mcp/`] : undefined, () => undefined],
     ['five of them', url => hops(url, 5), () => undefined],
-    ['six of them', url => hops(url, 6), baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 307 instead of 401` })],
+    ['six of them', url => hops(url, 6), baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
     ['302 from a POST', url => url === '/mcp' ? [302, '/mcp/'] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 302 instead of 401` })],
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 302 instead of 401` })],
     ['with a user', (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('//', '//user@')}/mcp/`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp answers 307 instead of 401` })],
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
     ['to another origin', (url, baseUrl) => url === '/mcp' ? [307, `${other(baseUrl).replace('//', '//user:secret@')}/mcp/?token=secret`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow to another origin` })],
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow redirects to another origin` })],
     ['to another origin, at the second step', (url, baseUrl) => url === '/mcp' ? [307, '/mcp/'] : url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow to another origin` })],
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to another origin` })],
     ['documents', url => isDocument(url) && !url.endsWith('/') ? [301, `${url}/`] : undefined, () => undefined],
     ['documents to another origin', (url, baseUrl) => isDocument(url) ? [301, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
       reason: 'challenge',
-      detail: `the 401 leads to ${baseUrl}/.well-known/oauth-protected-resource/mcp, where there is no document: ` +
-        `it redirects to ${other(baseUrl)}/.well-known/oauth-protected-resource/mcp, and clients do not follow to another origin`
+      detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which ` +
+        `redirects to ${other(baseUrl)}/.well-known/oauth-protected-resource/mcp, and clients do not follow redirects to another origin`
     })],
     ['metadata to another origin', (url, baseUrl) => url.includes('/oauth-authorization-server/') ? [302, `${other(baseUrl)}${url}`] : isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined, baseUrl => ({
       reason: 'metadata',
-      detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow to another origin`
+      detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow redirects to another origin`
     })],
     ['registration', url => url === '/oauth/register' ? [308, '/oauth/register/'] : undefined, () => undefined],
     ['registration to another origin', (url, baseUrl) => url === '/oauth/register' ? [307, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
       reason: 'registration',
-      detail: `POST ${baseUrl}/oauth/register redirects to ${other(baseUrl)}/oauth/register, and clients do not follow to another origin`
+      detail: `POST ${baseUrl}/oauth/register redirects to ${other(baseUrl)}/oauth/register, and clients do not follow redirects to another origin`
     })]
   ] as const satisfies ReadonlyArray<readonly [string, Redirect, (baseUrl: string) => Verdict['obstacle']]>) {
     const { baseUrl } = await signInWorld(t, { redirect })
@@ -260,7 +260,7 @@ t.test('what a server answers is quoted up to a length', async t => {
   const idp = await serve(t, (_, response) => response.writeHead(302, { location: `/error?error=${'x'.repeat(5000)}` }).end())
   const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` } }))
   const [verdict] = await doctor(url, { only: clients.filter(({ id }) => id === 'sdk-1') })
-  t.strictSame(verdict?.obstacle, { reason: 'provider', detail: `${`the identity provider refuses: ${'x'.repeat(5000)}`.slice(0, 499)}…` })
+  t.strictSame(verdict?.obstacle, { reason: 'provider', detail: `${`the identity provider rejects the request: ${'x'.repeat(5000)}`.slice(0, 499)}…` })
 })
 
 t.test('a public server is tried for a client that runs in the cloud', async t => {
@@ -272,8 +272,8 @@ t.test('the report has one line per client', async t => {
   const { baseUrl, issuer } = await signInWorld(t, { shimOptions: { strictDiscovery: 'off' } })
   t.equal(report(await doctor(baseUrl, { only: clients.slice(0, 3) })), [
     'ok    MCP TypeScript SDK 1.x  reaches the sign-in page',
-    `fail  MCP TypeScript SDK 2.x  issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer}, expected is ${baseUrl}`,
-    `fail  mcp-remote              issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer}, expected is ${baseUrl}`
+    `fail  MCP TypeScript SDK 2.x  issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer} instead of ${baseUrl}`,
+    `fail  mcp-remote              issuer: ${baseUrl}/.well-known/oauth-authorization-server has the issuer ${issuer} instead of ${baseUrl}`
   ].join('\n'))
 })
 
@@ -284,7 +284,7 @@ const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok  \\u000a\\
 t.test('what a server says is not obeyed by the terminal, nor longer than a few lines', async t => {
   const url = await byHand(t, () => ({ server: { issuer: hostile } }))
   t.equal(report(await doctor(url, { only: clients.filter(({ id }) => id === 'sdk-2') })),
-    `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless}, expected is ${url}`)
+    `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless} instead of ${url}`)
   const long = report(await doctor(await byHand(t, () => ({ server: { issuer: 'x'.repeat(100_000) } })), { only: clients.filter(({ id }) => id === 'sdk-2') }))
   t.equal(long.length, 'fail  MCP TypeScript SDK 2.x  issuer: '.length + 500)
 })
@@ -377,7 +377,7 @@ t.test('the command', async t => {
   t.strictSame(plain, {
     code: 1,
     out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n',
-    err: 'warning: over plain http anybody on the way can read and change what the server says; use https\n'
+    err: 'warning: anybody between you and the server can read and change plain http; use https\n'
   }, 'another host than this one, without encryption')
   for (const { code, out, err } of wrong) {
     t.match(err, /^Usage: oauth-discovery-shim doctor \[--private\] <url> \[client…\]/)

@@ -18,27 +18,27 @@ t.test('a document that clients cannot use is refused with the reason', async t 
     ['[]', 'it is not a JSON object'],
     ['null', 'it is not a JSON object'],
     ['"x"', 'it is not a JSON object'],
-    [{}, 'its issuer is undefined, configured is "https://idp.example.com/pool"'],
-    [{ ...good, issuer: `${issuer}/` }, 'its issuer is "https://idp.example.com/pool/", configured is "https://idp.example.com/pool"'],
-    [{ ...good, issuer: 'https://idp.example.com.evil.test/pool' }, 'its issuer is "https://idp.example.com.evil.test/pool", configured is "https://idp.example.com/pool"'],
-    [{ ...good, issuer: [issuer, 'x'] }, 'its issuer is ["https://idp.example.com/pool","x"], configured is "https://idp.example.com/pool"'],
-    [{ ...good, issuer: [issuer] }, 'its issuer is ["https://idp.example.com/pool"], configured is "https://idp.example.com/pool"'],
-    [{ ...good, issuer: 'x'.repeat(10_000) }, `its issuer is "${'x'.repeat(199)}, configured is "https://idp.example.com/pool"`],
+    [{}, 'its issuer is undefined instead of "https://idp.example.com/pool"'],
+    [{ ...good, issuer: `${issuer}/` }, 'its issuer is "https://idp.example.com/pool/" instead of "https://idp.example.com/pool"'],
+    [{ ...good, issuer: 'https://idp.example.com.evil.test/pool' }, 'its issuer is "https://idp.example.com.evil.test/pool" instead of "https://idp.example.com/pool"'],
+    [{ ...good, issuer: [issuer, 'x'] }, 'its issuer is ["https://idp.example.com/pool","x"] instead of "https://idp.example.com/pool"'],
+    [{ ...good, issuer: [issuer] }, 'its issuer is ["https://idp.example.com/pool"] instead of "https://idp.example.com/pool"'],
+    [{ ...good, issuer: 'x'.repeat(10_000) }, `its issuer is "${'x'.repeat(199)} instead of "https://idp.example.com/pool"`],
     [{ ...good, authorization_endpoint: undefined }, 'authorization_endpoint must be an https URL, or http on loopback'],
     [{ ...good, authorization_endpoint: 'javascript:alert(1)' }, 'authorization_endpoint must be an https URL, or http on loopback'],
     [{ ...good, authorization_endpoint: 'http://idp.example.com/authorize' }, 'authorization_endpoint must be an https URL, or http on loopback'],
     [{ ...good, token_endpoint: 'file:///etc/passwd' }, 'token_endpoint must be an https URL, or http on loopback'],
     [{ ...good, token_endpoint: '/token' }, 'token_endpoint must be an https URL, or http on loopback'],
     [{ ...good, token_endpoint: { toString: 'https://x.test' } }, 'token_endpoint must be an https URL, or http on loopback'],
-    [{ ...good, response_types_supported: undefined }, 'response_types_supported must hold code'],
-    [{ ...good, response_types_supported: 'code' }, 'response_types_supported must hold code'],
-    [{ ...good, response_types_supported: ['token'] }, 'response_types_supported must hold code'],
+    [{ ...good, response_types_supported: undefined }, 'response_types_supported must contain code'],
+    [{ ...good, response_types_supported: 'code' }, 'response_types_supported must contain code'],
+    [{ ...good, response_types_supported: ['token'] }, 'response_types_supported must contain code'],
     [{ ...good, grant_types_supported: 'authorization_code' }, 'grant_types_supported must be a list of strings'],
     [{ ...good, token_endpoint_auth_methods_supported: [1] }, 'token_endpoint_auth_methods_supported must be a list of strings'],
     [{ ...good, code_challenge_methods_supported: {} }, 'code_challenge_methods_supported must be a list of strings']
   ] as const) {
     t.throws(() => providerMetadataFromText(typeof text === 'string' ? text : JSON.stringify(text), issuer),
-      { code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT', message: `The identity provider's metadata was refused: ${reason}` }, JSON.stringify(text))
+      { code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT', message: `The identity provider's metadata was rejected: ${reason}` }, JSON.stringify(text))
   }
 })
 

@@ -1,25 +1,25 @@
-/** How one MCP client finds its way, as far as clients differ. */
+/** What distinguishes one MCP client's way to the sign-in page. */
 export interface ClientProfile {
   /** Name for the command line. */
   readonly id: string
   readonly name: string
-  /** With a challenge in the 401: it reads only the document named there, or falls back to the well-known URLs. */
+  /** If the 401 has a challenge: it reads only the document named there, or that first and then the well-known URLs. */
   readonly challenge: 'only' | 'first'
   /** It keeps the slash at the end of the URL it was given when it builds the well-known URL. */
   readonly keepsSlash: boolean
-  /** The documented resource must be the start of the URL it was given, or else it refuses; or it must be the same, or else the document is ignored. */
+  /** `starts`: it stops unless its URL starts with the documented resource. `same`: it ignores a document with another resource. */
   readonly resource: 'starts' | 'same'
   /** It compares the metadata's issuer with the authorization server's URL (RFC 8414 §3.3). */
   readonly checksIssuer: boolean
-  /** It refuses metadata that does not say S256. */
+  /** It rejects metadata without S256. */
   readonly needsPkce: boolean
-  /** It refuses a registration without `redirect_uris`. */
+  /** It rejects a registration without `redirect_uris`. */
   readonly needsRedirectUris: boolean
-  /** When neither challenge nor resource document names scopes it asks for none, or for all the server lists. */
+  /** If neither challenge nor resource document names scopes, it requests none, or all that the server lists. */
   readonly otherwiseScopes: 'none' | 'all'
-  /** Its callback URL; `undefined` where that is not known, and the first registered one is used. */
+  /** Its callback URL; `undefined` if it is not known: the first registered one is used. */
   readonly callback: string | undefined
-  /** It runs in its maker's cloud, so it reaches public servers only. */
+  /** It runs in its maker's cloud, so it reaches only public servers. */
   readonly hosted: boolean
 }
 
@@ -36,8 +36,8 @@ const sdk = {
 } as const
 
 /**
- * The clients the doctor knows. The first three run in this package's tests; Python and VS Code were
- * read in source; what is said of the others is what their users report.
+ * The clients the doctor knows. The first three run in this package's tests; Python's and VS Code's steps were read in
+ * their source; the others are described as their users report them.
  */
 export const clients: readonly ClientProfile[] = [
   { ...sdk, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },

@@ -1,9 +1,9 @@
 import { isSafeUrl } from '../options.ts'
 import type { ClientProfile } from './clients.ts'
-import { outcome, type Answer, type Http } from './http.ts'
+import { outcome, type HttpResponse, type Http } from './http.ts'
 import { isUrl, list, stop, type Json, type Step } from './step.ts'
 
-/** RFC 9728 §3. No document is no obstacle: clients then take the origin for the authorization server. */
+/** RFC 9728 §3. A missing document is no obstacle: clients then use the origin as the authorization server. */
 export async function resourceFor (client: ClientProfile, mcpUrl: string, challengeUrl: string | undefined, http: Http): Promise<Step> {
   const { origin, pathname } = new URL(mcpUrl)
   const path = client.keepsSlash ? pathname : pathname.replace(/\/$/, '')
@@ -17,15 +17,15 @@ export async function resourceFor (client: ClientProfile, mcpUrl: string, challe
     if (document === undefined || !isUrl(document['resource'])) continue
     if (client.resource === 'same') return { found: new URL(document['resource']).href === new URL(mcpUrl).href ? document : {} }
     if (covers(document['resource'], mcpUrl)) return { found: document }
-    return stop('resource', `${url} documents the resource ${document['resource']}, which ${mcpUrl} does not start with`)
+    return stop('resource', `${url} documents the resource ${document['resource']}, but ${mcpUrl} does not start with it`)
   }
   return { found: {} }
 }
 
 function covers (resource: string, mcpUrl: string): boolean {
-  const [documented, asked] = [new URL(resource), new URL(mcpUrl)]
-  return documented.origin === asked.origin && slashed(asked.pathname).startsWith(slashed(documented.pathname)) &&
-    documented.pathname.length <= asked.pathname.length
+  const [documented, requested] = [new URL(resource), new URL(mcpUrl)]
+  return documented.origin === requested.origin && slashed(requested.pathname).startsWith(slashed(documented.pathname)) &&
+    documented.pathname.length <= requested.pathname.length
 }
 
 const slashed = (path: string): string => path.endsWith('/') ? path : `${path}/`
@@ -40,26 +40,26 @@ export async function serverFor (client: ClientProfile, server: string, http: Ht
     `${origin}/.well-known/openid-configuration${path}`,
     ...path ? [`${origin}${path}/.well-known/openid-configuration`] : []
   ]
-  let elsewhere: Answer | undefined
+  let elsewhere: HttpResponse | undefined
   for (const url of candidates) {
-    const answer = await http.get(url)
-    if (answer === undefined || (answer.status >= 500 && answer.status !== 502)) {
-      return stop('metadata', `${url} ${outcome(answer)}`)
+    const response = await http.get(url)
+    if (response === undefined || (response.status >= 500 && response.status !== 502)) {
+      return stop('metadata', `${url} ${outcome(response)}`)
     }
-    if (answer.status === 200) return metadataFault(client, server, answer) ?? { found: answer.json }
-    if (answer.elsewhere !== undefined) elsewhere ??= answer
+    if (response.status === 200) return metadataFault(client, server, response) ?? { found: response.json }
+    if (response.elsewhere !== undefined) elsewhere ??= response
   }
-  return stop('metadata', elsewhere ? `${elsewhere.url} ${outcome(elsewhere)}` : `there is none at ${candidates.join(', ')}`)
+  return stop('metadata', elsewhere ? `${elsewhere.url} ${outcome(elsewhere)}` : `no document at ${candidates.join(', ')}`)
 }
 
-function metadataFault (client: ClientProfile, server: string, { url, json }: Answer): Step | undefined {
+function metadataFault (client: ClientProfile, server: string, { url, json }: HttpResponse): Step | undefined {
   for (const name of ['authorization_endpoint', 'token_endpoint']) {
     if (!isSafeUrl(json[name])) return stop('metadata', `${name} of ${url} is not an https URL`)
   }
   if (!list(json['response_types_supported'])?.includes('code')) return stop('metadata', `${url} does not list the response type code`)
   const issuer = String(json['issuer'])
   if (client.checksIssuer && issuer !== server && `${issuer}/` !== server) {
-    return stop('issuer', `${url} has the issuer ${issuer}, expected is ${server}`)
+    return stop('issuer', `${url} has the issuer ${issuer} instead of ${server}`)
   }
   const methods = list(json['code_challenge_methods_supported'])
   if (methods ? !methods.includes('S256') : client.needsPkce) {
@@ -68,8 +68,8 @@ function metadataFault (client: ClientProfile, server: string, { url, json }: An
   return undefined
 }
 
-/** The JSON object at an address; `undefined` unless it is answered with 200. */
+/** The JSON object at a URL; `undefined` unless the status is 200. */
 export async function documentAt (url: string, http: Http): Promise<Json | undefined> {
-  const answer = await http.get(url)
-  return answer?.status === 200 ? answer.json : undefined
+  const response = await http.get(url)
+  return response?.status === 200 ? response.json : undefined
 }

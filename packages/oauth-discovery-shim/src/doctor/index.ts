@@ -8,41 +8,39 @@ import { walk } from './walk.ts'
 
 export { clients, type ClientProfile, type Obstacle, type Reason }
 
-/** What becomes of one client. */
+/** How far one client gets. */
 export interface Verdict {
   readonly client: ClientProfile
-  /** The first thing that stops it; `undefined` when it reaches the sign-in page. */
+  /** The first thing that stops it; `undefined` if it reaches the sign-in page. */
   readonly obstacle: Obstacle | undefined
 }
 
-/** What to look at, and for whom. */
 export interface DoctorOptions {
-  /** Clients to try. Default: all that are known. */
+  /** Clients to try. Default: all known ones. */
   readonly only?: readonly ClientProfile[]
-  /** Longest wait for one answer, in milliseconds. Default 5000. */
+  /** How long one response may take, in milliseconds. Default 5000. */
   readonly timeout?: number
   /**
-   * Connect to hosts that are not on the internet too: loopback, private and link-local addresses. A public server
-   * must not be able to send the doctor there. Default: only if `url` itself names such a host, by `localhost` or by
-   * its IP address.
+   * Also connect to loopback, private and link-local addresses, where a public server must not be able to send the
+   * doctor. Default: only if `url` itself names such a host, as `localhost` or by its IP address.
    */
   readonly allowPrivate?: boolean
 }
 
 /**
- * Takes the steps of each known MCP client against a running server, as far as the identity
- * provider's sign-in page, and says which clients get there and what stops the others. Nobody signs
- * in; on a server with real dynamic registration each client is registered once.
+ * Takes the steps of each known MCP client against a running server, up to the identity provider's sign-in page, and
+ * reports which clients get there and what stops the others. Nobody signs in. On a server with real dynamic
+ * registration each client is registered once.
  *
  * @param url URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
- * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if the name in `url` is that
- *   of a host that is not on the internet
+ * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, and OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if `url` names a host that is
+ *   not on the internet
  */
 export async function doctor (url: string, { only = clients, timeout = 5_000, allowPrivate }: DoctorOptions = {}): Promise<readonly Verdict[]> {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_URL(url)
   const mcpUrl = new URL(new URL(url).pathname === '/' ? '/mcp' : url, url).href
   const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(mcpUrl))))
-  // one request for all: this first step is the same for every client
+  // one request for all clients: this first step is the same for each
   const endpoint = await net.post(mcpUrl, {
     jsonrpc: '2.0',
     id: 1,
@@ -54,7 +52,7 @@ export async function doctor (url: string, { only = clients, timeout = 5_000, al
   return verdicts
 }
 
-/** One line per client: `ok` or `fail`, its name, and why. What the server said is escaped for a terminal. */
+/** One line per client: `ok` or `fail`, its name, and why. Text from the server is escaped for a terminal. */
 export function report (verdicts: readonly Verdict[]): string {
   const width = Math.max(0, ...verdicts.map(({ client }) => client.name.length))
   return verdicts.map(({ client, obstacle }) => [

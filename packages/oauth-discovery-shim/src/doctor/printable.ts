@@ -1,8 +1,8 @@
 const longest = 500
 
 /**
- * What a server said, so that a terminal shows it and does not obey it: control characters (C0, C1, line ends), and
- * those that reorder or hide text, are written as in JSON, `\u001b`. Longer strings are cut.
+ * Escapes a server's text, so that a terminal shows it and does not execute it: control characters (C0, C1, line ends)
+ * and those that reorder or hide text become `\u001b`, as in JSON. Longer strings are truncated.
  */
 export function printable (text: string): string {
   const start = text.length > longest ? `${text.slice(0, longest - 1)}…` : text

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
 
-/** RFC 4291 §2.4 and IANA's registry: what is not in here is no address of a host on the internet. */
+/** RFC 4291 §2.4 and IANA's registry: no host on the internet has an address outside of it. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /** Whether an IP address belongs to a host on the internet: not loopback, private, link-local (metadata services) or reserved. */
@@ -12,23 +12,23 @@ export function isPublic (address: string): boolean {
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(globalUnicast))
 }
 
-/** Whether a URL itself says that its host is not on the internet: `localhost` (RFC 6761 §6.3), or such an IP address. */
+/** Whether a URL itself names a host that is not on the internet: `localhost` (RFC 6761 §6.3), or such an IP address. */
 export function namesPrivateHost ({ hostname }: URL): boolean {
   const address = literalIn(hostname)
   return address === undefined ? /(?:^|\.)localhost\.?$/.test(hostname) : !isPublic(address)
 }
 
 /**
- * The address in a URL, which no name server is asked for.
+ * Checks an IP address in a URL, which is never looked up.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE} unless it is public
  */
-export function demandPublicLiteral ({ hostname }: URL): void {
+export function requirePublicLiteral ({ hostname }: URL): void {
   const address = literalIn(hostname)
   if (address !== undefined && !isPublic(address)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE(hostname, address)
 }
 
-/** Resolves a name for a connection, so that it is this address that is connected to; fails unless all of them are public. */
+/** Resolves a name for a connection, so that the checked address is the one connected to. Fails unless all addresses are public. */
 export const lookupPublic: LookupFunction = (hostname, options, done) => {
   lookup(hostname, options, (error, found, family) => {
     const addresses = error ? [] : [found].flat().map(entry => typeof entry === 'string' ? entry : entry.address)

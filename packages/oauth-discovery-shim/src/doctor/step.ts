@@ -1,11 +1,10 @@
 /**
  * Where a client stops:
- * `unreachable` the server does not answer it; `endpoint` the MCP endpoint does not ask for a sign-in;
- * `challenge` the 401 leads nowhere; `resource` the documented resource is not the URL; `metadata`
- * no usable authorization server metadata; `issuer` it is not the one expected; `pkce` S256 is not
- * promised; `registration` it is given no client id it can use; `scope`, `callback`, `provider` the
- * identity provider refuses what it asks for. `private` the server, which is public, leads to an address that is not;
- * the doctor does not go there.
+ * `unreachable`: the server does not answer it; `endpoint`: the MCP endpoint does not return 401; `challenge`: the 401
+ * names a document that does not exist; `resource`: the documented resource does not match the URL; `metadata`: no usable
+ * authorization server metadata; `issuer`: not the expected one; `pkce`: no S256; `registration`: no usable client id;
+ * `scope`, `callback`, `provider`: the identity provider rejects the request; `private`: the public server leads to an
+ * address that is not public, where the doctor does not go.
  */
 export type Reason = 'unreachable' | 'endpoint' | 'challenge' | 'resource' | 'metadata' | 'issuer' | 'pkce' |
   'registration' | 'scope' | 'callback' | 'provider' | 'private'
@@ -13,7 +12,7 @@ export type Reason = 'unreachable' | 'endpoint' | 'challenge' | 'resource' | 'me
 /** The first thing that stops a client. */
 export interface Obstacle {
   readonly reason: Reason
-  /** What was found and what would have been right, in a sentence. */
+  /** What was found and what was expected, in a sentence. */
   readonly detail: string
 }
 
@@ -22,7 +21,7 @@ export type Step = { readonly found: Json, readonly obstacle?: never } | { reado
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** Characters; a detail quotes what servers answer, at any length. */
+/** In characters: a detail quotes responses, which may have any length. */
 const longestDetail = 500
 
 export function stop (reason: Reason, detail: string): { readonly obstacle: Obstacle } {

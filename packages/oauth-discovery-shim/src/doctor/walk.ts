@@ -2,11 +2,11 @@ import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
 import { callbackIssuer, registrationWith, signInPage } from './authorization.ts'
 import type { ClientProfile } from './clients.ts'
 import { documentAt, resourceFor, serverFor } from './discovery.ts'
-import { outcome, type Answer, type Http } from './http.ts'
+import { outcome, type HttpResponse, type Http } from './http.ts'
 import { first, list, stop, type Obstacle } from './step.ts'
 
-/** Takes the steps of one client from the MCP endpoint's URL to the sign-in page. `undefined`: it gets there. */
-export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
+/** Takes one client's steps from the MCP endpoint's URL to the sign-in page. `undefined` if it gets there. */
+export async function walk (client: ClientProfile, mcpUrl: string, endpoint: HttpResponse | undefined, http: Http): Promise<Obstacle | undefined> {
   try {
     return await steps(client, mcpUrl, endpoint, http)
   } catch (error) {
@@ -15,11 +15,11 @@ export async function walk (client: ClientProfile, mcpUrl: string, endpoint: Ans
   }
 }
 
-async function steps (client: ClientProfile, mcpUrl: string, endpoint: Answer | undefined, http: Http): Promise<Obstacle | undefined> {
+async function steps (client: ClientProfile, mcpUrl: string, endpoint: HttpResponse | undefined, http: Http): Promise<Obstacle | undefined> {
   if (endpoint === undefined) return stop('unreachable', `${mcpUrl} does not answer`).obstacle
-  if (client.hosted && !mcpUrl.startsWith('https:')) return stop('unreachable', 'it runs in the cloud and reaches https servers only').obstacle
+  if (client.hosted && !mcpUrl.startsWith('https:')) return stop('unreachable', 'it runs in the cloud and reaches only https servers').obstacle
   if (endpoint.elsewhere !== undefined) return stop('endpoint', `POST ${mcpUrl} ${outcome(endpoint)}`).obstacle
-  if (endpoint.status !== 401) return stop('endpoint', `POST ${mcpUrl} answers ${endpoint.status} instead of 401`).obstacle
+  if (endpoint.status !== 401) return stop('endpoint', `POST ${mcpUrl} returns ${endpoint.status} instead of 401`).obstacle
 
   const challenge = challengeFrom(endpoint)
   const { found: resource, obstacle: noResource } = await resourceFor(client, mcpUrl, challenge.url, http)
@@ -27,7 +27,7 @@ async function steps (client: ClientProfile, mcpUrl: string, endpoint: Answer | 
 
   const { found: server, obstacle: noServer } = await serverFor(client, first(resource['authorization_servers']) ?? new URL('/', mcpUrl).href, http)
   if (noServer && challenge.url !== undefined && await documentAt(challenge.url, http) === undefined) {
-    return stop('challenge', `the 401 leads to ${challenge.url}, where there is no document: it ${outcome(await http.get(challenge.url))}`).obstacle
+    return stop('challenge', `the 401 names the document ${challenge.url}, which ${outcome(await http.get(challenge.url))}`).obstacle
   }
   if (noServer) return noServer
 
@@ -41,8 +41,8 @@ async function steps (client: ClientProfile, mcpUrl: string, endpoint: Answer | 
   return refusal?.obstacle
 }
 
-/** RFC 9728 §5.1. Clients look at the first scheme only. */
-function challengeFrom ({ headers }: Answer): { url: string | undefined, scope: string | undefined } {
+/** RFC 9728 §5.1. Clients read only the first scheme. */
+function challengeFrom ({ headers }: HttpResponse): { url: string | undefined, scope: string | undefined } {
   const header = headers.get('www-authenticate') ?? ''
   const member = (pattern: RegExp) => /^bearer /i.test(header) ? pattern.exec(header)?.[1] : undefined
   return { url: member(/resource_metadata="([^"]*)"/), scope: member(/scope="([^"]*)"/) }
