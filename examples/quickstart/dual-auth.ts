@@ -10,13 +10,13 @@ await app.register(dualAuth, {
   apiKeys: {
     marker: 'acme',
     peppers: [{ id: '2026-01', secret: PEPPER }],
-    store: memoryStore() // knexStore(knex) from 'dual-auth/knex' keeps keys in PostgreSQL
+    store: memoryStore() // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
   },
   jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
-  // The products are for API keys too. Everything else is for tokens only, unless it says otherwise.
+  // Products accept API keys too. Everything else accepts only tokens, unless its route says otherwise.
   policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
   management: {
-    // Ask your own records here whether this person belongs to this shop.
+    // Check in your own records whether this person belongs to this shop.
     canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
   }
 })

@@ -21,7 +21,7 @@ await app.register(oauthDiscoveryShim, {
 
 const keys = createRemoteJWKSet(new URL(IDP_JWKS_URI))
 
-// stands for your MCP endpoint: whoever has no good token is led to the sign-in page
+// Stands for your MCP endpoint: a request without a valid token leads to the sign-in page.
 app.post<{ Body: { id: number } }>('/mcp', {
   async onRequest ({ headers }, reply) {
     const token = headers.authorization?.replace(/^Bearer /, '') ?? ''

@@ -1,9 +1,13 @@
 import t from 'tap'
 import { readFileSync } from 'node:fs'
-import { bearer } from './build.ts'
+import { bearer, build, PEPPER } from './build.ts'
 import { startIssuer } from './issuer.ts'
+import { fencesOf, quotes } from '../../../test/docs/fences.ts'
+import { apiKeysIn, createPrinterKey, onKeyChange } from '../../../examples/quickstart/dual-auth-postgres.ts'
+import { embeddedDatabase } from './databases.ts'
 
-const root = new URL('../../../', import.meta.url)
+const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const optionsPage = readFileSync(new URL('../../../docs/dual-auth/options.md', import.meta.url), 'utf8')
 
 t.test('the quickstart runs: make a key, use it, see it refused, revoke it', async t => {
   const issuer = await startIssuer()
@@ -25,6 +29,9 @@ t.test('the quickstart runs: make a key, use it, see it refused, revoke it', asy
   const key = { 'x-api-key': plaintext }
   const products = await fetch(`${origin}/shops/shop-1/products`, { headers: key })
   t.strictSame(await products.json(), { products: [], caller: { kind: 'api-key', keyId: id, shopId: 'shop-1', scopes: [] } })
+  const printed = await Promise.all(['shops/shop-1/products', 'shops/shop-2/products', 'orders'].map(async path => (await fetch(`${origin}/${path}`, { headers: key })).text()))
+  const [quoted] = fencesOf(readme).filter(({ info }) => info === 'text')
+  t.ok(quotes(quoted?.text ?? '', printed.join('\n')), 'as the README quotes it')
   t.equal(await status('/shops/shop-2/products', key), 403)
   t.equal(await status('/orders', key), 401)
   t.equal((await fetch(`${origin}/shops/shop-2/api-keys/`, { headers: user })).status, 403)
@@ -32,22 +39,26 @@ t.test('the quickstart runs: make a key, use it, see it refused, revoke it', asy
   t.equal(await status('/shops/shop-1/products', key), 401)
 })
 
-t.test('the program in the README is the quickstart', async t => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const program = readFileSync(new URL('examples/quickstart/dual-auth.ts', root), 'utf8')
-  t.ok(readme.includes(`\`\`\`ts\n${program}\`\`\``))
+t.test('the program for PostgreSQL runs: a command creates a key, and the plugin writes its audit trail', async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await knex.schema.createTable('audit', table => { for (const column of ['action', 'key_id', 'shop_id', 'by']) table.text(column) })
+  const apiKeys = await apiKeysIn(knex, PEPPER.secret)
+  const { key, plaintext } = await createPrinterKey(apiKeys)
+  const { app, issuer } = await build(t, { apiKeys, auth: { policy: () => 'dual', management: { canManage: () => true, onKeyChange: onKeyChange! } } })
+  t.equal((await app.inject({ url: '/shops/shop-1/products', headers: { 'x-api-key': plaintext } })).statusCode, 200)
+  t.equal((await app.inject({ method: 'DELETE', url: `/shops/shop-1/api-keys/${key.id}`, headers: bearer(issuer.user()) })).statusCode, 204)
+  t.match(await knex('audit').select('action', 'key_id', 'shop_id'), [{ action: 'revoke', key_id: key.id, shop_id: 'shop-1' }])
 })
 
-t.test('the README lists every error, with its status, and every option', async t => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+t.test('the README lists every error, with its status, and the page of options every option', async t => {
   const errors = await import('../src/errors.ts')
   for (const [name, Constructor] of Object.entries(errors)) t.match(readme, `\`${name}\` | ${new Constructor().statusCode} |`)
   const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
-  for (const [, name] of options.split('/** API key options, checked')[0]?.matchAll(/^ {2}readonly (\w+)\??:/gm) ?? []) t.match(readme, `${name}\``)
+  for (const [, name] of options.split('/** API key options, checked')[0]?.matchAll(/^ {2}readonly (\w+)\??:/gm) ?? []) t.match(optionsPage, `${name}\``)
 })
 
 t.test('the README says what it is compatible with as package.json does', async t => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   const { peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   for (const [name, range] of Object.entries(peerDependencies)) t.ok(readme.toLowerCase().includes(`${name} ${range}`), `${name} ${range}`)
 })

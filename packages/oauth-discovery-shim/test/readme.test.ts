@@ -56,8 +56,9 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
   await once(child, 'exit')
 })
 
-t.test('every option, error, reason and client is in the README', async t => {
+t.test('every option, error and client is in the README, and every reason in the page about the doctor', async t => {
   const readme = await read('../README.md')
+  const page = await read('../../../docs/oauth-discovery-shim/doctor.md')
   const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
   t.ok(options.length >= 12)
   for (const name of options) t.match(readme, `| \`${name}\` |`)
@@ -66,6 +67,6 @@ t.test('every option, error, reason and client is in the README', async t => {
   for (const name of errors) t.match(readme, `| \`${name}\` |`)
   const reasons = [...(/type Reason = ([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name)
   t.ok(reasons.length >= 11)
-  for (const name of reasons) t.match(readme, `| \`${name}\` |`)
+  for (const name of reasons) t.match(page, `| \`${name}\` |`)
   for (const { name } of clients) t.match(readme, `  ${name}  `)
 })

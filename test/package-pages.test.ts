@@ -1,0 +1,41 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { fencesOf } from './docs/fences.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+/** The anchor of each heading of a page, as GitHub and npm make them. */
+const anchorsOf = (page: string): string[] => [...page.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)]
+  .map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-'))
+
+/** The packages whose README is short and whose depth is in docs/<package>. */
+for (const name of ['dual-auth', 'oauth-discovery-shim']) {
+  const readme = `packages/${name}/README.md`
+  const pages = [readme, ...readdirSync(join(root, 'docs', name)).map((page) => `docs/${name}/${page}`)]
+
+  t.test(`${readme} is at most 150 lines`, async (t) => {
+    t.ok(read(readme).split('\n').length - 1 <= 150, `${read(readme).split('\n').length - 1} lines`)
+  })
+
+  for (const page of pages) {
+    t.test(`${page}: every program is that of a file, and every link leads somewhere`, async (t) => {
+      for (const { info, text, line } of fencesOf(read(page)).filter(({ info }) => info.startsWith('ts'))) {
+        const [, source = ''] = /^ts source="(.+)"$/.exec(info) ?? []
+        t.equal(text, existsSync(join(root, source)) ? read(source) : '', `line ${line} is ${source}`)
+      }
+      for (const [, target = ''] of read(page).replace(/^```[^]*?^```/gm, '').matchAll(/\]\(([^)]+)\)/g)) {
+        if (target.startsWith('https://')) continue
+        const [path = '', anchor] = target.split('#')
+        const file = path === '' ? page : join(dirname(page), path)
+        t.ok(existsSync(join(root, file)), `${page}: ${target}`)
+        if (anchor !== undefined) t.ok(anchorsOf(read(file)).includes(anchor), `${page}: #${anchor}`)
+      }
+    })
+  }
+
+  t.test(`docs/README.md leads to every page about ${name}`, async (t) => {
+    for (const page of pages.slice(1)) t.match(read('docs/README.md'), `](${page.replace('docs/', '')})`)
+  })
+}
