@@ -17,7 +17,7 @@ const KeyListQuery = Type.Object({
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many keys to skip' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_LIST.maxLimit, default: KEY_LIST.defaultLimit, description: 'How many keys to return at most' })),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
-  filter: Type.Optional(Type.String({ description: 'A JSON object; only keys that match all of it. revoked (true or false), q (part of the name or prefix), and any field of a key with a value or a list of values' })),
+  filter: Type.Optional(Type.String({ description: 'A JSON object. Keys must match all of it: revoked (true or false), q (part of the name or prefix) and any field of a key, with a value or a list of values' })),
   sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]. Default: active keys first, then newest first' }))
 })
 
