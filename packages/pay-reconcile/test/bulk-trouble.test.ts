@@ -57,7 +57,7 @@ async function replacedKey (t: Test, world: World): Promise<void> {
   const { standIn, knex } = world
   const shopId = await shopOf(world, 'sk_test_before', 6, 300)
   standIn.addAccount('sk_test_after', { customers: Array.from({ length: 6 }, (_, n) => ({ id: `cus_${n}` })) })
-  const end = standIn.fault({ kind: 'slow', ms: 30, secretKey: 'sk_test_before' })
+  const end = standIn.fault({ kind: 'slow', delay: 30, secretKey: 'sk_test_before' })
   const runId = await start(world, sync(shopId))
   while (await writes(knex, runId) === 0) await pause(5)
   await knex('shops').where('id', shopId).update({ pay_secret_key: 'sk_test_after' })
@@ -108,7 +108,7 @@ async function closedAtWork (t: Test, world: World): Promise<void> {
 async function failingRenewal (t: Test, world: World): Promise<void> {
   const { standIn, knex } = world
   const shopId = await shopOf(world, 'sk_test_renewal', 2, 600)
-  standIn.fault({ kind: 'slow', secretKey: 'sk_test_renewal', ms: 2500 })
+  standIn.fault({ kind: 'slow', secretKey: 'sk_test_renewal', delay: 2500 })
   let failures = 1
   const renewed: unknown[] = []
   const released: unknown[] = []

@@ -38,7 +38,7 @@ for (const engine of engines) {
     await t.test('a cancelled run stops at the next account', async t => {
       // With a lease that a busy machine cannot let lapse: a part whose lease has lapsed is ended for whoever held it.
       const steady = await host(t, knex, world.standIn, { ...fast, leaseDuration: 60_000 })
-      const end = world.standIn.fault({ kind: 'slow', ms: 20 })
+      const end = world.standIn.fault({ kind: 'slow', delay: 20 })
       const runId = await start(steady, { mode: 'sync', dry_run: false })
       while (await writes(knex, runId) < 10) await pause()
       const response = await steady.call('DELETE', `/admin/accounts/reconcile/${runId}`)
@@ -54,7 +54,7 @@ for (const engine of engines) {
 
     await t.test('closing the application leaves the run for the next process', async t => {
       const leaving = await host(t, knex, world.standIn, fast)
-      const end = world.standIn.fault({ kind: 'slow', ms: 5 })
+      const end = world.standIn.fault({ kind: 'slow', delay: 5 })
       const runId = await start(leaving, { mode: 'sync', dry_run: false })
       while (await writes(knex, runId) < 10) await pause()
       await leaving.app.close()

@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { commandFrom, warningAbout } from '../src/cli/arguments.ts'
 import { clientFor } from '../src/cli/client.ts'
 import { progressOn } from '../src/cli/progress.ts'
-import { reconcile } from '../src/cli/watch.ts'
-import { listText, progressLine, reportText, succeeded, table, type WireRun } from '../src/cli/tables.ts'
+import { run as runCommand } from '../src/cli/run.ts'
+import { startAndWatch } from '../src/cli/watch.ts'
+import { listText, progressLine, reportText, succeeded, table, type RunBody } from '../src/cli/tables.ts'
 import { pglite } from './database.ts'
 import { build, type World } from './world.ts'
 
@@ -17,37 +18,37 @@ const common = { url, token: 'secret', json: false }
 t.test('what a command line means', async t => {
   const env = { PAY_RECONCILE_TOKEN: 'secret' }
   for (const [argv, wanted] of [
-    [['--url', url, '--mode', 'sync'], { ...common, work: { start: { mode: 'sync', dry_run: true } } }],
-    [['--url', `${url}/`, '--mode', 'check', '--dry-run', '--json'], { ...common, json: true, work: { start: { mode: 'check', dry_run: true } } }],
-    [['--url', url, '--mode', 'link', '--apply', '--shop', 's'], { ...common, work: { start: { mode: 'link', dry_run: false, shop_id: 's' } } }],
-    [['--url', url, '--run', 'r'], { ...common, work: { run: 'r' } }],
-    [['--url', url, '--list'], { ...common, work: { list: {} } }],
-    [['--url', url, '--list', '--status', 'running', '--json'], { ...common, json: true, work: { list: { status: 'running' } } }],
+    [['--url', url, '--mode', 'sync'], { ...common, task: { start: { mode: 'sync', dry_run: true } } }],
+    [['--url', `${url}/`, '--mode', 'check', '--dry-run', '--json'], { ...common, json: true, task: { start: { mode: 'check', dry_run: true } } }],
+    [['--url', url, '--mode', 'link', '--apply', '--shop', 's'], { ...common, task: { start: { mode: 'link', dry_run: false, shop_id: 's' } } }],
+    [['--url', url, '--run', 'r'], { ...common, task: { run: 'r' } }],
+    [['--url', url, '--list'], { ...common, task: { list: {} } }],
+    [['--url', url, '--list', '--status', 'running', '--json'], { ...common, json: true, task: { list: { status: 'running' } } }],
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv, env), wanted, argv.join(' '))
   for (const [argv, message] of [
-    [[], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
-    [['--url', 'shop'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
-    [['--url', 'localhost:8080/admin/accounts'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
-    [['--url', 'http://ann:secret@localhost:8080/admin/accounts'], '--url must be the address of the administration of accounts: https://host/admin/accounts, without a user or password'],
+    [[], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
+    [['--url', 'shop'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
+    [['--url', 'localhost:8080/admin/accounts'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
+    [['--url', 'http://ann:secret@localhost:8080/admin/accounts'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
     [['--url', url], '--mode must be link, sync or check'],
-    [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run exclude each other'],
-    [['--url', url, '--mode', 'sync', '--status', 'done'], '--status goes with --list'],
-    [['--url', url, '--list', '--run', 'r'], '--run has no effect beside --list'],
-    [['--url', url, '--list', '--mode', 'sync'], '--mode has no effect beside --list'],
-    [['--url', url, '--list', '--shop', 's'], '--shop has no effect beside --list'],
-    [['--url', url, '--list', '--apply'], '--apply has no effect beside --list'],
-    [['--url', url, '--list', '--dry-run'], '--dry-run has no effect beside --list'],
-    [['--url', url, '--run', 'r', '--mode', 'sync', '--apply'], '--mode has no effect beside --run'],
-    [['--url', url, '--run', 'r', '--shop', 's'], '--shop has no effect beside --run'],
-    [['--url', url, '--run', 'r', '--apply'], '--apply has no effect beside --run'],
-    [['--url', url, '--run', 'r', '--dry-run'], '--dry-run has no effect beside --run'],
-    [['--url', url, '--run', 'r', '--status', 'done'], '--status has no effect beside --run'],
+    [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run contradict each other'],
+    [['--url', url, '--mode', 'sync', '--status', 'done'], '--status needs --list'],
+    [['--url', url, '--list', '--run', 'r'], '--run has no effect with --list'],
+    [['--url', url, '--list', '--mode', 'sync'], '--mode has no effect with --list'],
+    [['--url', url, '--list', '--shop', 's'], '--shop has no effect with --list'],
+    [['--url', url, '--list', '--apply'], '--apply has no effect with --list'],
+    [['--url', url, '--list', '--dry-run'], '--dry-run has no effect with --list'],
+    [['--url', url, '--run', 'r', '--mode', 'sync', '--apply'], '--mode has no effect with --run'],
+    [['--url', url, '--run', 'r', '--shop', 's'], '--shop has no effect with --run'],
+    [['--url', url, '--run', 'r', '--apply'], '--apply has no effect with --run'],
+    [['--url', url, '--run', 'r', '--dry-run'], '--dry-run has no effect with --run'],
+    [['--url', url, '--run', 'r', '--status', 'done'], '--status has no effect with --run'],
     [['--token', 'secret'], /Unknown option '--token'/]
   ] as const) t.throws(() => commandFrom(argv, env), { code: 'PAY_RECONCILE_USAGE', message }, argv.join(' '))
 })
 
-const run: WireRun = {
+const run: RunBody = {
   id: 'r',
   mode: 'sync',
   dry_run: true,
@@ -70,11 +71,11 @@ t.test('progress and report', async t => {
   t.equal(progressLine(run, 10), '[#####-----]  50% 5/10 accounts, 1/2 shops, 1 failed')
   t.equal(progressLine({ ...run, total: 0, processed: 0, outcomes: {} }, 4), '[####] 100% 0/0 accounts, 1/2 shops, 0 failed')
   t.equal(table(['a', 'long'], [['longer', 'b']]), 'a       long\n------  ----\nlonger  b')
-  t.equal(reportText(run, []), [
+  t.equal(reportText(run), [
     'sync (dry run, nothing was changed): done, 5 of 10 accounts', '',
     'outcome  accounts', '-------  --------', 'failed   1', 'synced   4', '',
     'drift    accounts', '-------  --------', 'differs  2', '',
-    'shop given up  reason', '-------------  -----------------------------------', 'shop-1         PAY_RECONCILE_PROVIDER_KEY_REJECTED', ''
+    'stopped shop  reason', '------------  -----------------------------------', 'shop-1        PAY_RECONCILE_PROVIDER_KEY_REJECTED', ''
   ].join('\n'))
   t.equal(listText([]), 'no runs\n')
   t.equal(listText([{ ...run, started_at: 'then' }, { ...run, id: 'r2', dry_run: false, shop_id: 'shop-1' }]), [
@@ -142,13 +143,13 @@ t.test('a run is watched through an outage of the server', async t => {
     status(502, { 'retry-after': 'soon' }), (request, response) => status(503, { 'retry-after': inAMinute() })(request, response),
     status(503, { 'retry-after': '0' }), done)
   const at = surroundings()
-  t.equal(await reconcile({ ...common, url }, sync, at), 0)
+  t.equal(await startAndWatch({ ...common, url }, sync, at), 0)
   t.strictSame(methods, ['POST', ...Array(9).fill('GET')], 'it is started once')
   t.strictSame(at.waits, [500, 500, 1000, 7000, 500, 500, 30_000, 2000], 'Retry-After is honoured up to half a minute')
   const [first, , note, , second, ...more] = at.said.stderr.split('\n')
   t.equal(first, 'run r')
-  t.match(note, /^the server does not answer; trying on \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=20 got no answer: other side closed \(UND_ERR_SOCKET\)\)$/)
-  t.match(second, /^the server answers 502; trying on \(GET /)
+  t.match(note, /^the server does not respond; retrying \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=20 got no response: other side closed \(UND_ERR_SOCKET\)\)$/)
+  t.match(second, /^the server responds with 502; retrying \(GET /)
   t.equal(more.length, 2, 'each outage is told once')
   t.match(at.said.stdout, /^sync \(dry run, nothing was changed\): done/)
 })
@@ -159,24 +160,24 @@ t.test('a server that does not come back is given up after two minutes', async t
     server.close()
   })
   const at = surroundings()
-  await t.rejects(reconcile({ ...common, url: server.url }, sync, at), {
-    code: 'PAY_RECONCILE_OUT_OF_SIGHT',
-    message: /^GET http:\S+\/accounts\/reconcile\/r\S+ got no answer: connect ECONNREFUSED 127\.0\.0\.1:\d+\nGiven up after two minutes without a good answer\. The run goes on in the server; watch it with --run r$/
+  await t.rejects(startAndWatch({ ...common, url: server.url }, sync, at), {
+    code: 'PAY_RECONCILE_NOT_WATCHED',
+    message: /^GET http:\S+\/accounts\/reconcile\/r\S+ got no response: connect ECONNREFUSED 127\.0\.0\.1:\d+\nNo successful response for two minutes\. The run continues in the server; watch it with --run r$/
   })
   t.equal(at.waits.slice(1).reduce((sum, ms) => sum + ms, 0), 120_000)
 
   const watching = surroundings()
-  await t.rejects(reconcile({ ...common, url: server.url }, { run: 'r' }, watching), { message: /ECONNREFUSED.*\n.*--run r$/ })
-  t.equal(watching.said.stderr.match(/the server does not answer/g)?.length, 1)
+  await t.rejects(startAndWatch({ ...common, url: server.url }, { run: 'r' }, watching), { message: /ECONNREFUSED.*\n.*--run r$/ })
+  t.equal(watching.said.stderr.match(/the server does not respond/g)?.length, 1)
 
   const busy = await serverOf(t, status(503, {}, '<html>\n  busy'))
-  await t.rejects(reconcile({ ...common, url: busy.url }, { run: 'r' }, surroundings()), { message: /got 503: <html> busy\nGiven up .* --run r$/ })
+  await t.rejects(startAndWatch({ ...common, url: busy.url }, { run: 'r' }, surroundings()), { message: /got 503: <html> busy\nNo successful .* --run r$/ })
 })
 
 t.test('an answer that does not come in time is no answer', async t => {
   const { url } = await serverOf(t, () => {})
   await t.rejects(clientFor({ ...common, url }, 50).get('r'), {
-    code: 'PAY_RECONCILE_SERVER_UNREACHABLE', message: /^GET \S+ got no answer: The operation was aborted due to timeout$/
+    code: 'PAY_RECONCILE_SERVER_UNREACHABLE', message: /^GET \S+ got no response: The operation was aborted due to timeout$/
   })
 })
 
@@ -184,38 +185,38 @@ t.test('a refusal is not asked for again, and says how to go on with a run that 
   const unauthorized = status(401, json, '{"code":"HOST_UNAUTHORIZED","message":"Log in first"}')
   for (const [answers, message] of [
     [[started, running, unauthorized],
-      /got 401: HOST_UNAUTHORIZED Log in first\nThe server does not take the token any more\. The run goes on in the server; watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/],
-    [[started, status(403)], /got 403: \nThe run goes on in the server; watch it with --run r$/],
-    [[started, status(403, json, JSON.stringify({ code: 'X', message: 'm'.repeat(1000) }))], /got 403: X m{199}…\nThe run goes on in the server; watch it with --run r$/],
-    [[started, status(200, {}, 'p'.repeat(1000))], /got 200: not JSON: p{199}…\nThe run goes on in the server; watch it with --run r$/],
-    [[started, status(200, {}, '<html>')], /got 200: not JSON: <html>\nThe run goes on in the server; watch it with --run r$/]
+      /got 401: HOST_UNAUTHORIZED Log in first\nThe server no longer accepts the token\. The run continues in the server; watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/],
+    [[started, status(403)], /got 403: \nThe run continues in the server; watch it with --run r$/],
+    [[started, status(403, json, JSON.stringify({ code: 'X', message: 'm'.repeat(1000) }))], /got 403: X m{199}…\nThe run continues in the server; watch it with --run r$/],
+    [[started, status(200, {}, 'p'.repeat(1000))], /got 200: not JSON: p{199}…\nThe run continues in the server; watch it with --run r$/],
+    [[started, status(200, {}, '<html>')], /got 200: not JSON: <html>\nThe run continues in the server; watch it with --run r$/]
   ] as const) {
     const { url, methods } = await serverOf(t, ...answers)
-    await t.rejects(reconcile({ ...common, url }, sync, surroundings()), { code: 'PAY_RECONCILE_OUT_OF_SIGHT', message })
+    await t.rejects(startAndWatch({ ...common, url }, sync, surroundings()), { code: 'PAY_RECONCILE_NOT_WATCHED', message })
     t.equal(methods.length, answers.length)
   }
   const { url } = await serverOf(t, unauthorized)
-  await t.rejects(reconcile({ ...common, url }, { run: 'r' }, surroundings()), { code: 'PAY_RECONCILE_REFUSED', message: /got 401: HOST_UNAUTHORIZED Log in first$/ })
+  await t.rejects(startAndWatch({ ...common, url }, { run: 'r' }, surroundings()), { code: 'PAY_RECONCILE_REFUSED', message: /got 401: HOST_UNAUTHORIZED Log in first$/ })
 })
 
 t.test('a start is tried once, and what became of it is not guessed', async t => {
-  const hint = 'If a run was started all the same, --list shows it'
+  const hint = 'If a run was started nevertheless, --list shows it'
   for (const [answer, message] of [
-    [broken, `got no answer: other side closed (UND_ERR_SOCKET)\n${hint}`],
+    [broken, `got no response: other side closed (UND_ERR_SOCKET)\n${hint}`],
     [status(504, {}, 'late'), `got 504: late\n${hint}`],
     [status(202, {}, ''), `got 202: not JSON: \n${hint}`],
     [status(429, {}, 'slower'), 'got 429: slower']
   ] as const) {
     const { url, methods } = await serverOf(t, answer)
-    await t.rejects(reconcile({ ...common, url }, sync, surroundings()), { message: `POST ${url}/reconcile ${message}` })
+    await t.rejects(startAndWatch({ ...common, url }, sync, surroundings()), { message: `POST ${url}/reconcile ${message}` })
     t.strictSame(methods, ['POST'])
   }
   const { url, close } = await serverOf(t)
   close()
   t.match(await start(t, [`--url=${url}`, '--mode=sync']).ended, {
-    code: 2, stdout: '', stderr: new RegExp(`^POST ${url}/reconcile got no answer: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\n${hint}\n$`)
+    code: 2, stdout: '', stderr: new RegExp(`^POST ${url}/reconcile got no response: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\n${hint}\n$`)
   })
-  t.match(await start(t, [`--url=${url}`, '--list']).ended, { code: 2, stdout: '', stderr: /^GET \S+ got no answer: connect ECONNREFUSED \S+\n$/ })
+  t.match(await inProcess([`--url=${url}`, '--list']), { code: 2, stdout: '', stderr: /^GET \S+ got no response: connect ECONNREFUSED \S+\n$/ })
 })
 
 t.test('in a terminal a note gets a line of its own', async t => {
@@ -250,7 +251,7 @@ t.test('what a server says is not obeyed by the terminal', async t => {
   const answer: RequestListener = (_request, response) => { response.end(JSON.stringify(forged)) }
   for (const isJson of [false, true]) {
     const at = surroundings()
-    await reconcile({ ...common, json: isJson, url: (await serverOf(t, answer)).url }, sync, at)
+    await startAndWatch({ ...common, json: isJson, url: (await serverOf(t, answer)).url }, sync, at)
     t.notMatch(at.said.stdout + at.said.stderr, /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u)
     t.equal(at.said.stdout.includes(isJson ? harmless.replace('\\u000d', '\\r').replace('\\u000a', '\\n') : harmless), true)
     if (isJson) t.strictSame(JSON.parse(at.said.stdout), forged, 'JSON stays the same value')
@@ -259,88 +260,101 @@ t.test('what a server says is not obeyed by the terminal', async t => {
   for (const [answers, message] of [
     [[status(403, json, JSON.stringify({ code: hostile, message: 'x'.repeat(100_000) }))], `got 403: ${harmless} ${'x'.repeat(199)}…`],
     [[status(403, {}, hostile)], `got 403: ${harmless.replace('\\u000dok\\u000a\\u2028', ' ok ')}`],
-    [[answer, status(403)], `got 403: \nThe run goes on in the server; watch it with --run ${harmless}`]
+    [[answer, status(403)], `got 403: \nThe run continues in the server; watch it with --run ${harmless}`]
   ] as const) {
     const { url } = await serverOf(t, ...answers)
-    const text: string = await reconcile({ ...common, url }, sync, surroundings()).then(String, ({ message }) => message)
+    const text: string = await startAndWatch({ ...common, url }, sync, surroundings()).then(String, ({ message }) => message)
     t.equal(text.slice(-message.length), message)
   }
   const { url } = await serverOf(t, (_request, response) => { response.end(JSON.stringify([forged])) })
-  const listed = await start(t, [`--url=${url}`, '--list']).ended
+  const listed = await inProcess([`--url=${url}`, '--list'])
   t.match(listed, { code: 0, stderr: '', stdout: harmless })
   t.notMatch(listed.stdout, /[^\P{C}\n]/u)
 })
 
 t.test('a token over plain http to another machine is warned of', async t => {
-  const warning = 'over plain http anybody on the way can read the token; use https'
+  const warning = 'others on the network can read the token over plain http; use https'
   for (const [address, wanted] of [
     ['https://shop.example', undefined], ['http://localhost:8080', undefined], ['http://shop.localhost', undefined], ['http://127.1.2.3', undefined], ['http://[::1]:1', undefined],
     ['http://shop.example', warning], ['http://localhost.example', warning], ['http://10.0.0.1', warning], ['http://[::ffff:127.0.0.1]', warning]
   ] as const) t.equal(warningAbout({ url: address }), wanted, address)
-  t.match(await start(t, ['--url=http://0.0.0.0:9', '--list']).ended, { code: 2, stdout: '', stderr: new RegExp(`^warning: ${warning}\nGET http://0\\.0\\.0\\.0:9/`) })
+  t.match(await inProcess(['--url=http://0.0.0.0:9', '--list']), { code: 2, stdout: '', stderr: new RegExp(`^warning: ${warning}\nGET http://0\\.0\\.0\\.0:9/`) })
 })
 
 t.test('the command against a server', async t => {
   const knex = await pglite.connect(t)
   const world = await build(t, knex, { perSecond: 200, accountsAtOnce: 2 })
   const address = await world.app.listen({ port: 0, host: '127.0.0.1' })
-  const command = (...args: string[]) => start(t, [`--url=${address}/admin/accounts`, ...args])
+  const url = `--url=${address}/admin/accounts`
+  const command = (...args: string[]) => inProcess([url, ...args])
   world.standIn.addAccount('sk_test_cli', { customers: [{ id: 'cus_1' }] })
   const shopId = await world.addShop({ key: 'sk_test_cli' })
   const accountId = await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
 
-  const dry = await command('--mode=sync', '--dry-run').ended
+  const dry = await command('--mode=sync', '--dry-run')
   t.match(dry, { code: 0, stdout: /^sync \(dry run, nothing was changed\): done, 1 of 1 accounts\n/, stderr: /100% 1\/1 accounts, 1\/1 shops, 0 failed\n$/ })
   t.strictSame(await world.detailsOf(accountId), { pay_customer_id: 'cus_1' })
 
-  const applied = await command('--mode=sync', '--apply', '--json', `--shop=${shopId}`).ended
+  const applied = await command('--mode=sync', '--apply', '--json', `--shop=${shopId}`)
   t.equal(applied.code, 0)
   t.match(JSON.parse(applied.stdout), { mode: 'sync', dry_run: false, shop_id: shopId, status: 'done', outcomes: { synced: 1 } })
   t.match(await world.detailsOf(accountId), { pay_customer: { id: 'cus_1' } })
 
   await world.addAccount(shopId, { pay_customer_id: 'cus_nowhere' })
-  const failed = await command('--mode=sync').ended
+  const failed = await command('--mode=sync')
   t.equal(failed.code, 1, 'it exits with 1 when items failed')
   t.match(failed.stdout, /PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND {2}req_/)
 
-  const watched = await command('--run', /^run (\S+)/.exec(failed.stderr)?.[1] ?? '').ended
+  const watched = await command('--run', /^run (\S+)/.exec(failed.stderr)?.[1] ?? '')
   t.equal(watched.stdout, failed.stdout, 'a run can be watched again')
-  const nowhere = await command('--run', '00000000-0000-4000-8000-000000000000').ended
+  const nowhere = await command('--run', '00000000-0000-4000-8000-000000000000')
   t.match(nowhere, { code: 2, stderr: /got 404: PAY_RECONCILE_RUN_NOT_FOUND [^\n]+\n$/ }, 'of no run it is said that it goes on')
 
-  await cancelling(t, world, command, shopId)
+  await cancelling(t, world, url, shopId)
 
-  const refused = await start(t, [`--url=${address}/admin/accounts`, '--mode=sync'], { PAY_RECONCILE_TOKEN: 'wrong' }).ended
+  const refused = await inProcess([url, '--mode=sync'], { PAY_RECONCILE_TOKEN: 'wrong' })
   t.match(refused, { code: 2, stdout: '', stderr: /got 403: HOST_FORBIDDEN For superusers only/ })
-  t.match(await command('--mode=all').ended, { code: 2, stderr: '--mode must be link, sync or check\n' })
-  t.match(await command('--help').ended, { code: 0, stdout: /^Usage: pay-reconcile/ })
+  t.match(await command('--mode=all'), { code: 2, stderr: '--mode must be link, sync or check\n' })
+  t.match(await start(t, ['--help']).ended, { code: 0, stdout: /^Usage: pay-reconcile/ })
 })
 
-async function cancelling (t: Test, world: World, command: (...args: string[]) => Started, shopId: string): Promise<void> {
+async function cancelling (t: Test, world: World, url: string, shopId: string): Promise<void> {
+  const command = (...args: string[]) => inProcess([url, ...args])
   for (let n = 0; n < 200; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = world.standIn.fault({ kind: 'slow', ms: 1000 })
-  const started = command('--mode=sync')
+  const end = world.standIn.fault({ kind: 'slow', delay: 1000 })
+  const started = start(t, [url, '--mode=sync'])
   await started.line
-  const listed = await command('--list', '--status=running', '--json').ended
+  const listed = await command('--list', '--status=running', '--json')
   t.equal(listed.code, 0)
   const [running, ...more] = JSON.parse(listed.stdout)
   t.match([running, more], [{ status: 'running', mode: 'sync' }, []])
-  t.match(await command('--mode=check', `--shop=${shopId}`).ended, {
+  t.match(await command('--mode=check', `--shop=${shopId}`), {
     code: 2,
     stderr: `got 409: PAY_RECONCILE_RUN_ACTIVE The reconciliation run ${running.id} is still processing the shop ${shopId} (watch it with --run ${running.id})`
   }, 'a second run is told which one is in its way')
-  t.match((await command('--list').ended).stdout, new RegExp(`^${running.id} +running +sync \\(dry run\\) +all +`, 'm'))
+  t.match((await command('--list')).stdout, new RegExp(`^${running.id} +running +sync \\(dry run\\) +all +`, 'm'))
   started.child.kill('SIGINT')
   const cancelled = await started.ended
   end()
   t.match(cancelled, { code: 1, stdout: /^sync \(dry run, nothing was changed\): cancelled, / }, 'Ctrl-C cancels the run')
 }
 
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function inProcess (args: readonly string[], env = { PAY_RECONCILE_TOKEN: 'superuser' }): Promise<Ended> {
+  const { said, stdout, stderr } = surroundings()
+  return { code: await runCommand(args, env, { stdout, stderr }), ...said }
+}
+
 interface Started {
   readonly child: ReturnType<typeof spawn>
   /** The first line about progress. */
   readonly line: Promise<unknown>
-  readonly ended: Promise<{ readonly code: number | null, readonly stdout: string, readonly stderr: string }>
+  readonly ended: Promise<Ended>
 }
 
 function start (t: Test, args: readonly string[], env = { PAY_RECONCILE_TOKEN: 'superuser' }): Started {

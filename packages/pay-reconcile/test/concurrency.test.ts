@@ -49,7 +49,7 @@ for (const engine of engines) {
       customers.set('cus_A', { id: 'cus_A', object: 'customer', name: 'A' })
       customers.set('cus_B', { id: 'cus_B', object: 'customer', name: 'B' })
       const accountId = await addAccount(shopId, { pay_customer_id: 'cus_A', tier: 'gold' })
-      standIn.fault({ kind: 'slow', path: 'cus_A', ms: 300, times: 1 })
+      standIn.fault({ kind: 'slow', path: 'cus_A', delay: 300, times: 1 })
       const before = standIn.requests.length
       const sync = call('POST', `/admin/accounts/${accountId}/sync-pay`)
       while (standIn.requests.length === before) await new Promise(resolve => setTimeout(resolve, 5))

@@ -47,8 +47,8 @@ const row = (title: string, fault: Fault, code: keyof typeof messages, attempts:
 
 const table: readonly Row[] = [
   row('no answer', { kind: 'hang' }, 'TIMEOUT', 2),
-  row('a body that drips byte by byte', { kind: 'drip', ms: 20, headers: canaryHeaders }, 'TIMEOUT', 2),
-  row('an answer that comes too late', { kind: 'slow', ms: 700 }, 'TIMEOUT', 2),
+  row('a body that drips byte by byte', { kind: 'drip', delay: 20, headers: canaryHeaders }, 'TIMEOUT', 2),
+  row('an answer that comes too late', { kind: 'slow', delay: 700 }, 'TIMEOUT', 2),
   row('a connection that is reset', { kind: 'reset' }, 'UNREACHABLE', 2),
   row('a body that is cut off', { kind: 'truncate', headers: canaryHeaders }, 'ERROR', 2),
   row('a page of a proxy', { kind: 'html', headers: canaryHeaders }, 'ERROR', 2),

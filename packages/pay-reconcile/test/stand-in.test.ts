@@ -175,7 +175,7 @@ t.test('the library\'s auto-pagination ends on every list', async t => {
 t.test('what a search shows, a key reaches and a second allows', async t => {
   const standIn = await startPayStandIn({
     accounts: {
-      [keys.one]: { searchLagMs: 60_000, customers: [{ id: 'cus_1', name: 'Ada' }], connected: { acct_1: { customers: [{ id: 'cus_2' }] } } },
+      [keys.one]: { searchLag: 60_000, customers: [{ id: 'cus_1', name: 'Ada' }], connected: { acct_1: { customers: [{ id: 'cus_2' }] } } },
       [keys.two]: { requestsPerSecond: 2 }
     },
     log: () => {}

@@ -3,43 +3,43 @@ import { excerpt } from '../admin/excerpt.ts'
 import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'
 import { printable } from './printable.ts'
-import type { WireRun, WireRunSummary } from './tables.ts'
+import type { RunBody, RunSummary } from './tables.ts'
 
-/** The server refused a request of the command, or answered what the run routes do not; the message says how. */
+/** The server refused a request, or the response is not from the run routes; the message has the details. */
 export const PAY_RECONCILE_REFUSED = createError<[string]>('PAY_RECONCILE_REFUSED', '%s')
 
-/** No whole answer came to a request of the command; the message says why. */
+/** No complete response; the message has the reason. */
 export const PAY_RECONCILE_SERVER_UNREACHABLE = createError<[string, { cause: unknown }]>('PAY_RECONCILE_SERVER_UNREACHABLE', '%s')
 
-/** What a failed request is known to have failed of. */
+/** Why a request failed. */
 export interface RequestFault extends Error {
-  /** Of the answer; nothing when none came. */
+  /** Of the response; undefined if there was none. */
   readonly status?: number
-  /** How long the server asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number | undefined
+  /** The server's `Retry-After`, in milliseconds. */
+  readonly retryAfter?: number | undefined
 }
 
-/** The run routes of a server. All throw a {@link RequestFault}. */
+/** The run routes of a server. Each throws a {@link RequestFault}. */
 export interface Client {
-  list (query: Readonly<Record<string, string>>): Promise<readonly WireRunSummary[]>
-  start (body: object): Promise<WireRun>
-  /** A run with its first failed items. */
-  get (id: string): Promise<WireRun>
-  cancel (id: string): Promise<WireRun>
+  list (query: Readonly<Record<string, string>>): Promise<readonly RunSummary[]>
+  start (body: object): Promise<RunBody>
+  /** A run with its first 20 failed items. */
+  get (id: string): Promise<RunBody>
+  cancel (id: string): Promise<RunBody>
 }
 
-/** @param getMs how long {@link Client.get} waits for the whole answer; default 30 seconds. */
-export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getMs = 30_000): Client {
-  async function send<Answer = WireRun> (method: string, path: string, { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Answer> {
+/** @param getTimeout time limit for {@link Client.get} including the body, in milliseconds. Default 30000. */
+export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTimeout = 30_000): Client {
+  async function send<Body = RunBody> (method: string, path: string, { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Body> {
     const request = new Request(`${url}/reconcile${path}`, {
       method,
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body }),
       ...(signal && { signal })
     })
-    const { status, ok, headers, text } = await answerTo(request)
+    const { status, ok, headers, text } = await responseTo(request)
     const refused = (why: string) => Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
-      status, retryAfterMs: retryAfterFrom(headers.get('retry-after'))
+      status, retryAfter: retryAfterFrom(headers.get('retry-after'))
     })
     if (!ok) throw refused(messageIn(text))
     try {
@@ -52,26 +52,26 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getMs
   return {
     list: query => send('GET', `?${new URLSearchParams(query)}`),
     start: body => send('POST', '', { body: JSON.stringify(body) }),
-    get: id => send('GET', `/${encodeURIComponent(id)}?outcome=failed&limit=20`, { signal: AbortSignal.timeout(getMs) }),
+    get: id => send('GET', `/${encodeURIComponent(id)}?outcome=failed&limit=20`, { signal: AbortSignal.timeout(getTimeout) }),
     cancel: id => send('DELETE', `/${encodeURIComponent(id)}`)
   }
 }
 
-async function answerTo (request: Request) {
+async function responseTo (request: Request) {
   try {
     const response = await fetch(request)
     const { status, ok, headers } = response
     return { status, ok, headers, text: await response.text() }
   } catch (cause) {
-    throw new PAY_RECONCILE_SERVER_UNREACHABLE(`${request.method} ${request.url} got no answer: ${reasonIn(cause)}`, { cause })
+    throw new PAY_RECONCILE_SERVER_UNREACHABLE(`${request.method} ${request.url} got no response: ${reasonIn(cause)}`, { cause })
   }
 }
 
-/** `connect ECONNREFUSED 127.0.0.1:1`; fetch itself says no more than "fetch failed" and keeps the reason in the cause. */
+/** For example `connect ECONNREFUSED 127.0.0.1:1`. The message of fetch is only "fetch failed"; its cause has the reason. */
 function reasonIn (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause !== undefined) return reasonIn(error.cause)
-  // A name with several addresses: one error for each, and none for all.
+  // A host name with several addresses: one error for each, none for all.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonIn).join(', ')
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   if (error.message === '') return code || error.name
@@ -87,7 +87,7 @@ function messageIn (text: string): string {
   }
 }
 
-/** Enough of a page to tell whose it is, on one line. */
+/** The start of a page, on one line. */
 function startOf (text: string): string {
   return excerpt(text.replace(/\s+/g, ' '))
 }

@@ -1,15 +1,15 @@
-const longest = 500
-/** Control characters (C0, C1, line ends), and those that reorder or hide text. */
-const commands = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const maxLength = 500
+/** Control characters (C0, C1, line ends), and characters that reorder or hide text. */
+const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** What a server said, so that a terminal shows it and does not obey it: such characters as `\u001b`, long strings cut. */
+/** A server's string, safe for a terminal: control characters are escaped as `\u001b`, long strings are cut. */
 export function printable (text: string): string {
-  return (text.length > longest ? `${text.slice(0, longest - 1)}…` : text).replace(commands, escaped)
+  return (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text).replace(unsafe, escaped)
 }
 
-/** JSON of what a server said, on several lines, for a program or a terminal: JSON itself escapes C0 only. */
+/** A server's value as JSON, safe for a terminal; JSON itself escapes C0 only. */
 export function printableJson (value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(commands, character => character === '\n' ? character : escaped(character))
+  return JSON.stringify(value, null, 2).replace(unsafe, character => character === '\n' ? character : escaped(character))
 }
 
 function escaped (character: string): string {

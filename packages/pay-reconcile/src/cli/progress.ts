@@ -1,19 +1,19 @@
 import { printable } from './printable.ts'
-import { progressLine, type WireRun } from './tables.ts'
+import { progressLine, type RunBody } from './tables.ts'
 
-/** Where text goes: `process.stderr`, say. */
+/** `process.stderr`, for example. */
 export interface Output {
   write (text: string): unknown
   readonly isTTY?: boolean
 }
 
-/** What is said while a run is watched. */
+/** Output while a run is watched. */
 export interface Progress {
-  /** One line that renews itself in a terminal; a log gets a line each time. */
-  show (run: WireRun): void
-  /** A line of its own. */
+  /** Shows the progress: updates one line in a terminal, adds a line in a log. */
+  show (run: RunBody): void
+  /** Adds a line. */
   note (text: string): void
-  /** Ends the line that renews itself. */
+  /** Ends the line that is being updated. */
   end (): void
 }
 

@@ -1,50 +1,50 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PAY_RECONCILE_REFUSED, PAY_RECONCILE_SERVER_UNREACHABLE, type RequestFault } from './client.ts'
 
-/** The time that passes while a run is watched, in milliseconds. */
+/** Tells and waits time, in milliseconds. */
 export interface Clock {
   now (): number
-  sleep (ms: number): Promise<unknown>
+  sleep (duration: number): Promise<unknown>
 }
 
 export const systemClock: Clock = { now: () => performance.now(), sleep }
 
-const giveUpMs = 120_000
-const firstPauseMs = 500
-const longestPauseMs = 5000
-const longestRetryAfterMs = 30_000
+const timeLimit = 120_000
+const firstPause = 500
+const longestPause = 5000
+const longestRetryAfter = 30_000
 
 /**
- * What `ask` gives, asked again for two minutes as long as its failures may pass. It must be safe to repeat.
- * @param note is told about the first failure only.
+ * Repeats `request` for two minutes while its failures are transient. It must be safe to repeat.
+ * @param note receives a message about the first failure.
  * @throws what the last attempt threw.
  */
-export async function retrying<Answer> (
-  ask: () => Promise<Answer>, note: (text: string) => void, { now, sleep }: Clock = systemClock
-): Promise<Answer> {
-  const end = now() + giveUpMs
-  for (let pauseMs = firstPauseMs, attempt = 1; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs), attempt++) {
+export async function withRetries<Body> (
+  request: () => Promise<Body>, note: (text: string) => void, { now, sleep }: Clock = systemClock
+): Promise<Body> {
+  const end = now() + timeLimit
+  for (let pause = firstPause, attempt = 1; ; pause = Math.min(pause * 2, longestPause), attempt++) {
     try {
-      return await ask()
+      return await request()
     } catch (error) {
-      const leftMs = end - now()
-      if (!isTransient(error) || leftMs <= 0) throw error
-      if (attempt === 1) note(`${error.status === undefined ? 'the server does not answer' : `the server answers ${error.status}`}; trying on (${error.message})`)
-      // A server that asks for no wait at all is not to be asked without end.
-      const waitMs = Math.max(Math.min(error.retryAfterMs ?? 0, longestRetryAfterMs), pauseMs)
-      await sleep(Math.min(waitMs, leftMs))
+      const left = end - now()
+      if (!isTransient(error) || left <= 0) throw error
+      if (attempt === 1) note(`${error.status === undefined ? 'the server does not respond' : `the server responds with ${error.status}`}; retrying (${error.message})`)
+      // Pause even after `Retry-After: 0`.
+      const wait = Math.max(Math.min(error.retryAfter ?? 0, longestRetryAfter), pause)
+      await sleep(Math.min(wait, left))
     }
   }
 }
 
-/** Whether the same request may be answered later: a restart, an overloaded server, a broken network. */
+/** Whether the same request may succeed later: the server restarts or is overloaded, the network is down. */
 export function isTransient (error: unknown): error is RequestFault {
   if (error instanceof PAY_RECONCILE_SERVER_UNREACHABLE) return true
   const status = statusOf(error)
   return status === 429 || (status !== undefined && status >= 500)
 }
 
-/** @returns nothing when there was no answer. */
+/** @returns undefined if there was no response. */
 export function statusOf (error: unknown): number | undefined {
   return error instanceof PAY_RECONCILE_REFUSED && 'status' in error ? Number(error.status) : undefined
 }

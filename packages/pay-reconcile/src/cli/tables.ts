@@ -2,14 +2,14 @@ import type { Static } from '@sinclair/typebox'
 import { printable } from './printable.ts'
 import type { RunSchema, RunWithItemsSchema } from '../admin/run-schemas.ts'
 
-/** A run as the server answers it. */
-export type WireRun = Static<typeof RunWithItemsSchema>
+/** The server's response about a run. */
+export type RunBody = Static<typeof RunWithItemsSchema>
 
-/** The same in a list, without its items. */
-export type WireRunSummary = Static<typeof RunSchema>
+/** A run in a list, without its items. */
+export type RunSummary = Static<typeof RunSchema>
 
 /** `[#####-----]  50% 5000/10000 accounts, 2/3 shops, 1 failed` */
-export function progressLine ({ processed, total, shops, outcomes }: WireRun, width = 30): string {
+export function progressLine ({ processed, total, shops, outcomes }: RunBody, width = 30): string {
   const done = total === 0 ? 1 : Math.min(processed / total, 1)
   const filled = Math.floor(done * width)
   const percent = `${Math.floor(done * 100)}%`.padStart(4)
@@ -17,21 +17,21 @@ export function progressLine ({ processed, total, shops, outcomes }: WireRun, wi
     `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`)
 }
 
-/** What a run found: counters, shops given up, and the failed items of the first page. */
-export function reportText (run: WireRun, failed: WireRun['items']): string {
+/** What a run found: counters, stopped shops and the first failed items. */
+export function reportText (run: RunBody): string {
   const title = `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ${run.total} accounts`
   return [
     printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
     table(['drift', 'accounts'], entries(run.drift)),
-    table(['shop given up', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
-    table(['failed account', 'reason', 'provider request'], failed.map(item =>
+    table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
+    table(['failed account', 'reason', 'provider request'], run.items.map(item =>
       [item.account_id, item.error_code ?? '', item.provider_request_id ?? '']))
-  ].filter(text => text !== '').join('\n\n') + '\n'
+  ].filter(part => part !== '').join('\n\n') + '\n'
 }
 
 /** One line for each run. */
-export function listText (runs: readonly WireRunSummary[]): string {
+export function listText (runs: readonly RunSummary[]): string {
   if (runs.length === 0) return 'no runs\n'
   return table(['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'], runs.map(run => [
     run.id, run.status, run.dry_run ? `${run.mode} (dry run)` : run.mode, run.shop_id ?? 'all', `${run.processed}/${run.total}`,
@@ -43,7 +43,7 @@ function entries (counters: Readonly<Partial<Record<string, number>>>): string[]
   return Object.entries(counters).sort(([a], [b]) => a < b ? -1 : 1).map(([name, count]) => [name, String(count)])
 }
 
-/** Columns as wide as their widest cell, which are made printable; nothing for no rows. */
+/** A table with columns as wide as their widest cell; '' if there are no rows. */
 export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   if (rows.length === 0) return ''
   const cells = rows.map(row => row.map(printable))
@@ -52,7 +52,7 @@ export function table (head: readonly string[], rows: ReadonlyArray<readonly str
   return [line(head), line(widths.map(width => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
-/** Whether everything that should have been done was done. */
-export function succeeded ({ status, outcomes, shops }: WireRun): boolean {
+/** Whether the run finished without failures. */
+export function succeeded ({ status, outcomes, shops }: RunBody): boolean {
   return status === 'done' && (outcomes.failed ?? 0) === 0 && shops.stopped.length === 0
 }

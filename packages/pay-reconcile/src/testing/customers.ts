@@ -1,37 +1,26 @@
-import { missing, newId, ok, seconds, type StandInAnswer, type StandInRequest } from './answer.ts'
-import { textIn, textsIn, type Form } from './form.ts'
+import { missing, newId, nulls, ok, seconds, type StandInResponse, type StandInRequest } from './response.ts'
+import { stringIn, stringsIn, type Form } from './form.ts'
 
-/** A customer of the stand-in, in the shape of the provider's. */
+/** A customer in the provider's format. */
 export interface StandInCustomer {
   readonly id: string
   readonly object: 'customer'
   readonly [field: string]: unknown
 }
 
-/** A customer with every field that the provider sends; `fields` win. */
+/** A customer with every field that the provider sends; `fields` override the defaults. */
 export function customerWith (fields: { readonly id?: string, readonly [field: string]: unknown }): StandInCustomer {
   return {
-    address: null,
+    ...nulls('address currency customer_account default_source description discount email invoice_prefix name phone shipping test_clock'),
     balance: 0,
     created: seconds(),
-    currency: null,
-    customer_account: null,
-    default_source: null,
     delinquent: false,
-    description: null,
-    discount: null,
-    email: null,
-    invoice_prefix: null,
-    invoice_settings: { custom_fields: null, default_payment_method: null, footer: null, rendering_options: null },
+    invoice_settings: nulls('custom_fields default_payment_method footer rendering_options'),
     livemode: false,
     metadata: {},
-    name: null,
     next_invoice_sequence: 1,
-    phone: null,
     preferred_locales: [],
-    shipping: null,
     tax_exempt: 'none',
-    test_clock: null,
     ...fields,
     id: fields.id ?? newId('cus'),
     object: 'customer'
@@ -42,40 +31,40 @@ export function customerWith (fields: { readonly id?: string, readonly [field: s
 interface Unsearchable {
   /** Milliseconds since 1970. */
   readonly until: number
-  /** What it was before; undefined: it was not there. */
+  /** The customer before the change; undefined: it did not exist. */
   readonly before: StandInCustomer | undefined
 }
 
-/** The customers of an account, and how soon a search shows them. */
+/** The customers of an account, and what a search shows of them. */
 export interface Customers {
   readonly customers: Map<string, StandInCustomer>
-  /** By the customer's id; not there: a search shows the customer as it is. */
+  /** By the customer's id. For other customers a search shows their present state. */
   readonly unsearchable: Map<string, Unsearchable>
-  readonly searchLagMs: number
+  readonly searchLag: number
 }
 
-export function createCustomer (account: Customers, { form }: StandInRequest): StandInAnswer {
+export function createCustomer (account: Customers, { form }: StandInRequest): StandInResponse {
   return ok(stored(account, customerWith(fieldsFrom(form))))
 }
 
-export function retrieveCustomer ({ customers }: Customers, id: string): StandInAnswer {
+export function retrieveCustomer ({ customers }: Customers, id: string): StandInResponse {
   const customer = customers.get(id)
   return customer ? ok(customer) : missing('customer', id)
 }
 
-export function updateCustomer (account: Customers, id: string, { form }: StandInRequest): StandInAnswer {
+export function updateCustomer (account: Customers, id: string, { form }: StandInRequest): StandInResponse {
   const customer = account.customers.get(id)
   return customer && customer.deleted !== true ? ok(stored(account, { ...customer, ...fieldsFrom(form, customer) })) : missing('customer', id)
 }
 
-export function deleteCustomer (account: Customers, id: string): StandInAnswer {
+export function deleteCustomer (account: Customers, id: string): StandInResponse {
   const customer = account.customers.get(id)
   return customer && customer.deleted !== true ? ok(stored(account, tombstone(id))) : missing('customer', id)
 }
 
-/** The provider's error for a parameter that names a customer who is not there. */
-export function unknownCustomer ({ customers }: Pick<Customers, 'customers'>, form: Form): StandInAnswer | undefined {
-  const id = textIn(form, 'customer')
+/** The provider's error for a parameter with the id of an unknown customer. */
+export function unknownCustomer ({ customers }: Pick<Customers, 'customers'>, form: Form): StandInResponse | undefined {
+  const id = stringIn(form, 'customer')
   const customer = id === undefined ? undefined : customers.get(id)
   return id === undefined || (customer && customer.deleted !== true) ? undefined : missing('customer', id, 'customer')
 }
@@ -94,19 +83,19 @@ export function tombstone (id: string): StandInCustomer {
   return { id, object: 'customer', deleted: true }
 }
 
-function stored ({ customers, unsearchable, searchLagMs }: Customers, customer: StandInCustomer): StandInCustomer {
+function stored ({ customers, unsearchable, searchLag }: Customers, customer: StandInCustomer): StandInCustomer {
   const { id } = customer
   const before = shown(customers.get(id), unsearchable.get(id))
-  if (searchLagMs > 0) unsearchable.set(id, { until: Date.now() + searchLagMs, before })
+  if (searchLag > 0) unsearchable.set(id, { until: Date.now() + searchLag, before })
   customers.set(id, customer)
   return customer
 }
 
-const texts = ['name', 'email', 'phone', 'description', 'business_name', 'individual_name']
+const strings = ['name', 'email', 'phone', 'description', 'business_name', 'individual_name']
 
 function fieldsFrom (form: Form, before?: StandInCustomer): Record<string, unknown> {
-  const given = texts.flatMap(name => {
-    const value = textIn(form, name)
+  const given = strings.flatMap(name => {
+    const value = stringIn(form, name)
     return value === undefined ? [] : [[name, value === '' ? null : value]]
   })
   return { ...Object.fromEntries(given), metadata: metadataFrom(form, before?.metadata) }
@@ -115,5 +104,5 @@ function fieldsFrom (form: Form, before?: StandInCustomer): Record<string, unkno
 /** An empty value removes its key, and empty metadata all of them. */
 export function metadataFrom (form: Form, before: unknown = {}): Readonly<Record<string, unknown>> {
   const kept = form.metadata === '' ? {} : before as object
-  return Object.fromEntries(Object.entries({ ...kept, ...textsIn(form, 'metadata') }).filter(([, value]) => value !== ''))
+  return Object.fromEntries(Object.entries({ ...kept, ...stringsIn(form, 'metadata') }).filter(([, value]) => value !== ''))
 }

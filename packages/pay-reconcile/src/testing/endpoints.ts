@@ -1,20 +1,20 @@
-import { missing, type StandInAnswer, type StandInObject, type StandInRequest } from './answer.ts'
+import { missing, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
 import {
   createCustomer, deleteCustomer, retrieveCustomer, searchableCustomers, unknownCustomer, updateCustomer, type Customers
 } from './customers.ts'
 import type { Returned } from './expand.ts'
-import { listAnswer, searchAnswer } from './list.ts'
+import { listResponse, searchResponse } from './list.ts'
 import {
   customerCreate, customerList, customerSearch, customerUpdate, intentConfirm, intentCreate, intentList, intentRetrieve, intentSearch,
   lineItemList, noParameters, onlyExpand, sessionCreate, sessionList, type Parameters
 } from './parameters.ts'
 import { confirmIntent, createIntent, createSession, expireSession, retrieved } from './payments.ts'
 
-/** What the endpoints work on. */
+/** The objects of an account. */
 export interface Objects extends Customers {
   readonly intents: Map<string, StandInObject>
   readonly sessions: Map<string, StandInObject>
-  /** What is bought in a session, by the id of the session, the last item first: lists turn it round. */
+  /** The line items of each session by its id, last item first, because lists reverse the order. */
   readonly lineItems: Map<string, ReadonlyMap<string, StandInObject>>
 }
 
@@ -23,21 +23,21 @@ export interface Endpoint extends Parameters {
   /** After `/v1`, with `:id` for an id. */
   readonly path: string
   readonly returns: Returned
-  answer (account: Objects, request: StandInRequest, id: string): StandInAnswer
+  answer (account: Objects, request: StandInRequest, id: string): StandInResponse
 }
 
 const customer = { type: 'customer' }
 const intent = { type: 'payment_intent' }
 const session = { type: 'checkout.session' }
 
-/** Everything that the stand-in answers. */
+/** All endpoints of the stand-in. */
 const endpoints: readonly Endpoint[] = [
   {
     method: 'GET',
     path: 'customers',
     names: customerList,
     returns: { ...customer, page: 'list' },
-    answer: ({ customers }, { form }) => listAnswer({ kind: 'customer', url: '/v1/customers', objects: customers, filters: ['email', 'test_clock'] }, form)
+    answer: ({ customers }, { form }) => listResponse({ kind: 'customer', url: '/v1/customers', objects: customers, filters: ['email', 'test_clock'] }, form)
   },
   { method: 'POST', path: 'customers', names: customerCreate, returns: customer, answer: createCustomer },
   {
@@ -46,7 +46,7 @@ const endpoints: readonly Endpoint[] = [
     names: customerSearch,
     required: ['query'],
     returns: { ...customer, page: 'search' },
-    answer: (account, { form }) => searchAnswer({ resource: 'customers', objects: searchableCustomers(account), fields: ['email', 'name', 'phone'] }, form)
+    answer: (account, { form }) => searchResponse({ resource: 'customers', objects: searchableCustomers(account), fields: ['email', 'name', 'phone'] }, form)
   },
   { method: 'GET', path: 'customers/:id', names: onlyExpand, returns: customer, answer: (account, _, id) => retrieveCustomer(account, id) },
   { method: 'POST', path: 'customers/:id', names: customerUpdate, returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },
@@ -56,7 +56,7 @@ const endpoints: readonly Endpoint[] = [
     path: 'payment_intents',
     names: intentList,
     returns: { ...intent, page: 'list' },
-    answer: ({ intents }, { form }) => listAnswer({ kind: 'payment_intent', url: '/v1/payment_intents', objects: intents, filters: ['customer'] }, form)
+    answer: ({ intents }, { form }) => listResponse({ kind: 'payment_intent', url: '/v1/payment_intents', objects: intents, filters: ['customer'] }, form)
   },
   {
     method: 'POST',
@@ -73,7 +73,7 @@ const endpoints: readonly Endpoint[] = [
     required: ['query'],
     returns: { ...intent, page: 'search' },
     answer: ({ intents }, { form }) =>
-      searchAnswer({ resource: 'payment_intents', objects: [...intents.values()], fields: ['amount', 'currency', 'customer', 'status'] }, form)
+      searchResponse({ resource: 'payment_intents', objects: [...intents.values()], fields: ['amount', 'currency', 'customer', 'status'] }, form)
   },
   { method: 'GET', path: 'payment_intents/:id', names: intentRetrieve, returns: intent, answer: ({ intents }, _, id) => retrieved('payment_intent', intents, id) },
   { method: 'POST', path: 'payment_intents/:id/confirm', names: intentConfirm, returns: intent, answer: ({ intents }, _, id) => confirmIntent(intents, id) },
@@ -83,7 +83,7 @@ const endpoints: readonly Endpoint[] = [
     names: sessionList,
     returns: { ...session, page: 'list' },
     answer: ({ sessions }, { form }) =>
-      listAnswer({ kind: 'checkout.session', url: '/v1/checkout/sessions', objects: sessions, filters: ['customer', 'payment_intent', 'status'] }, form)
+      listResponse({ kind: 'checkout.session', url: '/v1/checkout/sessions', objects: sessions, filters: ['customer', 'payment_intent', 'status'] }, form)
   },
   {
     method: 'POST',
@@ -101,7 +101,7 @@ const endpoints: readonly Endpoint[] = [
     returns: { type: 'item', page: 'list' },
     answer: ({ lineItems }, { form }, id) => {
       const items = lineItems.get(id)
-      return items ? listAnswer({ kind: 'item', url: `/v1/checkout/sessions/${id}/line_items`, objects: items }, form) : missing('checkout.session', id)
+      return items ? listResponse({ kind: 'item', url: `/v1/checkout/sessions/${id}/line_items`, objects: items }, form) : missing('checkout.session', id)
     }
   }
 ]

@@ -1,9 +1,9 @@
-import { refusal, type StandInAnswer, type StandInObject } from './answer.ts'
+import { refusal, type StandInResponse, type StandInObject } from './response.ts'
 import type { Form } from './form.ts'
 
 /**
- * What can be expanded in an object, and to what: the type of an object of the stand-in, `list` for one that is left
- * out of answers otherwise and is empty, `''` for what the stand-in never has.
+ * The expandable fields of each type, and what they expand to: a type of the stand-in, `list` for an empty list that is
+ * otherwise omitted, `''` for objects that the stand-in never has.
  */
 const expandable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   customer: {
@@ -27,7 +27,7 @@ const expandable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   item: { 'price.product': '', discounts: '' }
 }
 
-/** Where the objects are that a field can be expanded to. */
+/** The objects that fields can expand to. */
 export interface Expandables {
   readonly customers: ReadonlyMap<string, StandInObject>
   readonly intents: ReadonlyMap<string, StandInObject>
@@ -35,7 +35,7 @@ export interface Expandables {
   readonly lineItems: ReadonlyMap<string, ReadonlyMap<string, StandInObject>>
 }
 
-/** What an endpoint answers with. */
+/** The type of an endpoint's response. */
 export interface Returned {
   readonly type: string
   /** A page of them. */
@@ -43,10 +43,10 @@ export interface Returned {
 }
 
 /**
- * The provider's error for a path that cannot be expanded, or nothing.
+ * The provider's error for a path that cannot be expanded, or undefined.
  * @see [Stripe: expanding responses](https://docs.stripe.com/expand): four levels, lists under `data`
  */
-export function expandFault (form: Form, { type, page }: Returned): StandInAnswer | undefined {
+export function expandFault (form: Form, { type, page }: Returned): StandInResponse | undefined {
   for (const path of pathsIn(form)) {
     if (path === 'total_count' && page === 'search') continue
     if (path.split('.').length > 4) return refusal(400, 'You cannot expand more than 4 levels of a property.', { param: 'expand' })
@@ -57,7 +57,7 @@ export function expandFault (form: Form, { type, page }: Returned): StandInAnswe
   return undefined
 }
 
-/** The body of an answer with what the form wants expanded. */
+/** The body of a response with the requested fields expanded. */
 export function expanded (account: Expandables, { page }: Returned, body: StandInObject, form: Form): StandInObject {
   return pathsIn(form).filter(path => path !== 'total_count' && path !== 'data').reduce((object, path) =>
     page ? withPage(object, item => withExpanded(account, item, path.replace(/^data\./, ''))) : withExpanded(account, object, path), body)
@@ -67,7 +67,7 @@ function pathsIn ({ expand = {} }: Form): readonly string[] {
   return (typeof expand === 'string' ? [expand] : Object.values(expand)).map(String)
 }
 
-/** The field that a path begins with, its type, and what is left of the path. */
+/** The first field of a path, its type, and the rest of the path. */
 function firstOf (type: string, path: string): readonly [name: string, type: string, rest: string] | undefined {
   const found = Object.entries(expandable[type] ?? {}).find(([name]) => path === name || path.startsWith(`${name}.`))
   return found && [...found, path.slice(found[0].length + 1)]
@@ -90,7 +90,7 @@ function withExpanded (account: Expandables, object: StandInObject, path: string
 }
 
 function objectAt ({ customers, intents, lineItems }: Expandables, object: StandInObject, name: string, type: string): StandInObject | undefined {
-  // An earlier path has expanded it.
+  // Already expanded by an earlier path.
   if (typeof object[name] === 'object' && object[name] !== null) return object[name] as StandInObject
   if (type === 'customer') return customers.get(String(object[name]))
   if (type === 'payment_intent') return intents.get(String(object[name]))

@@ -1,41 +1,41 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StandInAnswer } from './answer.ts'
+import type { StandInResponse } from './response.ts'
 
-/** Something to go wrong. */
+/** A way for requests to fail. */
 export interface Fault {
   /**
-   * `hang`: no answer. `slow`: the answer after `ms`. `drip`: its body one byte each `ms`. `reset`: the
-   * connection breaks at once. `truncate`: it breaks in the middle of the body. `html`: a proxy's 502 page.
-   * `answer`: the given status, body and headers; 500 and more is stored under the idempotency key of a POST,
-   * and does not come between a known key and its answer.
+   * `hang`: no response. `slow`: the response after `delay`. `drip`: its body, one byte per `delay`. `reset`: the
+   * connection breaks immediately. `truncate`: it breaks in the middle of the body. `html`: the 502 page of a proxy.
+   * `answer`: this status, body and headers; a status of 500 or more is stored under the idempotency key of a POST, and
+   * does not affect a key that has a stored response.
    */
   readonly kind: 'hang' | 'slow' | 'drip' | 'reset' | 'truncate' | 'html' | 'answer'
   /** Only under this secret key. */
   readonly secretKey?: string
   /** Only requests of this method. */
   readonly method?: string
-  /** Only for requests whose path holds this text, a customer's id for instance. */
+  /** Only requests whose path contains this string, for example a customer's id. */
   readonly path?: string
-  /** How often; default: until removed. */
+  /** How many requests. Default: all until the fault is removed. */
   readonly times?: number
-  /** Milliseconds, for slow and drip. Default 50. */
-  readonly ms?: number
+  /** For `slow` and `drip`, in milliseconds. Default 50. */
+  readonly delay?: number
   /** For `answer`. Default 500. */
   readonly status?: number
-  /** For `answer`; what to send instead of an error in the provider's shape. */
+  /** For `answer`. Default: an error in the provider's format. */
   readonly body?: unknown
-  /** Further headers of the answer. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The faults in force. */
+/** The active faults. */
 export interface Faults {
   /** @returns a function that removes the fault. */
   add (fault: Fault): () => void
   /**
-   * The first that applies; counts as one of its times.
-   * @param replays the answer is stored already: what fails in executing a request does not apply.
+   * The first fault that applies; counts as one of its times.
+   * @param replays the response is stored: faults that happen while a request is executed do not apply.
    */
   next (request: { readonly method: string, readonly secretKey: string, readonly url: string }, replays: boolean): Fault | undefined
 }
@@ -62,16 +62,16 @@ export function faults (): Faults {
   }
 }
 
-/** The answer of a fault in executing a request, and not on the way to it. */
-export function executed ({ kind, status = 500, body = failure }: Fault): StandInAnswer | undefined {
+/** The response of a fault that happens while a request is executed, not during transport. */
+export function executed ({ kind, status = 500, body = failure }: Fault): StandInResponse | undefined {
   return kind === 'answer' && status >= 500 ? { status, body } : undefined
 }
 
 const failure = { error: { type: 'api_error', message: 'Something went wrong' } }
 
-/** Sends `answer` the way the fault has it. */
-export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInAnswer, requestId: string): Promise<void> {
-  const { kind, ms = 50, status = 500, headers = {} } = fault
+/** Sends the response in the way of the fault. */
+export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInResponse, requestId: string): Promise<void> {
+  const { kind, delay = 50, status = 500, headers = {} } = fault
   const common = { 'content-type': 'application/json', 'request-id': requestId, ...headers }
   if (kind === 'hang') return
   if (kind === 'reset') {
@@ -86,20 +86,20 @@ export async function sendFaulty (response: ServerResponse, fault: Fault, answer
     response.writeHead(status, common).end(JSON.stringify(fault.body ?? failure))
     return
   }
-  if (kind === 'slow') await sleep(ms)
+  if (kind === 'slow') await sleep(delay)
   const { status: given, body, headers: own } = answer()
   const text = JSON.stringify(body)
   response.writeHead(given, { ...common, ...own, 'content-length': Buffer.byteLength(text) })
   if (kind === 'slow') response.end(text)
   else if (kind === 'truncate') response.write(text.slice(0, text.length / 2), () => response.destroy())
-  else await drip(response, text, ms)
+  else await drip(response, text, delay)
 }
 
-async function drip (response: ServerResponse, text: string, ms: number): Promise<void> {
+async function drip (response: ServerResponse, text: string, delay: number): Promise<void> {
   for (const byte of Buffer.from(text)) {
     if (response.destroyed) return
     response.write(Buffer.of(byte))
-    await sleep(ms)
+    await sleep(delay)
   }
   response.end()
 }

@@ -1,8 +1,8 @@
-/** A value of a form: text, or more of them under names. */
+/** A value of a form: a string, or named values. */
 export type FormValue = string | Form
 export interface Form { readonly [name: string]: FormValue }
 
-/** Reads `a=1&metadata[b]=2&items[0][c]=3&expand[]=d` as nested objects; list indexes are names. */
+/** Reads `a=1&metadata[b]=2&items[0][c]=3&expand[]=d` as nested objects; list indexes become names. */
 export function formFrom (text: string): Form {
   const form: Record<string, FormValue> = Object.create(null)
   for (const [path, value] of new URLSearchParams(text)) {
@@ -25,13 +25,18 @@ export function formFrom (text: string): Form {
   return form
 }
 
-export function textIn (form: Form, name: string): string | undefined {
+/** The strings of these parameters; null for those that were not sent. */
+export function stringsOrNull (form: Form, names: readonly string[]): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(names.map(name => [name, stringIn(form, name) ?? null]))
+}
+
+export function stringIn (form: Form, name: string): string | undefined {
   const value = form[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The texts under a name: of `metadata[a]=1` as `{ a: '1' }`. */
-export function textsIn (form: Form, name: string): Readonly<Record<string, string>> {
+/** The strings under a name: `{ a: '1' }` from `metadata[a]=1`. */
+export function stringsIn (form: Form, name: string): Readonly<Record<string, string>> {
   const value = form[name]
   if (typeof value !== 'object') return {}
   return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { accountFor, accountWith, answerIn, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
-import { newId, refusal, type StandInAnswer } from './answer.ts'
+import { accountFor, accountWith, respond, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
+import { newId, refusal, type StandInResponse } from './response.ts'
 import { executed, faults, sendFaulty, type Fault } from './faults.ts'
 import { formFrom } from './form.ts'
 import { visitSession } from './payments.ts'
@@ -10,19 +10,19 @@ export type { StandInAccount, StandInAccountOptions } from './account.ts'
 export { customerWith, type StandInCustomer } from './customers.ts'
 export type { Fault } from './faults.ts'
 
-/** How the stand-in starts. */
+/** Options of {@link startPayStandIn}. */
 export interface PayStandInOptions {
-  /** The accounts by their secret keys. Any other key is refused, and a live key always. */
+  /** The accounts by their secret keys. Other keys and all live keys are rejected. */
   readonly accounts: Readonly<Record<string, StandInAccountOptions>>
   /** Default 0: any free port. */
   readonly port?: number
   /** Default 127.0.0.1. */
   readonly host?: string
-  /** Where the one line at the start goes. Default: standard error. */
+  /** Receives the one line that the start logs. Default: standard error. */
   readonly log?: (line: string) => void
 }
 
-/** A request that arrived, for tests that ask under which key. */
+/** A request that arrived, for tests that check its key. */
 export interface SeenRequest {
   readonly method: string
   readonly url: string
@@ -30,7 +30,7 @@ export interface SeenRequest {
   readonly headers: Readonly<IncomingMessage['headers']>
 }
 
-/** A payment provider that is none: `host`, `port` and `protocol` are options of `stripeProvider`. */
+/** A running stand-in; `host`, `port` and `protocol` are options of `stripeProvider`. */
 export interface PayStandIn {
   readonly url: string
   readonly host: string
@@ -38,11 +38,11 @@ export interface PayStandIn {
   readonly protocol: 'http'
   /** The last 1000 requests, oldest first. */
   readonly requests: readonly SeenRequest[]
-  /** The account of a key, to look at or to change. */
+  /** The account of a key, to inspect or change. */
   account (secretKey: string): StandInAccount
   /** Adds an account, or replaces one. */
   addAccount (secretKey: string, options?: StandInAccountOptions): StandInAccount
-  /** Makes something go wrong. @returns a function that ends it. */
+  /** Makes requests fail. @returns a function that ends the fault. */
   fault (fault: Fault): () => void
   close (): Promise<void>
 }
@@ -50,9 +50,9 @@ export interface PayStandIn {
 const liveKey = /^[a-z]+_live_/
 
 /**
- * Starts an HTTP server that answers like the payment provider, for tests and demonstrations: customers,
- * checkout sessions and payment intents in memory, one account per secret key, faults on demand. It moves no
- * money, knows no cards and sends no events.
+ * Starts an HTTP server that behaves like the payment provider, for tests and demos: customers, checkout sessions and
+ * payment intents in memory, one account per secret key, faults on demand. It moves no money, knows no cards and sends no
+ * events.
  */
 export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
   const { port = 0, host = '127.0.0.1', log = line => process.stderr.write(`${line}\n`) } = options
@@ -67,11 +67,11 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
   }
 
   async function handle (incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = 'GET', url: asked = '/', headers } = incoming
+    const { method = 'GET', url: target = '/', headers } = incoming
     const body = await textOf(incoming)
-    const location = new URL(asked, url)
+    const location = new URL(target, url)
     const secretKey = headers.authorization?.replace(/^Bearer /, '') ?? ''
-    if (requests.push({ method, url: asked, secretKey, headers }) > 1000) requests.shift()
+    if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
     const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
@@ -79,19 +79,19 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), origin: url }
     const connectedId = headerOf(headers['stripe-account'])
     const owner = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
-    const target = owner ? accountFor(owner, connectedId) : refuseKey(secretKey)
-    const account = 'status' in target ? undefined : target
-    const answer = (): StandInAnswer => {
+    const found = owner ? accountFor(owner, connectedId) : refuseKey(secretKey)
+    const account = 'status' in found ? undefined : found
+    const respondTo = (): StandInResponse => {
       if (first === 'pay') return visitAny(accounts, path[0] ?? '')
       if (first !== 'v1') return refusal(404, `Unrecognized request URL (${method}: ${location.pathname}).`)
-      return 'status' in target ? target : answerIn(target, request)
+      return 'status' in found ? found : respond(found, request)
     }
 
-    const fault = known.next({ method, secretKey, url: asked }, account !== undefined && replayOf(account, request) !== undefined)
+    const fault = known.next({ method, secretKey, url: target }, account !== undefined && replayOf(account, request) !== undefined)
     const failed = fault && executed(fault)
     if (account && failed) store(account, request, failed)
-    if (fault) return sendFaulty(response, fault, answer, requestId)
-    const { status, body: result, headers: own } = answer()
+    if (fault) return sendFaulty(response, fault, respondTo, requestId)
+    const { status, body: result, headers: own } = respondTo()
     response.writeHead(status, {
       'content-type': 'application/json',
       'request-id': requestId,
@@ -126,13 +126,13 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
   }
 }
 
-function refuseKey (secretKey: string): StandInAnswer {
+function refuseKey (secretKey: string): StandInResponse {
   if (secretKey === '') return refusal(401, 'You did not provide an API key.')
   if (liveKey.test(secretKey)) return refusal(401, 'The stand-in refuses live keys.')
   return refusal(401, `Invalid API Key provided: ${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`)
 }
 
-function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInAnswer {
+function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInResponse {
   const account = [...accounts.values()].flatMap(owner => [owner, ...owner.connected.values()]).find(({ sessions }) => sessions.has(id))
   return visitSession(account?.sessions ?? new Map(), id)
 }

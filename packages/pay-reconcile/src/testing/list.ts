@@ -1,22 +1,22 @@
-import { missing, ok, refusal, type StandInAnswer, type StandInObject } from './answer.ts'
-import { textIn, type Form } from './form.ts'
+import { missing, ok, refusal, type StandInResponse, type StandInObject } from './response.ts'
+import { stringIn, type Form } from './form.ts'
 
-/** What a list is made of. */
-export interface Listed {
-  /** `customer`: what an unknown cursor is said to be no id of. */
+/** What a list shows. */
+export interface ListSource {
+  /** For the error about an unknown cursor: `customer`. */
   readonly kind: string
   /** Path of the list. */
   readonly url: string
-  /** In the order of creation; tombstones are cursors, too, as a client may delete what it lists. */
+  /** In the order of creation, with tombstones: they are valid cursors, because a client may delete what it lists. */
   readonly objects: ReadonlyMap<string, StandInObject>
-  /** Parameters that a listed object has the value of. */
+  /** Parameters that must equal the object's field. */
   readonly filters?: readonly string[]
 }
 
-/** A page of a list, the newest first: after `starting_after`, or right before `ending_before`. */
-export function listAnswer ({ kind, url, objects, filters = [] }: Listed, form: Form): StandInAnswer {
+/** A page of a list, newest first: after `starting_after`, or directly before `ending_before`. */
+export function listResponse ({ kind, url, objects, filters = [] }: ListSource, form: Form): StandInResponse {
   const param = form.ending_before === undefined ? 'starting_after' : 'ending_before'
-  const cursor = textIn(form, param)
+  const cursor = stringIn(form, param)
   if (cursor !== undefined && !objects.has(cursor)) return missing(kind, cursor, param)
 
   const newestFirst = [...objects.values()].reverse()
@@ -28,7 +28,7 @@ export function listAnswer ({ kind, url, objects, filters = [] }: Listed, form: 
   return ok({ object: 'list', url, has_more: wanted.length > limit, data: backwards ? wanted.slice(-limit) : wanted.slice(0, limit) })
 }
 
-/** Whether an object was created in the wanted time: `created`, or its `gt`, `gte`, `lt` and `lte`, in seconds. */
+/** Whether an object was created at `created`, or between its `gt`, `gte`, `lt` and `lte`, in seconds. */
 function isWithin ({ created }: Form, object: StandInObject): boolean {
   const at = Number(object.created)
   if (typeof created !== 'object') return created === undefined || at === Number(created)
@@ -36,19 +36,19 @@ function isWithin ({ created }: Form, object: StandInObject): boolean {
   return at > Number(gt) && at >= Number(gte) && at < Number(lt) && at <= Number(lte)
 }
 
-/** What a search looks through. */
-export interface Searched {
-  /** Of the path: `customers`. */
+/** What a search searches. */
+export interface SearchSource {
+  /** As in the path: `customers`. */
   readonly resource: string
-  /** What the search shows at the moment, in the order of creation. */
+  /** What the search shows now, in the order of creation. */
   readonly objects: readonly StandInObject[]
-  /** The fields that can be searched, beside metadata. */
+  /** The searchable fields besides metadata. */
   readonly fields: readonly string[]
 }
 
-/** A page of a search, the oldest first: the provider promises no order. Of the query language: one clause with `:`. */
-export function searchAnswer ({ resource, objects, fields }: Searched, form: Form): StandInAnswer {
-  const match = /^(?:metadata\[(['"])([^'"]+)\1\]|(\w+)):(?:(['"])((?:\\.|(?!\4)[^\\])*)\4|(\d+))$/.exec(textIn(form, 'query') ?? '')
+/** A page of a search, oldest first (the provider promises no order). Understands queries of one clause with `:`. */
+export function searchResponse ({ resource, objects, fields }: SearchSource, form: Form): StandInResponse {
+  const match = /^(?:metadata\[(['"])([^'"]+)\1\]|(\w+)):(?:(['"])((?:\\.|(?!\4)[^\\])*)\4|(\d+))$/.exec(stringIn(form, 'query') ?? '')
   if (!match) return refusal(400, 'We were unable to parse your search query.', { param: 'query' })
   const [, , key, field = '', , text, number = ''] = match
   if (key === undefined && !fields.includes(field)) {
@@ -58,7 +58,7 @@ export function searchAnswer ({ resource, objects, fields }: Searched, form: For
   const valueOf = (object: StandInObject): unknown => key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
   const found = objects.filter(object => object.deleted !== true && String(valueOf(object) ?? '') === wanted)
 
-  const page = textIn(form, 'page')
+  const page = stringIn(form, 'page')
   const at = page === undefined ? -1 : found.findIndex(({ id }) => pageAfter(id) === page)
   if (page !== undefined && at === -1) return refusal(400, 'Invalid page token.', { param: 'page' })
   const rest = found.slice(at + 1)
@@ -75,11 +75,11 @@ export function searchAnswer ({ resource, objects, fields }: Searched, form: For
   })
 }
 
-/** Clients must not see through it. */
+/** An opaque page token. */
 function pageAfter (id: string): string {
   return Buffer.from(id).toString('base64url')
 }
 
 function limitIn (form: Form): number {
-  return Number(textIn(form, 'limit') ?? 10)
+  return Number(stringIn(form, 'limit') ?? 10)
 }

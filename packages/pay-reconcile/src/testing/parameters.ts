@@ -1,9 +1,9 @@
-import { refusal, type StandInAnswer } from './answer.ts'
+import { refusal, type StandInResponse } from './response.ts'
 import type { Form } from './form.ts'
 
 /**
- * The parameters that the provider has for a request, whether or not the stand-in does anything with them, and
- * `payment_method_types`, which clients of earlier versions of its API send.
+ * The provider's parameters for a request, whether or not the stand-in uses them, and `payment_method_types`, which
+ * clients of earlier API versions send.
  */
 export interface Parameters {
   readonly names: readonly string[]
@@ -63,8 +63,8 @@ export const lineItemList = paging
 const integers = ['amount', 'expires_at', 'limit'] as const
 const bounds = ['gt', 'gte', 'lt', 'lte']
 
-/** The provider's error for parameters that it would not take, or nothing. */
-export function parameterFault (form: Form, { names, required = [] }: Parameters): StandInAnswer | undefined {
+/** The provider's error for parameters that it would reject, or undefined. */
+export function parameterFault (form: Form, { names, required = [] }: Parameters): StandInResponse | undefined {
   const unknown = Object.keys(form).filter(name => !names.includes(name))
   if (typeof form.created === 'object') unknown.push(...Object.keys(form.created).filter(name => !bounds.includes(name)).map(name => `created[${name}]`))
   if (unknown.length > 0) {
@@ -78,20 +78,19 @@ export function parameterFault (form: Form, { names, required = [] }: Parameters
   return numberFault(form) ?? metadataFault(form) ?? lengthFault(form)
 }
 
-function numberFault (form: Form): StandInAnswer | undefined {
+function numberFault (form: Form): StandInResponse | undefined {
   const created = typeof form.created === 'object' ? Object.entries(form.created).map(([name, value]) => [`created[${name}]`, value] as const) : [['created', form.created] as const]
   const numbers = [...integers.map(name => [name, form[name]] as const), ...created]
   const [param, wrong] = numbers.find(([, value]) => value !== undefined && !/^-?\d{1,15}$/.test(String(value))) ?? []
   if (param !== undefined) return refusal(400, `Invalid integer: ${typeof wrong === 'string' ? wrong : 'object'}`, { code: 'parameter_invalid_integer', param })
-  const limit = Number(form.limit ?? 10)
-  if (limit < 1) return refusal(400, 'This value must be greater than or equal to 1.', { code: 'parameter_invalid_integer', param: 'limit' })
-  if (limit > 100) return refusal(400, 'This value must be less than or equal to 100.', { code: 'parameter_invalid_integer', param: 'limit' })
-  const amount = Number(form.amount ?? 1)
-  return amount < 1 ? refusal(400, 'This value must be greater than or equal to 1.', { code: 'parameter_invalid_integer', param: 'amount' }) : undefined
+  const tooSmall = ['limit', 'amount'].find(name => Number(form[name] ?? 1) < 1)
+  if (tooSmall) return refusal(400, 'This value must be greater than or equal to 1.', { code: 'parameter_invalid_integer', param: tooSmall })
+  const isTooLarge = Number(form.limit ?? 10) > 100
+  return isTooLarge ? refusal(400, 'This value must be less than or equal to 100.', { code: 'parameter_invalid_integer', param: 'limit' }) : undefined
 }
 
 /** @see [Stripe: metadata](https://docs.stripe.com/metadata): 50 keys of 40 characters, values of 500 */
-function metadataFault ({ metadata }: Form): StandInAnswer | undefined {
+function metadataFault ({ metadata }: Form): StandInResponse | undefined {
   if (typeof metadata !== 'object') return undefined
   const entries = Object.entries(metadata)
   if (entries.length > 50) return refusal(400, 'Metadata can have up to 50 keys.', { param: 'metadata' })
@@ -105,7 +104,7 @@ function metadataFault ({ metadata }: Form): StandInAnswer | undefined {
   return undefined
 }
 
-function lengthFault (form: Form): StandInAnswer | undefined {
+function lengthFault (form: Form): StandInResponse | undefined {
   const [param] = Object.entries(form).find(([, value]) => typeof value === 'string' && value.length > 5000) ?? []
   return param === undefined ? undefined : refusal(400, 'Invalid string: must be at most 5000 characters', { code: 'parameter_invalid_string', param })
 }

@@ -1,13 +1,13 @@
-import { missing, newId, ok, refusal, seconds, type StandInAnswer, type StandInObject, type StandInRequest } from './answer.ts'
+import { missing, newId, nulls, ok, refusal, seconds, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
 import { metadataFrom } from './customers.ts'
-import { textIn, type Form } from './form.ts'
+import { stringIn, stringsOrNull, type Form } from './form.ts'
 
-export function createIntent (intents: Map<string, StandInObject>, { form }: StandInRequest): StandInAnswer {
+export function createIntent (intents: Map<string, StandInObject>, { form }: StandInRequest): StandInResponse {
   const intent = intentFrom(form)
   return ok(stored(intents, form.confirm === 'true' ? confirmed(intent) : intent))
 }
 
-export function confirmIntent (intents: Map<string, StandInObject>, id: string): StandInAnswer {
+export function confirmIntent (intents: Map<string, StandInObject>, id: string): StandInResponse {
   const intent = intents.get(id)
   if (!intent) return missing('payment_intent', id)
   if (intent.status !== 'succeeded') return ok(stored(intents, confirmed(intent)))
@@ -16,28 +16,28 @@ export function confirmIntent (intents: Map<string, StandInObject>, id: string):
   })
 }
 
-/** Checkout sessions, and what is bought in each of them by the id of the session. */
+/** Checkout sessions, and the line items of each by its id. */
 interface Sessions {
   readonly sessions: Map<string, StandInObject>
   readonly lineItems: Map<string, ReadonlyMap<string, StandInObject>>
 }
 
-export function createSession ({ sessions, lineItems }: Sessions, { form, origin }: StandInRequest): StandInAnswer {
+export function createSession ({ sessions, lineItems }: Sessions, { form, origin }: StandInRequest): StandInResponse {
   const items = itemsFrom(form)
   const session = sessionFrom(form, items, origin)
   lineItems.set(session.id, new Map([...items].reverse().map(item => [item.id, item])))
   return ok(stored(sessions, session))
 }
 
-export function expireSession (sessions: Map<string, StandInObject>, id: string): StandInAnswer {
+export function expireSession (sessions: Map<string, StandInObject>, id: string): StandInResponse {
   const session = sessions.get(id)
   if (!session) return missing('checkout.session', id)
   if (session.status === 'open') return ok(stored(sessions, { ...session, status: 'expired', url: null }))
   return refusal(400, `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${String(session.status)}.`)
 }
 
-/** What a visitor's browser does at the provider's page: pays at once and goes back to the shop. */
-export function visitSession (sessions: Map<string, StandInObject>, id: string): StandInAnswer {
+/** What a browser does on the provider's page: pays immediately and returns to the shop. */
+export function visitSession (sessions: Map<string, StandInObject>, id: string): StandInResponse {
   const session = sessions.get(id)
   if (session?.status !== 'open') return missing('checkout.session', id)
   stored(sessions, { ...session, status: 'complete', payment_status: 'paid', url: null })
@@ -45,7 +45,7 @@ export function visitSession (sessions: Map<string, StandInObject>, id: string):
   return location === undefined ? ok({ paid: id }) : { status: 303, body: '', headers: { location } }
 }
 
-export function retrieved (kind: string, objects: ReadonlyMap<string, StandInObject>, id: string): StandInAnswer {
+export function retrieved (kind: string, objects: ReadonlyMap<string, StandInObject>, id: string): StandInResponse {
   const object = objects.get(id)
   return object ? ok(object) : missing(kind, id)
 }
@@ -64,57 +64,33 @@ function intentFrom (form: Form): StandInObject {
   return {
     id,
     object: 'payment_intent',
-    allowed_payment_method_types: null,
-    amount: Number(textIn(form, 'amount')),
+    amount: Number(stringIn(form, 'amount')),
     amount_capturable: 0,
     amount_received: 0,
-    application: null,
-    application_fee_amount: null,
-    automatic_payment_methods: null,
-    canceled_at: null,
-    cancellation_reason: null,
     capture_method: 'automatic',
     client_secret: `${id}_secret_standin`,
     confirmation_method: 'automatic',
     created: seconds(),
-    currency: textIn(form, 'currency'),
-    customer: textIn(form, 'customer') ?? null,
-    customer_account: null,
-    description: textIn(form, 'description') ?? null,
-    excluded_payment_method_types: null,
-    last_payment_error: null,
-    latest_charge: null,
+    currency: stringIn(form, 'currency'),
     livemode: false,
-    managed_payments: null,
     metadata: metadataFrom(form),
-    next_action: null,
-    on_behalf_of: null,
-    payment_method: null,
-    payment_method_configuration_details: null,
     payment_method_options: {},
     payment_method_types: ['card'],
-    payment_record: null,
-    processing: null,
-    receipt_email: textIn(form, 'receipt_email') ?? null,
-    review: null,
-    setup_future_usage: null,
-    shipping: null,
-    source: null,
-    statement_descriptor: textIn(form, 'statement_descriptor') ?? null,
-    statement_descriptor_suffix: textIn(form, 'statement_descriptor_suffix') ?? null,
     status: 'requires_payment_method',
-    transfer_data: null,
-    transfer_group: textIn(form, 'transfer_group') ?? null
+    ...stringsOrNull(form, ['customer', 'description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix', 'transfer_group']),
+    ...nulls('allowed_payment_method_types application application_fee_amount automatic_payment_methods canceled_at cancellation_reason'),
+    ...nulls('customer_account excluded_payment_method_types last_payment_error latest_charge managed_payments next_action on_behalf_of'),
+    ...nulls('payment_method payment_method_configuration_details payment_record processing review setup_future_usage shipping source transfer_data')
   }
 }
 
-/** Of prices that come with the request: the stand-in has none of its own. */
+/** Line items with prices from the request: the stand-in stores no prices. */
 function itemsFrom ({ line_items: lines = {} }: Form): readonly StandInObject[] {
   return Object.values(lines).flatMap(line => {
     if (typeof line !== 'object' || typeof line.price_data !== 'object') return []
     const { price_data: price } = line
-    const quantity = Number(textIn(line, 'quantity') ?? 1)
-    const amount = Number(textIn(price, 'unit_amount') ?? 0) * quantity
+    const quantity = Number(stringIn(line, 'quantity') ?? 1)
+    const amount = Number(stringIn(price, 'unit_amount') ?? 0) * quantity
     return [{
       id: newId('li'),
       object: 'item',
@@ -123,8 +99,8 @@ function itemsFrom ({ line_items: lines = {} }: Form): readonly StandInObject[] 
       amount_subtotal: amount,
       amount_tax: 0,
       amount_total: amount,
-      currency: textIn(price, 'currency') ?? 'usd',
-      description: (typeof price.product_data === 'object' && textIn(price.product_data, 'name')) || null,
+      currency: stringIn(price, 'currency') ?? 'usd',
+      description: (typeof price.product_data === 'object' && stringIn(price.product_data, 'name')) || null,
       metadata: null,
       price: null,
       quantity
@@ -139,62 +115,31 @@ function sessionFrom (form: Form, items: readonly StandInObject[], origin: strin
   return {
     id,
     object: 'checkout.session',
-    adaptive_pricing: null,
-    after_expiration: null,
-    allow_promotion_codes: null,
-    allowed_payment_method_types: null,
     amount_subtotal: amount,
     amount_total: amount,
-    automatic_tax: { enabled: false, liability: null, provider: null, status: null },
-    billing_address_collection: null,
-    cancel_url: textIn(form, 'cancel_url') ?? null,
-    client_reference_id: textIn(form, 'client_reference_id') ?? null,
-    client_secret: null,
-    collected_information: null,
-    consent: null,
-    consent_collection: null,
+    automatic_tax: { enabled: false, ...nulls('liability provider status') },
     created,
-    currency: items[0]?.currency ?? textIn(form, 'currency') ?? null,
-    currency_conversion: null,
+    currency: items[0]?.currency ?? stringIn(form, 'currency') ?? null,
     custom_fields: [],
-    custom_text: { after_submit: null, shipping_address: null, submit: null, terms_of_service_acceptance: null },
-    customer: textIn(form, 'customer') ?? null,
-    customer_account: null,
-    customer_creation: null,
-    customer_details: null,
-    customer_email: textIn(form, 'customer_email') ?? null,
+    custom_text: nulls('after_submit shipping_address submit terms_of_service_acceptance'),
     discounts: [],
-    expires_at: Number(textIn(form, 'expires_at') ?? created + 24 * 3600),
-    integration_identifier: null,
-    invoice: null,
-    invoice_creation: null,
+    expires_at: Number(stringIn(form, 'expires_at') ?? created + 24 * 3600),
     livemode: false,
-    locale: null,
-    managed_payments: null,
     metadata: metadataFrom(form),
-    mode: textIn(form, 'mode') ?? 'payment',
-    origin_context: null,
-    payment_intent: null,
-    payment_link: null,
-    payment_method_collection: null,
-    payment_method_configuration_details: null,
+    mode: stringIn(form, 'mode') ?? 'payment',
     payment_method_options: {},
     payment_method_types: ['card'],
     payment_status: 'unpaid',
-    permissions: null,
-    recovered_from: null,
-    saved_payment_method_options: null,
-    setup_intent: null,
-    shipping_address_collection: null,
-    shipping_cost: null,
     shipping_options: [],
     status: 'open',
-    submit_type: null,
-    subscription: null,
-    success_url: textIn(form, 'success_url') ?? null,
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
     ui_mode: 'hosted_page',
     url: `${origin}/pay/${id}`,
-    wallet_options: null
+    ...stringsOrNull(form, ['cancel_url', 'client_reference_id', 'customer', 'customer_email', 'success_url']),
+    ...nulls('adaptive_pricing after_expiration allow_promotion_codes allowed_payment_method_types billing_address_collection client_secret'),
+    ...nulls('collected_information consent consent_collection currency_conversion customer_account customer_creation customer_details'),
+    ...nulls('integration_identifier invoice invoice_creation locale managed_payments origin_context payment_intent payment_link'),
+    ...nulls('payment_method_collection payment_method_configuration_details permissions recovered_from saved_payment_method_options'),
+    ...nulls('setup_intent shipping_address_collection shipping_cost submit_type subscription wallet_options')
   }
 }

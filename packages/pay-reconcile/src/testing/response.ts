@@ -8,11 +8,11 @@ export interface StandInRequest {
   readonly path: readonly string[]
   readonly form: Form
   readonly idempotencyKey: string | undefined
-  /** Where the stand-in listens, for links in answers. */
+  /** URL of the stand-in, for links in responses. */
   readonly origin: string
 }
 
-export interface StandInAnswer {
+export interface StandInResponse {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export interface StandInAnswer {
 /** Any object of the provider. */
 export type StandInObject = Readonly<Record<string, unknown>> & { readonly id: string }
 
-export function ok (body: unknown): StandInAnswer {
+export function ok (body: unknown): StandInResponse {
   return { status: 200, body }
 }
 
@@ -29,19 +29,24 @@ interface RefusalDetails {
   /** Default `invalid_request_error`. */
   readonly type?: string
   readonly code?: string
-  /** The parameter at fault, as it was sent: `created[gte]`. */
+  /** The wrong parameter as it was sent: `created[gte]`. */
   readonly param?: string
 }
 
-/** An error in the provider's shape. */
-export function refusal (status: number, message: string, { type = 'invalid_request_error', code, param }: RefusalDetails = {}): StandInAnswer {
+/** An error in the provider's format. */
+export function refusal (status: number, message: string, { type = 'invalid_request_error', code, param }: RefusalDetails = {}): StandInResponse {
   const docs = code !== undefined && { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }
   return { status, body: { error: { type, message, ...docs, ...(param !== undefined && { param }) } } }
 }
 
-/** @param param the parameter that names the object; default: the id in the path. */
-export function missing (kind: string, id: string, param = 'id'): StandInAnswer {
+/** @param param the parameter that names the object. Default: the id in the path. */
+export function missing (kind: string, id: string, param = 'id'): StandInResponse {
   return refusal(param === 'id' ? 404 : 400, `No such ${kind}: '${id}'`, { code: 'resource_missing', param })
+}
+
+/** Fields that are always null, from their names. */
+export function nulls (names: string): Readonly<Record<string, null>> {
+  return Object.fromEntries(names.split(' ').map(name => [name, null]))
 }
 
 export function newId (prefix: string): string {
