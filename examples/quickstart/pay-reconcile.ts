@@ -1,15 +1,11 @@
-import createError from '@fastify/error'
 import Fastify from 'fastify'
 import knexFrom from 'knex'
 import payReconcile from 'pay-reconcile'
 import { createPayReconcileTables, knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
 
-const UNAUTHORIZED = createError('SHOP_UNAUTHORIZED', 'Log in first', 401)
-const FORBIDDEN = createError('SHOP_FORBIDDEN', 'For superusers only', 403)
-
 const knex = knexFrom({ client: 'pg', connection: process.env.DATABASE_URL ?? '' })
-await createPayReconcileTables(knex) // in your migrations, rather
+await createPayReconcileTables(knex) // better in a migration
 
 const app = Fastify({ logger: true })
 
@@ -19,18 +15,16 @@ app.register(payReconcile, {
   // Without PAY_PORT this is the real provider.
   provider: stripeProvider(process.env.PAY_PORT ? { host: '127.0.0.1', port: Number(process.env.PAY_PORT), protocol: 'http' } : {}),
   // Your own check of who is a superuser.
-  authorize: async request => {
-    if (request.headers.authorization === undefined) throw new UNAUTHORIZED()
-    if (request.headers.authorization !== `Bearer ${process.env.ADMIN_TOKEN}`) throw new FORBIDDEN()
+  authorize: async ({ headers: { authorization } }, reply) => {
+    if (authorization === undefined) return reply.code(401).send({ message: 'Log in first' })
+    if (authorization !== `Bearer ${process.env.ADMIN_TOKEN}`) return reply.code(403).send({ message: 'For superusers only' })
   },
   actor: () => 'admin'
 })
 
-// A checkout: the customer is created at the provider once, however many checkouts run at the same time.
-app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async request => {
-  const { customerId } = await app.payReconcile.ensureCustomer({
-    accountId: request.params.id, actor: request.params.id, requestId: request.id, signal: request.signal
-  })
+// Concurrent checkouts create one customer at the provider.
+app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async ({ id: requestId, params: { id: accountId }, signal }) => {
+  const { customerId } = await app.payReconcile.ensureCustomer({ accountId, actor: accountId, requestId, signal })
   return { pay_customer_id: customerId }
 })
 

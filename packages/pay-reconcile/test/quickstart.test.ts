@@ -1,8 +1,11 @@
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { usage } from '../src/cli/arguments.ts'
+import { run } from '../src/cli/run.ts'
 import { postgresql } from './database.ts'
 import { build, shopKey } from './world.ts'
 
@@ -13,20 +16,31 @@ t.test('the README shows the program that is run here', async t => {
   t.ok(readme.includes(`\`\`\`ts\n${await source('examples/quickstart/pay-reconcile.ts')}\`\`\``))
 })
 
-t.test('the README lists every error', async t => {
-  const readme = await source('packages/pay-reconcile/README.md')
+t.test('the pages say what the command prints, and every link leads somewhere', async t => {
+  t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${usage}\`\`\``))
+  const names = await readdir(new URL('../../../docs/pay-reconcile', import.meta.url))
+  for (const page of ['packages/pay-reconcile/README.md', ...names.map(name => `docs/pay-reconcile/${name}`)]) {
+    for (const [, target = ''] of (await source(page)).matchAll(/\]\(([^)#]+)/g)) {
+      if (!target.startsWith('https://')) await t.resolves(source(join(page, '..', target)), `${page}: ${target}`)
+    }
+  }
+})
+
+t.test('every error is documented', async t => {
+  const page = await source('docs/pay-reconcile/errors.md')
   const errors = await import('../src/errors.ts')
   for (const [name, value] of Object.entries(errors)) {
     if (!name.startsWith('PAY_RECONCILE_') || name === 'PAY_RECONCILE_ABORTED') continue
     const { statusCode } = new (value as new (message: string) => { statusCode: number })('')
-    t.ok(readme.includes(`| \`${name}\` | ${statusCode} |`), name)
+    t.ok(page.includes(`| \`${name}\` | ${statusCode} |`), name)
   }
 })
 
 t.test('the quickstart', { skip: postgresql.skip }, async t => {
   const knex = await postgresql.connect(t)
   const { addShop, addAccount, standIn } = await build(t, knex)
-  const accountId = await addAccount(await addShop(), {})
+  const shopId = await addShop()
+  const accountId = await addAccount(shopId, {})
   const url = new URL(process.env.TEST_DATABASE_URL ?? '')
   url.pathname = `/${knex.client.connectionSettings.database}`
 
@@ -50,6 +64,14 @@ t.test('the quickstart', { skip: postgresql.skip }, async t => {
   t.match(await list.json(), [{ id: accountId, pay_customer_id: customerId }])
   const synced = await fetch(`${address}/admin/accounts/${accountId}/sync-pay`, { method: 'POST', headers })
   t.match(await synced.json(), { id: accountId, pay_customer: { id: customerId, metadata: { account_id: accountId } } })
+
+  await addAccount(shopId, {})
+  await addAccount(shopId, { pay_customer_id: 'cus_elsewhere' })
+  let report = ''
+  await run([`--url=${address}/admin/accounts`, '--mode=check'], { PAY_RECONCILE_TOKEN: 'secret' }, {
+    stdout: { write: text => { report += text } }, stderr: { write: () => {} }
+  })
+  t.ok((await source('packages/pay-reconcile/README.md')).includes(`\`\`\`text\n${report}\`\`\``), 'the README shows the report')
 
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'exit'), [0, null], 'it closes in order')
