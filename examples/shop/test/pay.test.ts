@@ -152,7 +152,7 @@ t.test('a bulk run is told which one is in its way, and the list has it', async 
   const first = (await superuser('POST', '/reconcile', { mode: 'check', shop_id: shopId })).body.id
   const second = await superuser('POST', '/reconcile', { mode: 'sync', shop_id: shopId })
   t.strictSame([second.status, second.body], [409, {
-    ...problem(409, 'PAY_RECONCILE_RUN_ACTIVE', 'Conflict', `The reconciliation run ${first} is not done with the shop ${shopId}`),
+    ...problem(409, 'PAY_RECONCILE_RUN_ACTIVE', 'Conflict', `The reconciliation run ${first} is still processing the shop ${shopId}`),
     run_id: first,
     shop_id: shopId
   }])
