@@ -22,7 +22,7 @@ const computed: Readonly<Record<string, RegExp>> = {
 /** Patterns that no caller and no other server can choose the input of. */
 const unreachable: Readonly<Record<string, string>> = {
   "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')": 'a pattern of the host, on a value of its own schemas',
-  "packages/mcp-from-routes/src/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run'
+  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run'
 }
 
 const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src']

@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { toolFromRoute } from '../src/tool.ts'
-import { refResolver } from '../src/refs.ts'
+import { toolFromRoute } from '../src/tool/tool.ts'
+import { refResolver } from '../src/tool/refs.ts'
 import { routesFromOpenApi, sourcesOf } from '../test/openapi.ts'
 
 const APIS = [

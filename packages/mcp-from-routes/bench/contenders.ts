@@ -6,8 +6,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
 import mcpFromRoutes from '../src/index.ts'
-import { lightLoopback } from '../src/loopback.ts'
-import { Stop } from '../src/stop.ts'
+import { lightLoopback } from '../src/call/loopback.ts'
+import { Stop } from '../src/call/stop.ts'
 
 /**
  * The servers that are measured. All serve the same routes; the last three serve them as the same tools. The two before

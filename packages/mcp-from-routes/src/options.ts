@@ -1,8 +1,8 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import type { ToolCallEvent } from './call.ts'
+import type { ToolCallEvent } from './call/call.ts'
 import { MCP_FROM_ROUTES_BAD_OPTION } from './errors.ts'
 import { NEVER_FORWARDED } from './headers.ts'
-import type { McpTool } from './tool.ts'
+import type { McpTool } from './tool/tool.ts'
 
 /** Who the server says it is. */
 export interface ServerInfo {

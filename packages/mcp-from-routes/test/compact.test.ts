@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compact } from '../src/compact.ts'
-import type { JsonSchema } from '../src/json-schema.ts'
+import { compact } from '../src/tool/compact.ts'
+import type { JsonSchema } from '../src/tool/json-schema.ts'
 import { validatorOf, value, valuesIn, whole } from './arbitrary.ts'
 
 const SEED = Number(process.env.COMPACT_SEED ?? 20_260_728)

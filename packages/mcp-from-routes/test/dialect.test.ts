@@ -1,5 +1,5 @@
 import t from 'tap'
-import { to2020 } from '../src/dialect.ts'
+import { to2020 } from '../src/tool/dialect.ts'
 
 const cases: Array<{ title: string, from: Record<string, unknown>, to: unknown }> = [
   { title: 'constraints, descriptions, defaults, enums and nesting stay', from: { type: 'object', title: 'T', properties: { a: { type: 'string', enum: ['x'], default: 'x', description: 'd', format: 'email', minLength: 1, pattern: '^x' }, b: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 } }, required: ['a'] }, to: { type: 'object', title: 'T', properties: { a: { type: 'string', enum: ['x'], default: 'x', description: 'd', format: 'email', minLength: 1, pattern: '^x' }, b: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 1 } }, required: ['a'] } },

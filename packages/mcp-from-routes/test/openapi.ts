@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
-import { isObject } from '../src/json-schema.ts'
-import type { ExposedRoute } from '../src/tool.ts'
+import { isObject } from '../src/tool/json-schema.ts'
+import type { ExposedRoute } from '../src/tool/tool.ts'
 
 type Json = Record<string, unknown>
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import qs from 'qs'
 import t from 'tap'
 import { z } from 'zod'
-import { PLAIN_PARSER, addToQuery, queryParser, queryShape } from '../src/query.ts'
+import { PLAIN_PARSER, addToQuery, queryParser, queryShape } from '../src/tool/query.ts'
 import { build, call, listen } from './build.ts'
 
 const jsonParser = (text: string): Record<string, unknown> => Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => {

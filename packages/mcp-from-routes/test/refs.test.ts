@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Definitions } from '../src/refs.ts'
-import { refResolver } from '../src/refs.ts'
+import type { Definitions } from '../src/tool/refs.ts'
+import { refResolver } from '../src/tool/refs.ts'
 
 const shared = {
   Money: { $id: 'Money', type: 'integer', description: 'minor units' },

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
-import type { ExposedRoute } from '../src/tool.ts'
-import { definitionFor, toolFromRoute } from '../src/tool.ts'
+import type { ExposedRoute } from '../src/tool/tool.ts'
+import { definitionFor, toolFromRoute } from '../src/tool/tool.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { isEnvelope } from '../src/sdk.ts'
-import { acceptedForm, directMessage, rememberedEnvelopes } from '../src/wire.ts'
+import { isEnvelope } from '../src/endpoint/sdk.ts'
+import { acceptedForm, directMessage, rememberedEnvelopes } from '../src/endpoint/wire.ts'
 import { listen, post } from './build.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 import { cannotTell, gapsIn, listIn, saidIn } from './containment.ts'
 import type { Comparison, Gap } from './containment.ts'
 import { factsOf, holds, valuesOf } from './facts.ts'

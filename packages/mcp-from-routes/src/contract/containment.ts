@@ -1,5 +1,5 @@
-import { isObject } from '../json-schema.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 import { arrayGaps } from './arrays.ts'
 import { areDisjoint } from './disjoint.ts'
 import { ANNOTATIONS, canonical, documentOf, sameSchema } from './document.ts'

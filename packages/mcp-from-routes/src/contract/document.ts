@@ -1,5 +1,5 @@
-import { isObject, mapSubschemas } from '../json-schema.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { isObject, mapSubschemas } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 
 /** Keywords that say something to readers and constrain nothing. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',

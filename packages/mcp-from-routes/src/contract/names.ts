@@ -1,5 +1,5 @@
-import { isObject } from '../json-schema.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 import { canonical } from './document.ts'
 import type { Document } from './document.ts'
 import { schemasIn, textsIn, unionsOf } from './facts.ts'

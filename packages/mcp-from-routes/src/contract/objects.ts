@@ -1,5 +1,5 @@
-import { isObject } from '../json-schema.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 import { gapsIn, saidIn } from './containment.ts'
 import type { Comparison, Gap } from './containment.ts'
 import { factsOf, matches, schemasIn, textsIn } from './facts.ts'

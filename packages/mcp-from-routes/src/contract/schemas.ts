@@ -1,5 +1,5 @@
-import { expanded } from '../compact.ts'
-import type { JsonSchema } from '../json-schema.ts'
+import { expanded } from '../tool/compact.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
 import { gapsBetween } from './containment.ts'
 import type { Gap } from './containment.ts'
 import { bare, canonical, documentOf, sameDocument } from './document.ts'

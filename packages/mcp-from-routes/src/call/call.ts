@@ -3,12 +3,12 @@ import { excerpt } from './excerpt.ts'
 import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import type { OnChunk } from './loopback.ts'
-import type { Settings } from './options.ts'
+import type { Settings } from '../options.ts'
 import { isRefusal, requestFromCall } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
 import { Stop } from './stop.ts'
-import type { McpTool, Tool } from './tool.ts'
+import type { McpTool, Tool } from '../tool/tool.ts'
 
 /** What is told about a call when it has ended. */
 export interface ToolCallEvent {

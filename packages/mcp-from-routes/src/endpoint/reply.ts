@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { ToolResult } from './result.ts'
+import type { ToolResult } from '../call/result.ts'
 
 /** Sends the JSON of an answer in the form the client accepts. */
 export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): FastifyReply {

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { firstEvent } from './first-event.ts'
-import { isObject } from './json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './reply.ts'
 import type { SdkHandler } from './sdk.ts'
-import type { Stop } from './stop.ts'
+import type { Stop } from '../call/stop.ts'
 import { acceptedForm } from './wire.ts'
 
 /**

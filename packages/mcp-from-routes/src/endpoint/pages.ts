@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { AnswerWriter, ListAnswer } from './answer.ts'
 import { pageOf } from './list.ts'
 import type { Served } from './served.ts'
-import type { Era } from './tool.ts'
+import type { Era } from '../tool/tool.ts'
 
 /** Gives the answer to a `tools/list`; undefined when the cursor is none of this server's. */
 export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>

@@ -1,8 +1,8 @@
 import type { Page } from './list.ts'
-import type { Settings } from './options.ts'
-import { isWrapped } from './result.ts'
-import type { Content, ToolResult } from './result.ts'
-import type { Era, Tool } from './tool.ts'
+import type { Settings } from '../options.ts'
+import { isWrapped } from '../call/result.ts'
+import type { Content, ToolResult } from '../call/result.ts'
+import type { Era, Tool } from '../tool/tool.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 

@@ -4,7 +4,7 @@ import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { FastifyRequest } from 'fastify'
-import { PARENT_REQUEST } from './parent.ts'
+import { PARENT_REQUEST } from '../parent.ts'
 import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from './json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
 
 /** The revision that took batches out of the protocol. */
 const WITHOUT_BATCHES = '2025-06-18'

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
 import { inArgumentNames } from './argument-names.ts'
-import { isObject } from './json-schema.ts'
-import { isDeclared } from './output.ts'
-import { narrowingArguments } from './tool.ts'
-import type { Era, Tool } from './tool.ts'
+import { isObject } from '../tool/json-schema.ts'
+import { isDeclared } from '../tool/output.ts'
+import { narrowingArguments } from '../tool/tool.ts'
+import type { Era, Tool } from '../tool/tool.ts'
 
 /** What the route answered. */
 export interface InnerResponse {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
-import { pathFromParts } from './path.ts'
-import { addToQuery, jsonText } from './query.ts'
-import type { Tool } from './tool.ts'
+import { pathFromParts } from '../tool/path.ts'
+import { addToQuery, jsonText } from '../tool/query.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** The inner request that a call becomes. */
 export interface InnerRequest {

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
-import { isObject } from './json-schema.ts'
+import { isObject } from '../tool/json-schema.ts'
 import type { OnChunk } from './loopback.ts'
 import type { InnerResponse } from './result.ts'
 

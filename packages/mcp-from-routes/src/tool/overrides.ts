@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { MCP_FROM_ROUTES_BAD_CONFIG } from './errors.ts'
+import { MCP_FROM_ROUTES_BAD_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
 

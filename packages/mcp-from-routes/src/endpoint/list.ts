@@ -1,5 +1,5 @@
-import { definitionFor } from './tool.ts'
-import type { Era, Tool } from './tool.ts'
+import { definitionFor } from '../tool/tool.ts'
+import type { Era, Tool } from '../tool/tool.ts'
 
 /** One page of the list. */
 export interface Page {

@@ -1,4 +1,4 @@
-import { MCP_FROM_ROUTES_BAD_SCHEMA } from './errors.ts'
+import { MCP_FROM_ROUTES_BAD_SCHEMA } from '../errors.ts'
 import { to2020 } from './dialect.ts'
 import type { DefinitionMap } from './definitions.ts'
 import { isObject } from './json-schema.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** Stands in the `config` of a tool's route. */
 export interface Mark {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isObject } from './json-schema.ts'
-import type { Era } from './tool.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { Era } from '../tool/tool.ts'
 
 /** A `tools/list` or `tools/call` request in which nothing is left to check. */
 export type DirectMessage = { readonly era: Era, readonly id: string | number } & (

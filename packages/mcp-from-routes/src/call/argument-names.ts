@@ -1,8 +1,8 @@
-import type { ToolInput } from './input.ts'
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
-import { PARTS } from './overrides.ts'
-import { definition } from './types-of.ts'
+import type { ToolInput } from '../tool/input.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../tool/json-schema.ts'
+import { PARTS } from '../tool/overrides.ts'
+import { definition } from '../tool/types-of.ts'
 
 /** So many allowed values are named. */
 const MAX_VALUES = 50

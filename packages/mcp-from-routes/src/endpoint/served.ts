@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { CallTool } from './call.ts'
-import type { Settings } from './options.ts'
-import type { Tool } from './tool.ts'
+import type { CallTool } from '../call/call.ts'
+import type { Settings } from '../options.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** What the endpoint serves, whichever way a message takes. */
 export interface Served {
