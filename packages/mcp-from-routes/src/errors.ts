@@ -5,9 +5,9 @@ import createError from '@fastify/error'
  * The first %s of a route error is the route, as in `GET /products/:id`.
  */
 
-/** An option has a value the plugin cannot work with. */
-export const MCP_FROM_ROUTES_BAD_OPTION = createError(
-  'MCP_FROM_ROUTES_BAD_OPTION', 'Option %s %s', 500)
+/** An option has a wrong value, or is not known. */
+export const MCP_FROM_ROUTES_INVALID_OPTION = createError(
+  'MCP_FROM_ROUTES_INVALID_OPTION', 'mcp-from-routes: %s %s', 500)
 
 /** The plugin was registered inside a scope, whose hooks do not reach all routes. */
 export const MCP_FROM_ROUTES_REGISTERED_IN_SCOPE = createError(
@@ -24,9 +24,9 @@ export const MCP_FROM_ROUTES_UNSUPPORTED_VERSION = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_VERSION',
   'mcp-from-routes does not work with this version of %s: %s. Use a version that its README names, or a newer mcp-from-routes', 500)
 
-/** Several tagged routes cannot be tools. `errors` has the error of each. */
-export const MCP_FROM_ROUTES_BAD_ROUTES = createError<[number, string]>(
-  'MCP_FROM_ROUTES_BAD_ROUTES', '%d routes cannot be tools:\n%s', 500)
+/** Several tagged routes cannot be tools; `errors` has the error of each. */
+export const MCP_FROM_ROUTES_INVALID_ROUTES = createError<[number, string]>(
+  'MCP_FROM_ROUTES_INVALID_ROUTES', '%d routes cannot be tools:\n%s', 500)
 
 /** A tagged route has no `schema.operationId`. */
 export const MCP_FROM_ROUTES_NO_OPERATION_ID = createError(
@@ -34,8 +34,8 @@ export const MCP_FROM_ROUTES_NO_OPERATION_ID = createError(
   '%s is tagged %s but has no operationId. Add schema.operationId: it is the tool name', 500)
 
 /** The `operationId` of a tagged route cannot be a tool name in every client. */
-export const MCP_FROM_ROUTES_BAD_NAME = createError(
-  'MCP_FROM_ROUTES_BAD_NAME',
+export const MCP_FROM_ROUTES_INVALID_NAME = createError(
+  'MCP_FROM_ROUTES_INVALID_NAME',
   '%s has the operationId %s. A tool name has 1 to 64 letters, digits, _ or -', 500)
 
 /** Two tagged routes have the same `operationId`. */
@@ -54,8 +54,8 @@ export const MCP_FROM_ROUTES_NAME_CLASH = createError(
   '%s has two inputs named %s (%s). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both', 500)
 
 /** The `config.mcp` of a tagged route cannot be followed. */
-export const MCP_FROM_ROUTES_BAD_CONFIG = createError(
-  'MCP_FROM_ROUTES_BAD_CONFIG', '%s has a config.mcp that cannot be followed: %s', 500)
+export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
+  'MCP_FROM_ROUTES_INVALID_CONFIG', '%s has a config.mcp that cannot be followed: %s', 500)
 
 /** The path or the method of a tagged route cannot be called as a tool. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(
@@ -70,5 +70,5 @@ export const MCP_FROM_ROUTES_UNSUPPORTED_BODY = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_BODY', '%s cannot be a tool: %s. Remove the tag, or offer a JSON body', 500)
 
 /** A schema of a tagged route cannot be published as JSON Schema 2020-12. */
-export const MCP_FROM_ROUTES_BAD_SCHEMA = createError(
-  'MCP_FROM_ROUTES_BAD_SCHEMA', '%s has a schema that cannot be published: %s', 500)
+export const MCP_FROM_ROUTES_INVALID_SCHEMA = createError(
+  'MCP_FROM_ROUTES_INVALID_SCHEMA', '%s has a schema that cannot be published: %s', 500)

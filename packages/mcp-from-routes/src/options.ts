@@ -1,8 +1,6 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import type { ToolCallEvent } from './call/call.ts'
-import { MCP_FROM_ROUTES_BAD_OPTION } from './errors.ts'
-import { NEVER_FORWARDED } from './headers.ts'
-import type { McpTool } from './tool/tool.ts'
+import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
+import type { McpTool, ToolCallEvent } from './types.ts'
 
 /** Who the server says it is. */
 export interface ServerInfo {
@@ -12,13 +10,13 @@ export interface ServerInfo {
   readonly title?: string
 }
 
-/** Options of the plugin. Wrong ones make the boot fail with `MCP_FROM_ROUTES_BAD_OPTION`. */
+/** Options of the plugin. Wrong ones fail at startup with `MCP_FROM_ROUTES_INVALID_OPTION`. */
 export interface McpFromRoutesOptions {
   /** Name and version that clients are told. Required. */
   readonly serverInfo: ServerInfo
   /**
-   * Text for the model about the tools as a whole; as a function, what to tell the client of `request`. What that
-   * throws is for the host's error handler. Default is none.
+   * A string for the model about the tools as a whole, or a function that returns it for the client of `request`. What
+   * it throws goes to the host's error handler. Default is none.
    */
   readonly instructions?: string | ((request: FastifyRequest) => string | undefined | Promise<string | undefined>)
   /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */
@@ -27,7 +25,7 @@ export interface McpFromRoutesOptions {
   readonly exposedTag?: string
   /** The tag that marks a tool whose result can be large. Default is `large`. */
   readonly largeTag?: string
-  /** Hooks for requests to the endpoint alone: the host's authentication. Default is none. */
+  /** Hooks for requests to the endpoint only: the host's authentication. Default is none. */
   readonly onRequest?: onRequestHookHandler | readonly onRequestHookHandler[]
   /**
    * Names of the headers that reach the route of a tool as the client sent them. Cookies, conditional headers, those
@@ -35,19 +33,19 @@ export interface McpFromRoutesOptions {
    */
   readonly forwardHeaders?: readonly string[]
   /**
-   * Names of the headers of a route's answer that come back beside a result.
+   * Names of the headers of a route's response that come back beside a result.
    * Default is content-range, link, location and retry-after.
    */
   readonly resultHeaders?: readonly string[]
   /**
    * The origins, like `https://app.example.com` or `chrome-extension://abc`, whose pages may call the endpoint;
-   * `http://localhost:*` is every port of a host. Requests without an Origin,
-   * which browsers always send, are not concerned. Default is any port of localhost, 127.0.0.1 and [::1].
+   * `http://localhost:*` is every port of a host. Requests without an Origin header, which browsers always send, pass.
+   * Default is any port of localhost, 127.0.0.1 and [::1].
    */
   readonly allowedOrigins?: readonly string[]
   /**
-   * The largest message that the endpoint takes, in bytes. The body of a call is part of it, and has to fit into the
-   * `bodyLimit` of its route too. Default is the `bodyLimit` of the app.
+   * The largest message that the endpoint accepts, in bytes. The body of a call is part of it, and must not exceed the
+   * `bodyLimit` of its route either. Default is the `bodyLimit` of the app.
    */
   readonly bodyLimit?: number
   /**
@@ -55,39 +53,38 @@ export interface McpFromRoutesOptions {
    * may then be an object, although the `querystringParser` reads none. Default is false.
    */
   readonly jsonQuery?: boolean
-  /** The largest result of one call, in bytes of the route's answer. Default is 1,000,000. */
+  /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
   readonly maxResultBytes?: number
-  /** How long the route of a tool may take to answer, in milliseconds. Default is 60,000. */
+  /** How long the route of a tool may take to respond, in milliseconds. Default is 60,000. */
   readonly toolTimeout?: number
   /**
-   * Whether the client of `request` may use a tool. One it may not use is not listed, and a call of it is answered
-   * as that of a tool that does not exist. The route's own checks run in any case. Default is that all may use all.
+   * Whether the client of `request` may use a tool. One that it may not use is not listed, and a call is rejected as if
+   * the tool did not exist. The route's own checks run in any case. By default every client may use every tool.
    */
   readonly canUse?: (tool: McpTool, request: FastifyRequest) => boolean | Promise<boolean>
   /**
-   * Told of every call when it has ended, for metrics and audit. No caller waits for it; what it throws, or rejects
-   * with, is logged. Default is none.
+   * Called when a call has ended, for metrics and audit. No caller waits for it; an error or a rejection is logged.
+   * Default is none.
    */
   readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
   /** How long a client of revision 2026-07-28 may keep the list, in milliseconds. Default is 300,000. */
   readonly cacheTtl?: number
   /**
-   * Whether a shared cache may hand the list, and what the server says of itself, from one client of revision
-   * 2026-07-28 to another. `public` is for an endpoint that says the same to everybody, and that everybody may reach:
-   * not with `canUse`, nor with `instructions` as a function. Default is `private`.
+   * Whether a shared cache may serve the list, and the server's description of itself, to other clients of revision
+   * 2026-07-28. `public` is for an endpoint that everybody may reach and that tells everybody the same: not with
+   * `canUse`, nor with `instructions` as a function. Default is `private`.
    */
   readonly cacheScope?: 'public' | 'private'
   /** Tools on one page of the list. Default is all. */
   readonly pageSize?: number
   /**
-   * Whether answers are as their response schemas say even where the serializer is not Fastify's own, because the
-   * host's checks what it writes. Without this, tools of routes with such a serializer have no output schema.
-   * Default is false.
+   * Whether responses match their schemas although the serializer is not Fastify's own, because the host's checks what
+   * it writes. Otherwise tools of routes with such a serializer have no output schema. Default is false.
    */
   readonly trustSerializer?: boolean
 }
 
-/** The options with defaults in place and names in lower case. */
+/** The options, read and checked, with header names in lower case. */
 export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'canUse' | 'onToolCall'>> {
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
@@ -97,38 +94,17 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
   readonly isAllowedOrigin: (origin: string) => boolean
 }
 
+/** Headers of one hop or one message, cookies, and the version of a route, which would lead to another route. */
+export const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 /** The longest that setTimeout waits. */
 const MAX_TIMEOUT = 2_147_483_647
-const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
-
-/** Every option, so that one that is misspelt, as a list of allowed origins may be, is not passed over. */
-const KNOWN: Readonly<Record<keyof McpFromRoutesOptions, true>> = {
-  allowedOrigins: true,
-  bodyLimit: true,
-  cacheScope: true,
-  cacheTtl: true,
-  canUse: true,
-  exposedTag: true,
-  forwardHeaders: true,
-  instructions: true,
-  jsonQuery: true,
-  largeTag: true,
-  maxResultBytes: true,
-  onRequest: true,
-  onToolCall: true,
-  pageSize: true,
-  path: true,
-  resultHeaders: true,
-  serverInfo: true,
-  toolTimeout: true,
-  trustSerializer: true
-}
 /** What Fastify's own `register` takes among the options of a plugin. */
 const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
+const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
 /**
  * Checks the options and fills in the defaults.
- * @throws {@link MCP_FROM_ROUTES_BAD_OPTION}
+ * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
  */
 export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   const {
@@ -136,15 +112,16 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, trustSerializer = false
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, trustSerializer = false,
+    ...others
   } = options
-  for (const name in options) check(name in KNOWN || OF_REGISTER.includes(name), name, 'is not known')
-  check(isText(serverInfo?.name) && isText(serverInfo.version), 'serverInfo', 'must have a name and a version')
-  check(serverInfo.title === undefined || isText(serverInfo.title), 'serverInfo', 'must have a title that is a text, or none')
-  check(instructions === undefined || isText(instructions) || typeof instructions === 'function', 'instructions', 'must be a text or a function')
+  for (const name in others) check(OF_REGISTER.includes(name), name, 'is not known')
+  check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
+  check(serverInfo.title === undefined || isFilled(serverInfo.title), 'serverInfo', 'must have a title that is a string, or none')
+  check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a string or a function')
   check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
-  check(isText(exposedTag), 'exposedTag', 'must be a text')
-  check(isText(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a text other than exposedTag')
+  check(isFilled(exposedTag), 'exposedTag', 'must be a string')
+  check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
     check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
   }
@@ -155,7 +132,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   }
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
-  check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would tell one client what is for another')
+  check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
   for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
@@ -183,15 +160,15 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
 }
 
 function check (holds: boolean, option: string, rule: string): asserts holds {
-  if (!holds) throw new MCP_FROM_ROUTES_BAD_OPTION(option, rule)
+  if (!holds) throw new MCP_FROM_ROUTES_INVALID_OPTION(option, rule)
 }
 
-function isText (value: unknown): value is string {
+function isFilled (value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
 function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean): readonly string[] {
-  check(Array.isArray(names) && names.every(isText), option, 'must be an array of header names')
+  check(Array.isArray(names) && names.every(isFilled), option, 'must be an array of header names')
   return names.map((name) => name.toLowerCase()).map((name) => {
     check(TOKEN.test(name) && isAllowed(name), option, `must not contain ${name}`)
     return name
@@ -204,9 +181,9 @@ function oneOf (origins: readonly string[]): (origin: string) => boolean {
   return (origin) => allowed.has(origin) || allowed.has(`${origin.replace(/:\d+$/, '')}:*`)
 }
 
-/** Of `chrome-extension://abc` and its like, which browsers send as they are, the URL standard knows no origin. */
+/** The URL standard defines no origin for `chrome-extension://abc` and the like, which browsers send as they are. */
 function isOrigin (text: string): boolean {
-  if (!isText(text)) return false
+  if (!isFilled(text)) return false
   const host = text.replace(/:\*$/, '')
   if (!URL.canParse(host)) return false
   const { origin } = new URL(host)
@@ -217,10 +194,7 @@ function isLoopback (origin: string): boolean {
   return URL.canParse(origin) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(origin).hostname)
 }
 
-/**
- * A hook as Fastify can wait for it: one without a callback that returns no promise, as `() => {}`, would leave every
- * request without an answer.
- */
+/** A hook that Fastify can wait for: one without a callback that returns no promise, as `() => {}`, would hang every request. */
 function awaited (hook: onRequestHookHandler): onRequestHookHandler {
   if (hook.length > 2) return hook
   const promising: onRequestAsyncHookHandler = async function (request, reply) {

@@ -1,4 +1,5 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { MCP_FROM_ROUTES_UNSUPPORTED_VERSION } from './errors.ts'
 
 /**
  * The property of an inner request's raw request that holds the outer FastifyRequest. Hooks of the host read it to
@@ -20,9 +21,17 @@ declare module 'http2' {
 }
 
 /**
- * The outer request of an inner one.
- * @returns undefined for a request from outside
+ * Gives an inner request the id of its outer one, so that the host's logs show one call as one. Where the header
+ * `requestIdHeader` is forwarded, Fastify takes both ids from it and generates none.
  */
-export function parentOf (raw: object): FastifyRequest | undefined {
-  return Reflect.get(raw, PARENT_REQUEST) as FastifyRequest | undefined
+export function shareRequestIds (app: FastifyInstance): void {
+  // Fastify has a getter for it, but no type.
+  const generate: unknown = Reflect.get(app, 'genReqId')
+  if (typeof generate !== 'function') throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'it has no genReqId')
+  const set = app.setGenReqId
+  // The host, or a plugin of its own, may set another one later.
+  app.setGenReqId = function (generate) {
+    return set.call(this, (raw) => (raw as { [PARENT_REQUEST]?: FastifyRequest })[PARENT_REQUEST]?.id ?? generate(raw))
+  }
+  app.setGenReqId(generate as Parameters<typeof set>[0])
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { firstEvent } from '../src/endpoint/first-event.ts'
+import { firstEvent } from '../src/endpoint/relay.ts'
 
 /** A stream of these pieces, and whether its reader has left it. */
 function streamOf (...pieces: string[]): { stream: ReadableStream<Uint8Array>, left: () => boolean } {

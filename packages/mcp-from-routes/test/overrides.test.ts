@@ -111,7 +111,7 @@ for (const [title, given, problem] of [
 ] as const) {
   t.test(`refused at startup: ${title}`, async (t) => {
     const app = await build(t, put((Array.isArray(given) ? given : { headers: overrides.headers, ...given }) as never))
-    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_BAD_CONFIG', message: `PUT /things/:id has a config.mcp that cannot be followed: arguments${problem}` })
+    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: `PUT /things/:id has a config.mcp that cannot be followed: arguments${problem}` })
   })
 }
 

@@ -1,13 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
+import { accessTo } from '../src/endpoint/access.ts'
 import { answerWriter } from '../src/endpoint/answer.ts'
-import type { AnswerWriter } from '../src/endpoint/answer.ts'
-import { definitionWriter } from '../src/endpoint/list.ts'
+import { definitionWriter, writtenPages } from '../src/endpoint/list.ts'
+import type { Pages } from '../src/endpoint/list.ts'
 import { settingsFromOptions } from '../src/options.ts'
 import type { McpFromRoutesOptions } from '../src/options.ts'
-import { writtenPages } from '../src/endpoint/pages.ts'
-import type { Pages } from '../src/endpoint/pages.ts'
-import { served } from '../src/endpoint/served.ts'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import type { Tool } from '../src/tool/tool.ts'
 import { SERVER_INFO } from './build.ts'
@@ -27,9 +25,8 @@ function pagesOf (options: Partial<McpFromRoutesOptions> = {}): { pages: Pages, 
   const tools = new Map(NAMES.map((name) => [name, tool(name)]))
   const write = answerWriter(settings, definitionWriter())
   let writes = 0
-  const counted: AnswerWriter = { ...write, list: (era, page) => { writes += 1; return write.list(era, page) } }
   const call = async (): Promise<never> => { throw new TypeError('nothing is called') }
-  return { pages: writtenPages(served(settings, () => tools, call), counted), writes: () => writes }
+  return { pages: writtenPages(accessTo(() => tools, settings, call), (era, page) => { writes += 1; return write.list(era, page) }), writes: () => writes }
 }
 
 t.test('a page that clients come by is written once per era', async (t) => {

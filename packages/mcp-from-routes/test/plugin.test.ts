@@ -148,7 +148,7 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
     app.get('/c/*', tagged('c'), async () => 1)
   })
   const error = await app.ready().then(() => undefined, (error: unknown) => error) as Error & { code: string, errors: Array<{ code: string }> }
-  t.equal(error.code, 'MCP_FROM_ROUTES_BAD_ROUTES')
+  t.equal(error.code, 'MCP_FROM_ROUTES_INVALID_ROUTES')
   t.equal(error.message, `4 routes cannot be tools:
 - GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name (MCP_FROM_ROUTES_NO_OPERATION_ID)
 - POST /a/:id has two inputs named id (path and body). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both (MCP_FROM_ROUTES_NAME_CLASH)
@@ -160,11 +160,11 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
 for (const [option, value, rule] of [
   ['serverInfo', { name: 'x' }, 'must have a name and a version'],
   ['serverInfo', undefined, 'must have a name and a version'],
-  ['instructions', '', 'must be a text or a function'],
+  ['instructions', '', 'must be a string or a function'],
   ['path', 'mcp', 'must start with a slash and have no parameters'],
   ['path', '/:x', 'must start with a slash and have no parameters'],
-  ['exposedTag', '', 'must be a text'],
-  ['largeTag', 'mcp', 'must be a text other than exposedTag'],
+  ['exposedTag', '', 'must be a string'],
+  ['largeTag', 'mcp', 'must be a string other than exposedTag'],
   ['onRequest', 'authenticate', 'must be a function or an array of functions'],
   ['forwardHeaders', ['Cookie'], 'must not contain cookie'],
   ['forwardHeaders', ['content-type'], 'must not contain content-type'],
@@ -183,7 +183,7 @@ for (const [option, value, rule] of [
   ['bodyLimit', 0, 'must be a positive integer'],
   ['bodyLimit', '1mb', 'must be a positive integer'],
   ['jsonQuery', 'yes', 'must be true or false'],
-  ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a text, or none'],
+  ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a string, or none'],
   ['cacheScope', 'shared', 'must be private or public'],
   ['allowedOrigin', ['https://a.example.com'], 'is not known']
 ] as const) {
@@ -191,17 +191,17 @@ for (const [option, value, rule] of [
     const app = Fastify()
     t.teardown(() => app.close())
     app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, [option]: value } as never)
-    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_BAD_OPTION', message: `Option ${option} ${rule}` })
+    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: ${option} ${rule}` })
   })
 }
 
 for (const [title, options, rule] of [
   ['canUse', { canUse: () => true }, 'must not be public with canUse: a cache would show one client the tools of another'],
-  ['instructions for each client', { instructions: () => 'x' }, 'must not be public with instructions that are a function: a cache would tell one client what is for another']
+  ['instructions for each client', { instructions: () => 'x' }, 'must not be public with instructions that are a function: a cache would show one client those of another']
 ] as const) {
   t.test(`boot fails on a public cacheScope with ${title}`, async (t) => {
     const app = await build(t, () => {}, { cacheScope: 'public', ...options }).catch((error: unknown) => error)
-    t.match(app, { code: 'MCP_FROM_ROUTES_BAD_OPTION', message: `Option cacheScope ${rule}` })
+    t.match(app, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: cacheScope ${rule}` })
   })
 }
 

@@ -61,5 +61,5 @@ t.test('a meta-schema is refused with advice that can be followed', async (t) =>
   const app = await build(t, (app) => {
     app.post('/schemas', tool('add', { body: { type: 'object', properties: { schema: { $ref: 'http://json-schema.org/draft-07/schema#' } } } }), async () => ({}))
   })
-  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_BAD_SCHEMA', message: 'POST /schemas has a schema that cannot be published: body: $ref "http://json-schema.org/draft-07/schema#" is a meta-schema, which only the validator has. Describe what the route takes instead' })
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_SCHEMA', message: 'POST /schemas has a schema that cannot be published: body: $ref "http://json-schema.org/draft-07/schema#" is a meta-schema, which only the validator has. Describe what the route takes instead' })
 })

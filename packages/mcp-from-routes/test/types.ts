@@ -1,7 +1,7 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
 import Fastify from 'fastify'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import mcpFromRoutes, { MCP_FROM_ROUTES_BAD_OPTION, PARENT_REQUEST } from '../src/index.ts'
+import mcpFromRoutes, { MCP_FROM_ROUTES_INVALID_OPTION, PARENT_REQUEST } from '../src/index.ts'
 import type { JsonSchema, McpFromRoutesOptions, McpRouteConfig, McpTool, ToolCallEvent } from '../src/index.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -49,4 +49,4 @@ Fastify({ http2: true }).addHook('onRequest', async ({ raw, log }) => {
 // @ts-expect-error not a hint
 export const config: McpRouteConfig = { annotations: { safe: true } }
 
-export const thrown: Error = new MCP_FROM_ROUTES_BAD_OPTION('path', 'must start with a slash')
+export const thrown: Error = new MCP_FROM_ROUTES_INVALID_OPTION('path', 'must start with a slash')

@@ -7,23 +7,9 @@ import type { Settings } from '../options.ts'
 import { isRefusal, requestFromCall } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
-import { Stop } from './stop.ts'
-import type { McpTool, Tool } from '../tool/tool.ts'
-
-/** What is told about a call when it has ended. */
-export interface ToolCallEvent {
-  readonly tool: McpTool
-  /** The request to the endpoint that asked for the call. */
-  readonly request: FastifyRequest
-  /** From the call's arrival to its result, in milliseconds. */
-  readonly duration: number
-  /** Whether the model was told of an error. */
-  readonly isError: boolean
-  /** What the route answered; undefined when it did not: the arguments were refused, or the call was ended early. */
-  readonly statusCode: number | undefined
-  /** Why the call was ended early. */
-  readonly ended: Stop['reason']
-}
+import { stoppedText } from './stop.ts'
+import type { Stop } from './stop.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** A call of a tool for the client of `outer`. */
 export interface Call {
@@ -52,12 +38,12 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
       const loopback = tool.inject ? injectLoopback : lightLoopback
       const response = await loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk })
       if (target.missed !== undefined) return errorResult(missed(target, request.headers.host))
-      if (response === undefined) return errorResult(endedEarly(stop, outer, toolTimeout))
+      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
       return resultFromResponse(tool, response, context)
     } catch (error) {
       outer.log.error({ err: error, tool: tool.public.name }, 'the route of a tool did not answer')
-      return errorResult(endedEarly(stop, outer, toolTimeout))
+      return errorResult(stoppedText(stop, outer, toolTimeout))
     } finally {
       clearTimeout(timer)
     }
@@ -84,13 +70,6 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
 function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
   const { maxParamLength = 100, routerOptions } = initialConfig as { maxParamLength?: number, routerOptions?: { maxParamLength?: number } }
   return routerOptions?.maxParamLength ?? maxParamLength
-}
-
-function endedEarly ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {
-  if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms. The request id is ${id}.`
-  if (reason === 'closing') return 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.'
-  if (reason === 'client gone') return 'The call was cancelled.'
-  return `The route did not answer. The request id is ${id}.`
 }
 
 /** Why a call was refused that would have run another route. Which one is for the log alone. */

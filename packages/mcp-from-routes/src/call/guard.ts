@@ -1,12 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import type { Tool } from '../tool/tool.ts'
 
-/** Stands in the `config` of a tool's route. */
-export interface Mark {
-  /** Known once the application is ready. */
-  tool?: Tool
-}
-
 /** Where an inner request has to arrive. */
 export interface Target {
   readonly tool: Tool
@@ -21,15 +15,23 @@ const MARK = Symbol('mcp-from-routes.mark')
 const TARGET = Symbol('mcp-from-routes.target')
 
 interface Aimed { [TARGET]?: Target }
-interface Marked { readonly [MARK]?: Mark | undefined }
+interface Marked { readonly [MARK]?: { tool: Tool | undefined } | undefined }
 
-/**
- * Marks a route while it is registered, or takes away the mark of another route whose `config` it was given.
- * @returns whether the mark is still there, which an `onRoute` hook of the host that replaces `config` undoes
- */
-export function markRoute (route: RouteOptions, mark: Mark | undefined): () => boolean {
-  if (mark !== undefined || MARK in (route.config ?? {})) route.config = Object.assign({}, route.config, { [MARK]: mark })
-  return () => (route.config as Marked | undefined)?.[MARK] === mark
+/** What is known of a route's mark later. */
+export interface RouteMark {
+  /** False if an `onRoute` hook of the host replaced `config`. */
+  readonly isMarked: () => boolean
+  readonly setTool: (tool: Tool) => void
+}
+
+/** Marks a route of a tool while it is registered. Another route may have been given the `config` of one: that loses the mark. */
+export function markRoute (route: RouteOptions, isTool: boolean): RouteMark {
+  const mark: Marked[typeof MARK] = isTool ? { tool: undefined } : undefined
+  if (isTool || MARK in (route.config ?? {})) route.config = Object.assign({}, route.config, { [MARK]: mark })
+  return {
+    isMarked: () => (route.config as Marked | undefined)?.[MARK] === mark,
+    setTool (tool) { if (mark !== undefined) mark.tool = tool }
+  }
 }
 
 /** Tells the guard where the inner request `raw` has to arrive. */

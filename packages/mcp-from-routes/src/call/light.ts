@@ -218,7 +218,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 
   #response (): InnerResponse {
-    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? joined(this.#chunks) : '' }
+    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? concatenated(this.#chunks) : '' }
   }
 
   #settle (response: InnerResponse | undefined): void {
@@ -245,7 +245,7 @@ function hasBody (statusCode: number): boolean {
   return statusCode >= 200 && statusCode !== 204 && statusCode !== 304
 }
 
-function joined (chunks: ReadonlyArray<string | Buffer>): string | Buffer {
+function concatenated (chunks: ReadonlyArray<string | Buffer>): string | Buffer {
   const [only] = chunks
   if (chunks.length === 1 && only !== undefined) return only
   return chunks.length === 0 ? '' : Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string)))

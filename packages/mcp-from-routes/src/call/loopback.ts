@@ -15,7 +15,7 @@ import type { Stop } from './stop.ts'
 export type OnChunk = (chunk: Buffer, response: InnerResponse) => void
 
 /** How one inner request is to be sent. */
-export interface Exchange {
+export interface Sending {
   readonly outer: FastifyRequest
   /** Ends the request: its `request.signal` fires, as if its client had gone. */
   readonly stop: Stop
@@ -28,9 +28,9 @@ export interface Exchange {
 
 /**
  * Sends a request to a route of the same application, through all of its hooks, without a socket.
- * @returns undefined when the exchange ended without an answer
+ * @returns undefined if it ended without a response
  */
-export type Loopback = (app: FastifyInstance, request: InnerRequest, exchange: Exchange) => Promise<InnerResponse | undefined>
+export type Loopback = (app: FastifyInstance, request: InnerRequest, sending: Sending) => Promise<InnerResponse | undefined>
 
 /** Hands the router a request and a response that do the least a route needs. */
 export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, target, onChunk }) => new Promise((resolve) => {

@@ -1,5 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
+import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
+import { isStreamed } from '../tool/output.ts'
 import type { OnChunk } from './loopback.ts'
 import type { InnerResponse } from './result.ts'
 
@@ -12,13 +14,6 @@ export interface Progress {
 }
 
 const MAX_MESSAGE = 1000
-const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
-
-/** Whether a media type is one whose pieces are progress: server-sent events, or one JSON text per line. */
-export function isStreamed (mediaType: unknown): boolean {
-  return STREAMED.test(String(mediaType ?? ''))
-}
-
 /**
  * Reads server-sent events and NDJSON as a route writes them.
  * A piece that is an object with a number `progress`, and maybe `total` and `message`, says so itself; of any other
@@ -43,7 +38,7 @@ export function progressReader (report: (progress: Progress) => void): OnChunk {
 }
 
 function progressOf (data: string, last: number): Progress {
-  const value = parsed(data)
+  const value: unknown = attempt(() => JSON.parse(data))
   const message = isObject(value) && typeof value.message === 'string' ? value.message : data
   // The protocol wants it to rise every time, whatever the route counts.
   const progress = isObject(value) && typeof value.progress === 'number' && value.progress > last ? value.progress : last + 1
@@ -51,13 +46,5 @@ function progressOf (data: string, last: number): Progress {
     progress,
     ...isObject(value) && typeof value.total === 'number' && { total: value.total },
     message: message.slice(0, MAX_MESSAGE)
-  }
-}
-
-function parsed (data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }

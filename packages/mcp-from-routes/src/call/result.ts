@@ -3,7 +3,8 @@ import { inArgumentNames } from './argument-names.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
 import { narrowingArguments } from '../tool/tool.ts'
-import type { Era, Tool } from '../tool/tool.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Era } from '../types.ts'
 
 /** What the route answered. */
 export interface InnerResponse {

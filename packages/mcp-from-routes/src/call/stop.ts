@@ -1,21 +1,99 @@
-/** Why a call is ended before its route has answered. */
-export type StopReason = 'client gone' | 'timeout' | 'too large' | 'closing'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Era, StopReason } from '../types.ts'
 
-/** Ends one call: what an AbortController does, with a reason and for a tenth of its cost. */
+/*
+ * What ends a call before its route responds:
+ *
+ * - `toolTimeout` has passed, or a streamed response exceeds `maxResultBytes`. The caller gets an error.
+ * - The client has gone. That ends a call of revision 2026-07-28; in earlier revisions it cancels nothing.
+ * - The server closes. New messages get 503. Calls are answered first, within `toolTimeout`; only those that stream
+ *   progress end at once, because nobody knows how much is still to come.
+ */
+
+/** Ends one call, or one message: an AbortController with a reason, for a tenth of its cost. */
 export class Stop {
   reason: StopReason | undefined
   #listeners: Array<(reason: StopReason) => void> = []
 
-  /** Runs `listener` when the call is ended, at once if it has been. */
+  /** Runs `listener` when the call is stopped, at once if it has been. */
   onStop (listener: (reason: StopReason) => void): void {
     if (this.reason === undefined) this.#listeners.push(listener)
     else listener(this.reason)
   }
 
-  /** Ends the call. Only the first reason counts. */
+  /** Stops the call. Only the first reason counts. */
   stop (reason: StopReason): void {
     if (this.reason !== undefined) return
     this.reason = reason
     for (const listener of this.#listeners) listener(reason)
   }
+}
+
+/** What the model is told about a call that ended without a response. */
+export function stoppedText ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {
+  if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms. The request id is ${id}.`
+  if (reason === 'closing') return 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.'
+  if (reason === 'client gone') return 'The call was cancelled.'
+  return `The route did not answer. The request id is ${id}.`
+}
+
+/** The stop of a call that is answered directly. */
+export function stopOfCall (era: Era, reply: FastifyReply): Stop {
+  const stop = new Stop()
+  if (era === 'modern') stopWhenGone(reply, stop)
+  return stop
+}
+
+/** The stop of a call in a message that the SDK answers. */
+export function stopWithinMessage (message: Stop, era: Era, isStream: boolean): Stop {
+  const stop = new Stop()
+  message.onStop((reason) => { if (reason === 'closing' ? isStream : era === 'modern') stop.stop(reason) })
+  return stop
+}
+
+/** Aborts the SDK's work on a message, except that of a call when the server closes: that one is still answered. */
+export function signalOf (message: Stop, mayCall: boolean): AbortSignal {
+  const abort = new AbortController()
+  message.onStop((reason) => { if (reason !== 'closing' || !mayCall) abort.abort() })
+  return abort.signal
+}
+
+/** Whether the server closes, and what is open then. */
+export interface Closing {
+  readonly isClosing: () => boolean
+  /** The stop of a message whose response may be a stream. */
+  readonly track: (request: FastifyRequest, reply: FastifyReply) => Stop
+  /** Tells the client not to keep its connection, which would keep the server from closing. */
+  readonly letGo: (request: FastifyRequest, reply: FastifyReply) => void
+}
+
+export function closingOf (app: FastifyInstance): Closing {
+  let closing = false
+  const open = new Set<Stop>()
+  const keepsOpen = ({ raw }: FastifyRequest): boolean => closing && raw.httpVersionMajor === 1
+  app.addHook('preClose', async () => {
+    closing = true
+    for (const stop of open) stop.stop('closing')
+  })
+  return {
+    isClosing: () => closing,
+    track (request, reply) {
+      const stop = new Stop()
+      open.add(stop)
+      reply.raw.once('close', () => {
+        open.delete(stop)
+        if (keepsOpen(request)) request.raw.socket.end?.()
+      })
+      stopWhenGone(reply, stop)
+      return stop
+    },
+    letGo (request, reply) {
+      if (keepsOpen(request)) reply.header('connection', 'close')
+    }
+  }
+}
+
+function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
+  // Not `writableFinished`, which is true of an HTTP/2 response that was broken off.
+  raw.once('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
 }

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
 import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP } from '../contract/index.ts'
 import type { Contract } from '../contract/index.ts'
-import type { McpTool } from '../tool/tool.ts'
+import type { McpTool } from '../types.ts'
 
 /** What is used of a Fastify app. */
 interface App {

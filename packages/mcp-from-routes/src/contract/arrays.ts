@@ -1,9 +1,8 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { cannotTell, gapsIn, listIn, saidIn } from './containment.ts'
-import type { Comparison, Gap } from './containment.ts'
-import { factsOf, holds, valuesOf } from './facts.ts'
+import { cannotTell, listIn, saidIn } from './comparison.ts'
+import type { Comparison, Gap } from './comparison.ts'
+import { factsOf, holds, numbersIn, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { numbersIn } from './leaves.ts'
 import { sameSchema } from './document.ts'
 import { inItem } from './places.ts'
 
@@ -28,7 +27,7 @@ function itemGaps (facts: Facts, schema: JsonSchema, path: string, comparison: C
   const at = (index: number | undefined): readonly Gap[] => {
     if ((index ?? first) >= longest) return []
     const known = factsOf(facts.map((fact) => itemAt(fact, index)), comparison.from)
-    return known === undefined ? [] : gapsIn(known, itemAt(schema, index), inItem(path, index), deeper)
+    return known === undefined ? [] : comparison.gapsIn(known, itemAt(schema, index), inItem(path, index), deeper)
   }
   return [...Array.from({ length: first }, (_, index) => at(index)), at(undefined)].flat()
 }
@@ -60,7 +59,7 @@ function containsGaps (facts: Facts, schema: JsonSchema, path: string, compariso
     sameSchema(fact.contains, comparison.from, contains, comparison.to))
   if (isSame) return []
   const items = factsOf(facts.filter(({ prefixItems }) => prefixItems === undefined).map(({ items = true }) => items), comparison.from)
-  const isEvery = items !== undefined && gapsIn(items, contains, inItem(path), { ...comparison, depth: comparison.depth + 1 }).length === 0
+  const isEvery = items !== undefined && comparison.gapsIn(items, contains, inItem(path), { ...comparison, depth: comparison.depth + 1 }).length === 0
   const isFine = isEvery && least(facts) >= Number(minContains) && (maxContains === undefined || most(facts) <= Number(maxContains))
   return isFine ? [] : [cannotTell(path, 'contains', contains, saidIn(facts, 'contains'))]
 }

@@ -1,6 +1,8 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 import { arrayGaps } from './arrays.ts'
+import { cannotTell, listIn, saidIn } from './comparison.ts'
+import type { Comparison, Gap } from './comparison.ts'
 import { areDisjoint } from './disjoint.ts'
 import { ANNOTATIONS, canonical, documentOf, sameSchema } from './document.ts'
 import type { Document } from './document.ts'
@@ -8,33 +10,6 @@ import { exactly, factsOf, NUMBER, TYPE, typesOf, unionsOf, valuesOf } from './f
 import type { Facts } from './facts.ts'
 import { leafGap, LEAVES } from './leaves.ts'
 import { objectGaps } from './objects.ts'
-
-/** Why something that one schema accepts may be refused by another. */
-export interface Gap {
-  /** Where in the value: `filter.status`, `items[].id`, `labels.*`; empty for the value itself. */
-  readonly path: string
-  readonly keyword: string
-  /** What the accepting schema says there; undefined when it says nothing. */
-  readonly from: unknown
-  /** What the refusing schema says there. */
-  readonly to: unknown
-  /** False when nobody showed that such a value exists, only that there may be one. */
-  readonly certain: boolean
-}
-
-/** What is known while two schemas are compared. */
-export interface Comparison {
-  readonly from: Document
-  readonly to: Document
-  /** How many properties or items deep in the value this is. */
-  readonly depth: number
-  /** Pairs that are being compared, and the depth at which that began. */
-  readonly begun: Map<string, number>
-  /** Pairs without a gap, shown without relying on a pair that was still being compared. */
-  readonly proved: Set<string>
-  /** Comparisons left before the answer is that it cannot be told, and how often a pair was relied on that was still being compared. */
-  readonly budget: { left: number, assumed: number }
-}
 
 /** Enough for schemas of thousands of properties, and a fraction of a second. */
 const BUDGET = 20_000
@@ -47,13 +22,13 @@ const BUDGET = 20_000
  * @param to - likewise
  */
 export function gapsBetween (from: JsonSchema, to: JsonSchema): readonly Gap[] {
-  const comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 } }
+  const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, gapsIn }
   const facts = factsOf([from], comparison.from)
   return facts === undefined ? [] : distinct(gapsIn(facts, to, '', comparison))
 }
 
 /** What keeps values with the facts from being valid for the schema. */
-export function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Comparison): readonly Gap[] {
+function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Comparison): readonly Gap[] {
   if (schema === true) return []
   const types = typesOf(facts, comparison.from)
   if (types === 0) return []
@@ -82,10 +57,6 @@ function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: str
   const gaps = Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
   if (gaps.length === 0) return []
   return casesOf(facts, schema, types, comparison)?.flatMap((some) => gapsIn(some, schema, path, comparison)) ?? gaps
-}
-
-export function cannotTell (path: string, keyword: string, to: unknown, from?: unknown): Gap {
-  return { path, keyword, from, to, certain: false }
 }
 
 function distinct (gaps: readonly Gap[]): readonly Gap[] {
@@ -185,13 +156,4 @@ function branches (schema: JsonSchema, document: Document): boolean {
 function typesOfBranch (branch: unknown, document: Document): number {
   const facts = factsOf([branch], document)
   return facts === undefined ? 0 : typesOf(facts, document)
-}
-
-/** What the facts say of a keyword, to be shown. */
-export function saidIn (facts: Facts, keyword: string): unknown {
-  return facts.find((fact) => fact[keyword] !== undefined)?.[keyword]
-}
-
-export function listIn (value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -1,7 +1,6 @@
-import type { Comparison } from './containment.ts'
-import { factsOf, NUMBER, refuses, textsIn, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
+import type { Comparison } from './comparison.ts'
+import { factsOf, NUMBER, numbersIn, refuses, textsIn, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { numbersIn } from './leaves.ts'
 import { requires, schemasFor } from './objects.ts'
 
 /**

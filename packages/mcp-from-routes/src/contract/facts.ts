@@ -145,3 +145,7 @@ export function textsIn (list: unknown): readonly string[] {
 export function schemasIn (map: unknown): ReadonlyMap<string, unknown> {
   return new Map(isObject(map) ? Object.entries(map) : [])
 }
+
+export function numbersIn (facts: Facts, keyword: string): readonly number[] {
+  return facts.map((fact) => fact[keyword]).filter((limit) => typeof limit === 'number')
+}

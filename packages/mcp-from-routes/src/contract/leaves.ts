@@ -1,7 +1,7 @@
-import type { Comparison, Gap } from './containment.ts'
-import { saidIn } from './containment.ts'
+import { saidIn } from './comparison.ts'
+import type { Comparison, Gap } from './comparison.ts'
 import { canonical } from './document.ts'
-import { holds, NUMBER, TYPE, typesOfKeyword, valuesOf } from './facts.ts'
+import { holds, NUMBER, numbersIn, TYPE, typesOfKeyword, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 
 /** Keywords about a whole value that is no array or object, or about its type. */
@@ -85,8 +85,4 @@ function highest (facts: Facts, isWhole: boolean): readonly Bound[] {
     ...numbersIn(facts, 'maximum').map((limit): Bound => [isWhole ? Math.floor(limit) : limit, false]),
     ...numbersIn(facts, 'exclusiveMaximum').map((limit): Bound => isWhole ? [Math.ceil(limit) - 1, false] : [limit, true])
   ]
-}
-
-export function numbersIn (facts: Facts, keyword: string): readonly number[] {
-  return facts.map((fact) => fact[keyword]).filter((limit) => typeof limit === 'number')
 }

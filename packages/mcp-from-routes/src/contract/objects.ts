@@ -1,10 +1,9 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { gapsIn, saidIn } from './containment.ts'
-import type { Comparison, Gap } from './containment.ts'
-import { factsOf, matches, schemasIn, textsIn } from './facts.ts'
+import { saidIn } from './comparison.ts'
+import type { Comparison, Gap } from './comparison.ts'
+import { factsOf, matches, numbersIn, schemasIn, textsIn } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { numbersIn } from './leaves.ts'
 import { everyOther, inProperty } from './places.ts'
 
 /** The gaps that one keyword about objects leaves. */
@@ -22,7 +21,7 @@ export function objectGaps (keyword: string, facts: Facts, schema: JsonSchema, p
     case 'maxProperties': return mostProperties(facts) <= Number(limit) ? [] : [{ path, keyword, from: saidIn(facts, keyword), to: limit, certain: true }]
     case 'propertyNames': return nameGaps(facts, limit, path, deeper)
     case 'dependentRequired': return [...schemasIn(limit)].flatMap(([name, others]) => dependentGaps(facts, name, textsIn(others), path, comparison))
-    default: return [...schemasIn(limit)].flatMap(([name, dependent]) => isNever(facts, name, comparison) ? [] : gapsIn([...facts, { required: [name] }], dependent, path, comparison))
+    default: return [...schemasIn(limit)].flatMap(([name, dependent]) => isNever(facts, name, comparison) ? [] : comparison.gapsIn([...facts, { required: [name] }], dependent, path, comparison))
   }
 }
 
@@ -31,7 +30,7 @@ function namedGaps (facts: Facts, schema: JsonSchema, path: string, comparison: 
   const names = new Set([...facts, schema].flatMap(({ properties }) => [...schemasIn(properties).keys()]))
   return [...names].flatMap((name) => {
     const known = factsOf(facts.flatMap((fact) => schemasFor(fact, name, true)), comparison.from)
-    return known === undefined ? [] : schemasFor(schema, name, false).flatMap((one) => gapsIn(known, one, inProperty(path, name), comparison))
+    return known === undefined ? [] : schemasFor(schema, name, false).flatMap((one) => comparison.gapsIn(known, one, inProperty(path, name), comparison))
   })
 }
 
@@ -52,7 +51,7 @@ function otherGaps (facts: Facts, { patternProperties, additionalProperties = tr
   const patterns = schemasIn(patternProperties)
   const gaps = (known: readonly unknown[], schema: unknown): readonly Gap[] => {
     const others = factsOf(known, comparison.from)
-    return others === undefined ? [] : gapsIn(others, schema, everyOther(path), comparison)
+    return others === undefined ? [] : comparison.gapsIn(others, schema, everyOther(path), comparison)
   }
   return [
     ...[...patterns].flatMap(([pattern, schema]) => gaps(facts.map((fact) => schemasIn(fact.patternProperties).get(pattern) ?? otherwise(fact, new Set())), schema)),
@@ -92,7 +91,7 @@ function isClosed ({ additionalProperties, patternProperties }: JsonSchema): boo
 function nameGaps (facts: Facts, schema: unknown, path: string, comparison: Comparison): readonly Gap[] {
   const listed = facts.filter(isClosed).map(({ properties }) => ({ enum: [...schemasIn(properties).keys()] }))
   const known = factsOf([...facts.flatMap(({ propertyNames = true }) => [propertyNames]), ...listed, { type: 'string' }], comparison.from)
-  const gaps = known === undefined ? [] : gapsIn(known, schema, path, comparison)
+  const gaps = known === undefined ? [] : comparison.gapsIn(known, schema, path, comparison)
   return gaps.length === 0 ? [] : [{ path, keyword: 'propertyNames', from: saidIn(facts, 'propertyNames'), to: schema, certain: gaps.every(({ certain }) => certain) }]
 }
 

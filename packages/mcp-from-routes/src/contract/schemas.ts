@@ -1,7 +1,7 @@
 import { expanded } from '../tool/compact.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 import { gapsBetween } from './containment.ts'
-import type { Gap } from './containment.ts'
+import type { Gap } from './comparison.ts'
 import { bare, canonical, documentOf, sameDocument } from './document.ts'
 import type { Finding } from './finding.ts'
 import { namedPairs } from './names.ts'

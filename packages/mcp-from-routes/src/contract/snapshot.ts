@@ -1,6 +1,6 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
-import type { ToolDefinition } from '../tool/tool.ts'
+import type { ToolDefinition } from '../types.ts'
 import { canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
 

@@ -1,23 +1,20 @@
-import type { Page } from './list.ts'
-import type { Settings } from '../options.ts'
+import type { FastifyReply } from 'fastify'
 import { isWrapped } from '../call/result.ts'
 import type { Content, ToolResult } from '../call/result.ts'
-import type { Era, Tool } from '../tool/tool.ts'
+import type { Settings } from '../options.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Era } from '../types.ts'
+import type { ListAnswer, Page } from './list.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
-/** Everything of a list answer except the id, which goes between the two. */
-export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
-
-/** Writes the answers of one server as JSON texts. */
+/** Writes the answers of one server as JSON. */
 export interface AnswerWriter {
   readonly list: (era: Era, page: Page) => ListAnswer
   readonly call: (era: Era, id: string | number, tool: Tool, result: ToolResult) => string
 }
 
-/**
- * @param define - gives the JSON of a tool's definition
- */
+/** @param define - returns the JSON of a tool's definition */
 export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (era: Era, tool: Tool) => string): AnswerWriter {
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
@@ -42,4 +39,22 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
 function contentJson (content: readonly Content[]): string {
   const [first] = content
   return content.length === 1 && first?.type === 'text' ? `[{"type":"text","text":${JSON.stringify(first.text)}}]` : JSON.stringify(content)
+}
+
+/** Sends the JSON of an answer in the form the client accepts. */
+export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): FastifyReply {
+  if (form === 'json') return reply.header('content-type', 'application/json; charset=utf-8').send(answer)
+  reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header('x-accel-buffering', 'no')
+  // A line end ends the data of an event; in JSON it can only stand between tokens.
+  return reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
+}
+
+/** The route's own 401 or 403 as that of the endpoint: clients log in again on the HTTP status, not on a tool error. */
+export function sendChallenge (reply: FastifyReply, id: unknown, { content: [said] }: ToolResult, { statusCode, authenticate }: NonNullable<ToolResult['challenge']>): FastifyReply {
+  const message = said?.type === 'text' ? said.text : 'Unauthorized'
+  return reply.code(statusCode).header('www-authenticate', authenticate).send(rpcError(-32000, message, id))
+}
+
+export function rpcError (code: number, message: string, id: unknown = null): object {
+  return { jsonrpc: '2.0', error: { code, message }, id }
 }

@@ -1,16 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { answerWriter } from './answer.ts'
-import { batchRefusal } from './batch.ts'
-import { definitionWriter } from './list.ts'
+import { closingOf, stopOfCall } from '../call/stop.ts'
+import type { Closing } from '../call/stop.ts'
 import type { Settings } from '../options.ts'
+import type { Access } from './access.ts'
+import { answerWriter, rpcError, sendAnswer, sendChallenge } from './answer.ts'
+import { definitionWriter, writtenPages } from './list.ts'
 import { idOfOversized } from './oversized.ts'
-import { writtenPages } from './pages.ts'
 import { relay } from './relay.ts'
-import { rpcError, sendAnswer, sendChallenge } from './reply.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
-import type { Served } from './served.ts'
-import { Stop } from '../call/stop.ts'
-import { acceptedForm, directMessage, rememberedEnvelopes } from './wire.ts'
+import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from './wire.ts'
 import type { DirectMessage } from './wire.ts'
 
 /** A body over the limit is read as far as so many times the limit, to find out which request it is. */
@@ -20,24 +18,20 @@ const OVERSIZE = 16
  * Registers the endpoint's routes, with and without a slash at the end, in the host's own scope, so that the
  * host's hooks apply to them even when they are added later.
  */
-export function mountEndpoint (app: FastifyInstance, served: Served): void {
-  const { settings } = served
-  const sdk = sdkHandler(served, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
+export function mountEndpoint (app: FastifyInstance, access: Access): void {
+  const { settings } = access
+  const sdk = sdkHandler(access, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
-  let closing = false
-  const answerDirectly = directAnswers(served, () => closing)
-  const open = new Set<Stop>()
+  const closing = closingOf(app)
+  const answerDirectly = directAnswers(access, closing)
 
   async function post (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    if (closing) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
+    if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
     if (message === undefined || form === undefined) return throughSdk(request, reply, request.body)
-    const stop = new Stop()
-    // Before 2026-07-28 a client that goes away has not cancelled its call.
-    if (message.era === 'modern') stopWhenGone(reply, stop)
-    return await answerDirectly(message, form, request, reply, stop) ? reply : throughSdk(request, reply, request.body)
+    return await answerDirectly(message, form, request, reply) ? reply : throughSdk(request, reply, request.body)
   }
 
   async function batch (request: FastifyRequest, reply: FastifyReply, messages: readonly unknown[]): Promise<unknown> {
@@ -46,16 +40,7 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   }
 
   async function throughSdk (request: FastifyRequest, reply: FastifyReply, body: unknown): Promise<unknown> {
-    const stop = new Stop()
-    open.add(stop)
-    // The answer may be a stream, which lasts until the response is closed.
-    reply.raw.once('close', () => {
-      open.delete(stop)
-      // Else a client that keeps its connection keeps the server from closing.
-      if (closing && request.raw.httpVersionMajor === 1) request.raw.socket.end?.()
-    })
-    stopWhenGone(reply, stop)
-    return relay(sdk, request, reply, body, stop)
+    return relay(sdk, request, reply, body, closing.track(request, reply))
   }
 
   /** A body that Fastify could not read is the SDK's to refuse: it knows the protocol's words for it. */
@@ -82,23 +67,19 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
     app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadable, ...settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit } })
     app.route({ ...common, method: ['GET', 'DELETE'], handler: notAllowed })
   }
-  app.addHook('preClose', async () => {
-    closing = true
-    for (const stop of open) stop.stop('closing')
-  })
-  // Only now has every call been answered.
+  // Only then has every call been answered.
   app.addHook('onClose', () => sdk.close())
 }
 
-type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, stop: Stop) => Promise<boolean>
+type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
 /** Sends what can be answered without the SDK. False means that nothing was done and the SDK has to say why not. */
-function directAnswers (served: Served, isClosing: () => boolean): AnswerDirectly {
-  const { settings, toolFor, call } = served
+function directAnswers (access: Access, closing: Closing): AnswerDirectly {
+  const { settings, toolFor, call } = access
   const write = answerWriter(settings, definitionWriter())
-  const pages = writtenPages(served, write)
+  const pages = writtenPages(access, write.list)
 
-  return async (message, form, request, reply, stop) => {
+  return async (message, form, request, reply) => {
     const { era, id } = message
     if (message.method === 'tools/list') {
       const page = await pages(era, message.cursor, request)
@@ -108,18 +89,12 @@ function directAnswers (served: Served, isClosing: () => boolean): AnswerDirectl
     const tool = await toolFor(message.name, request)
     // Progress is told on a stream, which is the SDK's craft.
     if (tool === undefined || (tool.streams && message.progressToken !== undefined)) return false
-    const result = await call({ tool, args: message.args, outer: request, stop })
-    // As above: the client is not to keep its connection.
-    if (isClosing() && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
+    const result = await call({ tool, args: message.args, outer: request, stop: stopOfCall(era, reply) })
+    closing.letGo(request, reply)
     if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, tool, result))
     else sendChallenge(reply, id, result, result.challenge)
     return true
   }
-}
-
-function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
-  // Not `writableFinished`, which is true of a response over HTTP/2 that was broken off.
-  raw.once('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
 }
 
 function urlsOf (app: FastifyInstance, path: string): readonly string[] {

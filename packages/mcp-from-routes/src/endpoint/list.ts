@@ -1,5 +1,8 @@
+import type { FastifyRequest } from 'fastify'
 import { definitionFor } from '../tool/tool.ts'
-import type { Era, Tool } from '../tool/tool.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Era } from '../types.ts'
+import type { Access } from './access.ts'
 
 /** One page of the list. */
 export interface Page {
@@ -21,6 +24,33 @@ export function pageOf (tools: readonly Tool[], cursor: string | undefined, size
   const page = rest.slice(0, size)
   const last = page.at(-1)
   return rest.length > size && last !== undefined ? { tools: page, nextCursor: cursorFromName(last.public.name) } : { tools: page }
+}
+
+/** Everything of a list answer except the id, which goes between the two. */
+export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
+
+/** Gives the answer to a `tools/list`; undefined when the cursor is none of this server's. */
+export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>
+
+/** The pages of the list, each written once where every caller gets the same. */
+export function writtenPages ({ settings: { canUse, pageSize }, toolsFor }: Access, write: (era: Era, page: Page) => ListAnswer): Pages {
+  const written = { legacy: new Map<number, ListAnswer>(), modern: new Map<number, ListAnswer>() }
+
+  async function page (era: Era, cursor: string | undefined, request: FastifyRequest): Promise<ListAnswer | undefined> {
+    const tools = await toolsFor(request)
+    const found = pageOf(tools, cursor, pageSize)
+    if (found === undefined) return undefined
+    const [first] = found.tools
+    const start = first === undefined ? -1 : tools.indexOf(first)
+    // A client can make up any number of cursors. Kept is only what one comes by that asks for page after page, and
+    // never the list of one caller, which is not that of another.
+    if (canUse !== undefined || start < 0 || start % pageSize !== 0) return write(era, found)
+    const answer = written[era].get(start) ?? write(era, found)
+    written[era].set(start, answer)
+    return answer
+  }
+
+  return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)
 }
 
 /** The JSON of every tool's definition, written once per era. */

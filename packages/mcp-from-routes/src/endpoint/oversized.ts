@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { attempt } from '../attempt.ts'
 
 /** So many bytes at either end of a message are searched for its id. */
 const WINDOW = 1024
@@ -29,13 +30,5 @@ export async function idOfOversized (body: Readable, isWhole: boolean, maxBytes:
     return undefined
   }
   const id = (isWhole ? AT_START.exec(start.toString()) : null) ?? AT_END.exec(end.toString())
-  return id?.[1] === undefined ? undefined : parsed(id[1])
-}
-
-function parsed (id: string): string | number | undefined {
-  try {
-    return JSON.parse(id) as string | number
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(id?.[1] ?? '') as string | number)
 }

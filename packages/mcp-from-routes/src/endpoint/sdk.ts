@@ -2,15 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult, ListToolsResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
-import { isObject } from '../tool/json-schema.ts'
-import { pageOf } from './list.ts'
 import { progressReader } from '../call/progress.ts'
 import type { Progress } from '../call/progress.ts'
 import { resultFor } from '../call/result.ts'
 import type { ToolResult } from '../call/result.ts'
-import type { Served } from './served.ts'
-import { Stop } from '../call/stop.ts'
+import { signalOf, stopWithinMessage } from '../call/stop.ts'
+import type { Stop } from '../call/stop.ts'
+import { isObject } from '../tool/json-schema.ts'
 import { definitionFor } from '../tool/tool.ts'
+import type { Access } from './access.ts'
+import { pageOf } from './list.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
 /** The SDK's view of the plugin: what it answers in the plugin's name, and how one message is handed to it. */
@@ -32,27 +33,24 @@ export interface SdkAnswer { readonly response: Response, readonly refused: () =
  * Everything but well-formed `tools/list` and `tools/call` is answered by the SDK, whose handlers call the same
  * functions as the direct answers do.
  */
-export function sdkHandler (served: Served, onerror: (error: Error) => void): SdkHandler {
-  const exchanges = new WeakMap<Request, Exchange>()
-  const handler = createMcpHandler((context) => serverFor(served, context, exchanges), { onerror })
+export function sdkHandler (access: Access, onerror: (error: Error) => void): SdkHandler {
+  const messages = new WeakMap<Request, Message>()
+  const handler = createMcpHandler((context) => serverFor(access, context, messages), { onerror })
   return {
     async fetch (request, body, stop, anyForm) {
-      const instructions = await instructionsFor(served, request, body)
-      const abort = new AbortController()
-      // When the server closes, a call is answered still: with its result, or with why it was ended.
-      stop.onStop((reason) => { if (reason !== 'closing' || !mayCall(body)) abort.abort() })
-      const web = webRequest(request, abort.signal, body === undefined ? '' : undefined, anyForm)
-      const exchange: Exchange = { outer: request, stop, instructions, refused: undefined }
-      exchanges.set(web, exchange)
+      const instructions = await instructionsFor(access, request, body)
+      const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
+      const message: Message = { outer: request, stop, instructions, refused: undefined }
+      messages.set(web, message)
       const response = await handler.fetch(web, body === undefined ? {} : { parsedBody: body })
-      return { response, refused: () => exchange.refused }
+      return { response, refused: () => message.refused }
     },
     close: handler.close
   }
 }
 
 /** What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its client. */
-interface Exchange {
+interface Message {
   readonly outer: FastifyRequest
   readonly stop: Stop
   readonly instructions: string | undefined
@@ -61,10 +59,10 @@ interface Exchange {
 }
 
 /** A fresh server for one message, as the SDK wants it. */
-function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exchanges: WeakMap<Request, Exchange>): Server {
-  const { settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call } = served
-  const exchange = requestInfo === undefined ? undefined : exchanges.get(requestInfo)
-  const instructions = exchange?.instructions
+function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
+  const { settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call } = access
+  const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
+  const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
     capabilities: { tools: {} },
@@ -72,36 +70,32 @@ function serverFor (served: Served, { era, requestInfo }: McpRequestContext, exc
     ...instructions !== undefined && { instructions }
   })
   server.setRequestHandler('tools/list', async ({ params }) => {
-    const page = exchange && pageOf(await fromHost(exchange, toolsFor), params?.cursor, pageSize)
+    const page = message && pageOf(await fromHost(message, toolsFor), params?.cursor, pageSize)
     if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
     return { ...page, tools: page.tools.map((tool) => definitionFor(era, tool)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = exchange && await fromHost(exchange, (outer) => toolFor(params.name, outer))
-    if (exchange === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
-    const stop = new Stop()
+    const tool = message && await fromHost(message, (outer) => toolFor(params.name, outer))
+    if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
     const progressToken = params._meta?.progressToken
-    const isStream = tool.streams && progressToken !== undefined
-    // Before 2026-07-28 a client that goes away has not cancelled its call. A server that closes waits for calls, but
-    // not for streams, which it does not know the end of.
-    exchange.stop.onStop((reason) => { if (reason === 'closing' ? isStream : era === 'modern') stop.stop(reason) })
+    const stop = stopWithinMessage(message.stop, era, tool.streams && progressToken !== undefined)
     const report = (progress: Progress): void => {
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const result = await call({ tool, args: params.arguments ?? {}, outer: exchange.outer, stop, onChunk })
-    if (result.challenge !== undefined) exchange.refused = result
+    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, stop, onChunk })
+    if (result.challenge !== undefined) message.refused = result
     return resultFor(era, tool, result) as CallToolResult
   })
   return server
 }
 
-/** What the host's own code throws is for its log. The SDK would tell the client. */
-async function fromHost<T> ({ outer }: Exchange, ask: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
+/** What `canUse` throws belongs in the host's log. The SDK would send it to the client. */
+async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
   try {
-    return await ask(outer)
+    return await read(outer)
   } catch (error) {
-    outer.log.error({ err: error }, 'which tools the client may use could not be told')
+    outer.log.error({ err: error }, 'canUse threw')
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
   }
 }
@@ -114,7 +108,7 @@ function mayCall (body: unknown): boolean {
 /** Only these two are answered with instructions, which may cost the host a look into its database. */
 const INTRODUCTIONS: readonly unknown[] = ['initialize', 'server/discover']
 
-async function instructionsFor ({ settings: { instructions } }: Served, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+async function instructionsFor ({ settings: { instructions } }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
   if (typeof instructions !== 'function') return instructions
   return isObject(body) && INTRODUCTIONS.includes(body.method) ? await instructions(request) : undefined
 }

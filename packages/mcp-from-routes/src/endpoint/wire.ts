@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
-import type { Era } from '../tool/tool.ts'
+import type { Era } from '../types.ts'
 
 /** A `tools/list` or `tools/call` request in which nothing is left to check. */
 export type DirectMessage = { readonly era: Era, readonly id: string | number } & (
@@ -88,11 +89,7 @@ export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvel
 
 /** Undefined for what is nested some thousand levels deep, which JSON.parse takes and JSON.stringify does not. */
 function keyOf (meta: Readonly<Record<string, unknown>>): string | undefined {
-  try {
-    return JSON.stringify(Object.entries(meta).filter(([name]) => !PER_REQUEST.has(name)))
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.stringify(Object.entries(meta).filter(([name]) => !PER_REQUEST.has(name))))
 }
 
 /** What a client accepts: `Accept` decides, and one that says nothing of either takes JSON. */
@@ -100,4 +97,19 @@ export function acceptedForm (accept: string | undefined): 'json' | 'stream' | u
   if (accept === undefined || accept === 'application/json, text/event-stream') return 'json'
   if (/(application\/(json|\*)|\*\/\*)/i.test(accept)) return 'json'
   return /text\/(event-stream|\*)/i.test(accept) ? 'stream' : undefined
+}
+
+/** The revision that took batches out of the protocol. */
+const WITHOUT_BATCHES = '2025-06-18'
+
+/**
+ * Why an array of messages is not answered. One request of HTTP, which is what a host counts and limits, must not be
+ * many calls of tools.
+ * @param version - the header `mcp-protocol-version`
+ * @returns undefined when the SDK may answer it
+ */
+export function batchRefusal (messages: readonly unknown[], version: string | undefined): string | undefined {
+  if (version !== undefined && version >= WITHOUT_BATCHES) return `Invalid Request: revision ${WITHOUT_BATCHES} and later have no batches`
+  const tools = messages.filter((message) => isObject(message) && typeof message.method === 'string' && message.method.startsWith('tools/'))
+  return tools.length > 1 ? 'Invalid Request: a batch may hold one request for tools' : undefined
 }

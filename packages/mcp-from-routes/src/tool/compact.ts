@@ -1,5 +1,4 @@
-import { combine } from './combine.ts'
-import { definitionsOf, referredTo } from './definitions.ts'
+import { combine, definitionsOf, referredTo } from './definitions.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 

@@ -1,6 +1,6 @@
+import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { insteadOf } from './missing-type.ts'
 
 /** What 2020-12 knows and a tool schema may use. Everything else is for Fastify, OpenAPI or Ajv alone. */
 const KNOWN = new Set([
@@ -49,7 +49,7 @@ function convert (schema: unknown): Record<string, unknown> {
   if (!Array.isArray(out.required)) delete out.required
   const nullable = out.nullable === true
   for (const keyword of Object.keys(out)) if (!KNOWN.has(keyword) || out[keyword] === undefined) delete out[keyword]
-  return nullable ? withNull(out) : out
+  return nullable ? asNullable(out) : out
 }
 
 /** `items: [a, b], additionalItems: c` is `prefixItems: [a, b], items: c`. */
@@ -128,16 +128,11 @@ function unreadableIn (schema: unknown): unknown {
 
 /** Whether a pattern, if it is one, is a regular expression with the u flag. */
 export function isReadable (pattern: unknown): boolean {
-  if (typeof pattern !== 'string') return true
-  try {
-    return RegExp(pattern, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
+  return typeof pattern !== 'string' || attempt(() => RegExp(pattern, 'u')) !== undefined
 }
 
 /** OpenAPI's `nullable: true`, as a union with null. */
-function withNull (schema: Record<string, unknown>): Record<string, unknown> {
+function asNullable (schema: Record<string, unknown>): Record<string, unknown> {
   if (schema.type !== undefined && schema.$ref === undefined) {
     const types = [schema.type].flat()
     return { ...schema, type: types.includes('null') ? types : [...types, 'null'] }
@@ -151,4 +146,26 @@ function withNull (schema: Record<string, unknown>): Record<string, unknown> {
 
 function objectOrNothing (value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
+}
+
+/** Types that programs have and JSON has not, and what to describe in their place. */
+const INSTEAD: ReadonlyArray<readonly [type: RegExp, instead: string]> = [
+  [/\bdate\b/i, 'JSON has no dates. Describe a string with the format date-time and convert it: in Zod z.iso.datetime().transform((text) => new Date(text)), in TypeBox Type.String({ format: \'date-time\' })'],
+  [/\bbigint\b/i, 'JSON has no big integers. Describe a string of digits and convert it: in Zod z.string().regex(/^[0-9]+$/).transform(BigInt)'],
+  [/\bmap\b/i, 'JSON has no maps. Describe an object with additionalProperties: in Zod z.record()'],
+  [/\bset\b/i, 'JSON has no sets. Describe an array with uniqueItems: in Zod z.array()'],
+  [/\b(undefined|void)\b/i, 'JSON has no undefined. Make the property optional, or describe null'],
+  [/\bnan\b/i, 'JSON has no NaN. Describe null'],
+  [/\btransforms?\b/i, 'Say what the transform returns: in Zod .pipe(z.string()) after it'],
+  [/\b(uint8array|custom|symbols?|functions?)\b/i, 'Describe the JSON value that is sent in its place']
+]
+
+/**
+ * What to write for a type that JSON lacks.
+ * @param problem - names the type
+ * @returns sentences to append to the problem, or nothing where there is no advice
+ */
+export function insteadOf (problem: string): string {
+  const found = INSTEAD.find(([type]) => type.test(problem))
+  return found === undefined ? '' : `. ${found[1]}`
 }

@@ -55,10 +55,10 @@ function flatten (schema: JsonSchema): FlatObject | undefined {
     if (part === undefined) return undefined
     parts.push(part)
   }
-  return parts.reduce(joined)
+  return parts.reduce(merged)
 }
 
-function joined (a: FlatObject, b: FlatObject): FlatObject {
+function merged (a: FlatObject, b: FlatObject): FlatObject {
   const properties = { ...a.properties }
   for (const [name, schema] of Object.entries(b.properties)) {
     const other = properties[name]

@@ -2,7 +2,7 @@ import { compact } from './compact.ts'
 import { withoutFilled } from './defaults.ts'
 import { definitionsOf, followed } from './definitions.ts'
 import type { DefinitionMap } from './definitions.ts'
-import { MCP_FROM_ROUTES_BAD_SCHEMA, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_UNSUPPORTED_BODY } from '../errors.ts'
+import { MCP_FROM_ROUTES_INVALID_SCHEMA, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_UNSUPPORTED_BODY } from '../errors.ts'
 import { both, flatBody, flatObject, unlisted } from './flatten.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
@@ -43,7 +43,7 @@ export interface InputRules {
 /**
  * Joins path parameters, query string and body into the arguments of one tool.
  * @param route - the route as named in errors
- * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY}, {@link MCP_FROM_ROUTES_BAD_SCHEMA}
+ * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY}, {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
  */
 export function inputFromRoute (route: string, path: readonly PathPart[], schemas: RequestSchemas, reader: SchemaReader, { overrides, fillsDefaults }: InputRules): ToolInput {
   const parts = partsOfRequest(route, schemas, reader, fillsDefaults)
@@ -147,12 +147,12 @@ function pathInputs (route: string, path: readonly PathPart[], { params, definit
   const described = params === undefined ? EMPTY : objectOf(route, followed(params, definitions), 'params')
   const inPath = path.filter((part) => 'param' in part)
   const unknown = Object.keys(described.properties).find((name) => !inPath.some((part) => part.param === name))
-  if (unknown !== undefined) throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
+  if (unknown !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
   const properties = Object.fromEntries(inPath.map(({ param }) => [param, described.properties[param] ?? { type: 'string' }]))
   for (const [name, schema] of Object.entries(properties)) {
     const types = [followed(schema, definitions).type ?? 'string'].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {
-      throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no one spelling in a URL`)
+      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no one spelling in a URL`)
     }
   }
   return { ...EMPTY, properties, required: inPath.filter((part) => !part.optional).map((part) => part.param) }
@@ -164,13 +164,13 @@ function queryInputs (route: string, { querystring, definitions }: RequestParts)
   if (Object.keys(schema).length === 0) return EMPTY
   const flat = objectOf(route, schema, 'querystring')
   const name = unlisted(flat)
-  if (name !== undefined) throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `querystring requires ${name}, which is not among its properties. Describe it there`)
+  if (name !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `querystring requires ${name}, which is not among its properties. Describe it there`)
   return flat
 }
 
 function objectOf (route: string, schema: JsonSchema, part: string): FlatObject {
   const flat = flatObject(schema)
-  if (flat === undefined) throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `${part} is not an object with a fixed list of properties`)
+  if (flat === undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `${part} is not an object with a fixed list of properties`)
   return flat
 }
 

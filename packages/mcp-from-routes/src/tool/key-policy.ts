@@ -11,11 +11,11 @@ export interface PolicyWarning {
  * every route, as dual-auth does: `dual` accepts API keys and tokens, `jwt` tokens only. Other values say nothing.
  *
  * @param endpoint - the route of the endpoint
- * @param routes - those of the tools, by what messages call them
+ * @param tools - their routes, by what messages call them
  * @returns undefined where both accept the same
  */
-export function policyWarning (endpoint: RouteOptions | undefined, routes: ReadonlyArray<readonly [label: string, route: RouteOptions]>): PolicyWarning | undefined {
-  const labelled = (policy: string): readonly string[] => routes.filter(([, route]) => authOf(route) === policy).map(([label]) => label)
+export function policyWarning (endpoint: RouteOptions | undefined, tools: ReadonlyArray<{ readonly label: string, readonly route: RouteOptions }>): PolicyWarning | undefined {
+  const labelled = (policy: string): readonly string[] => tools.filter(({ route }) => authOf(route) === policy).map(({ label }) => label)
   const [tokensOnly, withKeys] = [labelled('jwt'), labelled('dual')]
   const accepts = authOf(endpoint)
   if (accepts === 'dual' && tokensOnly.length > 0) {

@@ -1,6 +1,5 @@
-import { ANNOTATIONS } from './combine.ts'
 import { compact } from './compact.ts'
-import { definitionsOf, referredTo, rewriteShared } from './definitions.ts'
+import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared } from './definitions.ts'
 import type { DefinitionMap } from './definitions.ts'
 import { isReadable } from './dialect.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
@@ -52,6 +51,19 @@ export function outputFromRoute (response: unknown, reader: SchemaReader): ToolO
   const schema = compact(kept)
   const wrapped = schema.type !== 'object'
   return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped, types }
+}
+
+const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
+
+/** Whether a media type is one whose pieces are progress: server-sent events, or one JSON value per line. */
+export function isStreamed (mediaType: unknown): boolean {
+  return STREAMED.test(String(mediaType ?? ''))
+}
+
+/** Whether a route declares a response that comes in pieces. */
+export function declaresStream (response: unknown): boolean {
+  if (!isObject(response)) return false
+  return Object.values(response).some((answer) => isObject(answer) && isObject(answer.content) && Object.keys(answer.content).some(isStreamed))
 }
 
 /**
@@ -148,7 +160,7 @@ function relaxed (schema: JsonSchema, place: number, definitions: DefinitionMap,
   if (!(place & WHOLE)) delete out.required
   // Of those beyond a tuple it takes no notice; and older clients would refuse every item if none were allowed.
   if (out.prefixItems !== undefined) delete out.items
-  withNull(out, definitions)
+  keepNull(out, definitions)
   if (!(inner & ALONE)) delete out.additionalProperties
   for (const keyword of Object.keys(out)) if (!GUARANTEED.has(keyword)) delete out[keyword]
   return out
@@ -168,17 +180,17 @@ function isNullUnion (anyOf: unknown): boolean {
 }
 
 /** A default is written as it is, and null where it is allowed whatever the constant is. */
-function withNull (schema: Record<string, unknown>, definitions: DefinitionMap): void {
+function keepNull (schema: Record<string, unknown>, definitions: DefinitionMap): void {
   const beside = [...membersOf(schema.allOf), ...membersOf(schema.anyOf)].map((part) => definitions.get(referredTo(part) ?? '') ?? part)
   // Joined with the others, one part that may be null lets all be.
   if (schema.default === null || [schema, ...beside].some(isNullable)) allowNull(schema)
 }
 
 function isNullable (schema: JsonSchema): boolean {
-  return typesOf(schema).includes('null')
+  return ownTypes(schema).includes('null')
 }
 
-function typesOf ({ type }: JsonSchema): readonly unknown[] {
+function ownTypes ({ type }: JsonSchema): readonly unknown[] {
   return [type ?? []].flat()
 }
 
@@ -187,7 +199,7 @@ function membersOf (schemas: unknown): Array<Record<string, unknown>> {
 }
 
 function allowNull (schema: Record<string, unknown>): void {
-  const types = typesOf(schema)
+  const types = ownTypes(schema)
   if (types.length > 0 && !types.includes('null')) schema.type = [...types, 'null']
   delete schema.const
   membersOf(schema.allOf).forEach(allowNull)

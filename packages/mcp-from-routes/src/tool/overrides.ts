@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { MCP_FROM_ROUTES_BAD_CONFIG } from '../errors.ts'
+import { attempt } from '../attempt.ts'
+import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
 
@@ -45,7 +46,7 @@ export class Overrides {
 
   /**
    * @param route - the route as named in errors
-   * @throws {@link MCP_FROM_ROUTES_BAD_CONFIG}
+   * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
    */
   constructor (route: string, given: ArgumentOverrides | undefined) {
     this.#route = route
@@ -112,16 +113,14 @@ export class Overrides {
   }
 
   #check (holds: boolean, problem: string): void {
-    if (!holds) throw new MCP_FROM_ROUTES_BAD_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
+    if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
   }
 }
 
 function isHeader (name: string, value: string): boolean {
-  try {
+  return attempt(() => {
     validateHeaderName(name)
     validateHeaderValue(name, value)
     return true
-  } catch {
-    return false
-  }
+  }) ?? false
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
+import { attempt } from '../attempt.ts'
 import { isObject } from './json-schema.ts'
 
 /*
- * Nothing says what the compilers of the host do, so each is tried once on a small schema.
+ * Nothing says what the compilers of the host do, so each is tried once on a small schema. One that throws is for
+ * schemas of another kind.
  */
 
 type Validator = FastifySchemaCompiler<FastifySchema>
@@ -68,14 +70,8 @@ const FILLED = { type: 'object', properties: { a: { type: 'string', default: 'x'
 
 function fillsIn (compiler: Validator): boolean {
   const body: { a?: string } = {}
-  try {
-    const validate = compiler({ schema: FILLED as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })
-    validate(body)
-    return body.a === 'x'
-  } catch {
-    // It is for schemas of another kind.
-    return false
-  }
+  attempt(() => compiler({ schema: FILLED as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })(body))
+  return body.a === 'x'
 }
 
 const WRITTEN = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] }
@@ -84,35 +80,19 @@ const LIST = { type: 'array', items: { type: 'string' } }
 const LARGE = 20_000
 
 function writesAsFastify (compiler: Serializer): boolean {
-  const serializer = (schema: object): ReturnType<Serializer> => compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpStatus: '200' })
-  try {
-    const serialize = serializer(WRITTEN)
-    return serialize({ a: 1, b: '2', c: 3 }) === '{"a":"1","b":2}' && !writes(serialize, { b: 2 }) && serializer(LIST)(Array(LARGE).fill(1)).startsWith('["1"')
-  } catch {
-    // It is for schemas of another kind.
-    return false
-  }
-}
-
-/** Whether it writes a response at all: one without a required property must fail. */
-function writes (serialize: (response: unknown) => string, response: unknown): boolean {
-  try {
-    serialize(response)
-    return true
-  } catch {
-    return false
-  }
+  const written = (schema: object, response: unknown): string | undefined =>
+    attempt(() => compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpStatus: '200' })(response))
+  // A response without a required property must fail.
+  return written(WRITTEN, { a: 1, b: '2', c: 3 }) === '{"a":"1","b":2}' && written(WRITTEN, { b: 2 }) === undefined &&
+    written(LIST, Array(LARGE).fill(1))?.startsWith('["1"') === true
 }
 
 function accepted (compiler: Validator, type: keyof typeof STRINGS): boolean | undefined {
-  try {
-    const schema = { type: 'object', properties: { a: { type } } }
+  const schema = { type: 'object', properties: { a: { type } } }
+  return attempt(() => {
     const result: unknown = compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpPart: 'querystring' })({ a: STRINGS[type] })
     return result !== false && !(result instanceof Error) && !(isObject(result) && result.error !== undefined)
-  } catch {
-    // It is for schemas of another kind.
-    return undefined
-  }
+  })
 }
 
 type StandardValidate = (value: unknown) => unknown
@@ -136,16 +116,12 @@ function standardAccepts (validate: StandardValidate, name: string, type: keyof 
  * @see [Standard Schema](https://standardschema.dev/schema) for the issues
  */
 function refuses (validate: StandardValidate, name: string, value: unknown): boolean | undefined {
-  try {
-    const result = validate({ [name]: value })
-    if (!isObject(result) || result instanceof Promise) return undefined
-    const issues: unknown[] = Array.isArray(result.issues) ? result.issues : []
-    return issues.some((issue) => {
-      const path: unknown = Object(issue).path
-      const [first] = Array.isArray(path) && path.length === 1 ? path : []
-      return first === name || (isObject(first) && first.key === name)
-    })
-  } catch {
-    return undefined
-  }
+  const result = attempt(() => validate({ [name]: value }))
+  if (!isObject(result) || result instanceof Promise) return undefined
+  const issues: unknown[] = Array.isArray(result.issues) ? result.issues : []
+  return issues.some((issue) => {
+    const path: unknown = Object(issue).path
+    const [first] = Array.isArray(path) && path.length === 1 ? path : []
+    return first === name || (isObject(first) && first.key === name)
+  })
 }

@@ -1,4 +1,5 @@
 import { parse as parseQuery } from 'node:querystring'
+import { attempt } from '../attempt.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { AcceptsString } from './probe.ts'
@@ -136,9 +137,5 @@ function isSame (parsed: unknown, meant: unknown): boolean {
 
 /** JSON.stringify recurses, so a value nested some thousand levels deep, which JSON.parse takes, overflows the stack. */
 export function jsonText (value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.stringify(value))
 }

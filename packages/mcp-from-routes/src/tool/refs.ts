@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 
@@ -172,15 +173,7 @@ function resolveUri (base: string, uri: string): string {
 }
 
 function pointerKey (key: string): string {
-  return percentDecoded(key).replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function percentDecoded (text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return (attempt(() => decodeURIComponent(key)) ?? key).replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 function trimHash (uri: string): string {

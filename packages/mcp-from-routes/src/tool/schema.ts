@@ -1,9 +1,8 @@
-import { MCP_FROM_ROUTES_BAD_SCHEMA } from '../errors.ts'
-import { to2020 } from './dialect.ts'
+import { MCP_FROM_ROUTES_INVALID_SCHEMA } from '../errors.ts'
+import { insteadOf, to2020 } from './dialect.ts'
 import type { DefinitionMap } from './definitions.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { insteadOf } from './missing-type.ts'
 import type { Definitions, RefResolver } from './refs.ts'
 
 /** Reads the schemas of one route, written as 2020-12. Their references read `#/$defs/<name>`. */
@@ -11,7 +10,7 @@ export interface SchemaReader {
   /**
    * @param part - where the schema stands in the route, for the error message
    * @param io - which side of the schema counts, when it is a Standard Schema whose two sides differ
-   * @throws {@link MCP_FROM_ROUTES_BAD_SCHEMA}
+   * @throws {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
    */
   read: (schema: unknown, part: string, io: 'input' | 'output') => JsonSchema
   /** What the schemas read so far refer to, shared by all of them. */
@@ -29,7 +28,7 @@ export function schemaReader (route: string, resolver: RefResolver, prepare = (s
   const found: Definitions = { schemas: new Map(), names: new Map() }
   const definitions = new Map<string, JsonSchema>()
   function fail (part: string, problem: string): never {
-    throw new MCP_FROM_ROUTES_BAD_SCHEMA(route, `${part}: ${problem}`)
+    throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `${part}: ${problem}`)
   }
   function converted (schema: JsonSchema, part: string): JsonSchema {
     const answer = to2020(prepare(schema))

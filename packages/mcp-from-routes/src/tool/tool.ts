@@ -1,87 +1,26 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { definitionsOf, followed } from './definitions.ts'
 import {
-  MCP_FROM_ROUTES_BAD_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
+  MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
   MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
-import { NEVER_FORWARDED } from '../headers.ts'
+import { NEVER_FORWARDED } from '../options.ts'
+import type { Settings } from '../options.ts'
+import type { Era, McpTool, ToolAnnotations, ToolDefinition } from '../types.ts'
+import { definitionsOf, followed } from './definitions.ts'
 import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
-import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
+import { declaresStream, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
-import type { ArgumentOverrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
 import type { PathPart } from './path.ts'
 import type { QueryAcceptance } from './probe.ts'
-import { isStreamed } from '../call/progress.ts'
 import { PLAIN_PARSER, queryProblem, queryShape } from './query.ts'
 import type { QueryParser, QueryShape } from './query.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
-
-/** What a route's `config.mcp` may say about its tool. Everything is optional. */
-export interface McpRouteConfig {
-  /** A name for people. Default is `schema.summary` when there is a description as well. */
-  readonly title?: string
-  /** What the model reads, when it should be another text than `schema.description`. */
-  readonly description?: string
-  /** Hints that differ from what the HTTP method says. */
-  readonly annotations?: Partial<ToolAnnotations>
-  /**
-   * Names and fixed values of inputs, by the part of the request and their name in the route:
-   * `{ body: { id: { name: 'id' } }, headers: { 'x-tenant': { value: 'acme' } } }`. Two inputs with the same name, such
-   * as an id in the path and in the body, become one argument. Default is that each input is the argument of its name.
-   */
-  readonly arguments?: ArgumentOverrides
-  /** Complete argument objects that the tool takes, shown to the model. */
-  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
-  /**
-   * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
-   * request and response: for a handler that needs more of a socket than those offer. A streamed answer then tells
-   * no progress.
-   */
-  readonly loopback?: 'inject'
-  /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */
-  readonly hijack?: boolean
-}
-
-/** All four hints, always explicit: the protocol's defaults call every tool destructive. */
-export interface ToolAnnotations {
-  readonly readOnlyHint: boolean
-  readonly destructiveHint: boolean
-  readonly idempotentHint: boolean
-  readonly openWorldHint: boolean
-}
-
-/** The protocol as of 2026-07-28, or as of the revisions before it. */
-export type Era = 'legacy' | 'modern'
-
-/** A tool as `tools/list` shows it. */
-export interface ToolDefinition {
-  readonly name: string
-  readonly title?: string
-  readonly description: string
-  readonly inputSchema: JsonSchema
-  readonly outputSchema?: JsonSchema
-  readonly annotations: ToolAnnotations
-  readonly _meta?: Readonly<Record<string, unknown>>
-}
-
-/** A tool, and the route it calls. */
-export interface McpTool extends ToolDefinition {
-  readonly route: {
-    readonly method: string
-    /** The route's path with its prefix, as it was registered: `/products/:id`. */
-    readonly url: string
-    readonly tags: readonly string[]
-    /** The route's `config`. */
-    readonly config: Readonly<FastifyContextConfig>
-  }
-}
 
 /** A tool with what it takes to call it. */
 export interface Tool {
@@ -124,19 +63,8 @@ export interface ExposedRoute {
   readonly accepts?: QueryAcceptance
 }
 
-/** The parts of the options that decide what a tool looks like. */
-export interface ToolOptions {
-  readonly exposedTag: string
-  readonly largeTag: string
-  /** Names of the headers that reach the route, in lower case. */
-  readonly forwardHeaders: readonly string[]
-  /** Bytes. */
-  readonly maxResultBytes: number
-  /** Whether the host parses JSON in a query string before it validates. */
-  readonly jsonQuery?: boolean
-  /** Whether answers are written by a serializer of the host's that knows all that their schemas say. */
-  readonly trustSerializer?: boolean
-}
+/** The options that decide what a tool looks like. */
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'jsonQuery' | 'trustSerializer'>>
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
@@ -152,7 +80,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const { schema, config } = route
   const name = schema.operationId
   if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, options.exposedTag)
-  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_BAD_NAME(label, JSON.stringify(name))
+  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   const text = config.mcp?.description || schema.description || schema.summary
   if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
   checkRoute(label, route)
@@ -204,11 +132,6 @@ function frozenCopy<T> (json: T): T {
 /** The tool as `tools/list` shows it to a client of an earlier protocol revision. */
 export function definitionFor (era: Era, { public: { route, ...definition }, output }: Tool): ToolDefinition {
   return era === 'legacy' && output?.wrapped ? { ...definition, outputSchema: output.objectSchema } : definition
-}
-
-function declaresStream (response: unknown): boolean {
-  if (!isObject(response)) return false
-  return Object.values(response).some((answer) => isObject(answer) && isObject(answer.content) && Object.keys(answer.content).some(isStreamed))
 }
 
 function methodOf ({ method, url }: ExposedRoute): string {
@@ -277,7 +200,7 @@ function asSentence (text: string): string {
 
 function largeSentence (input: ToolInput): string {
   const names = narrowingArguments(input)
-  return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${listed(names)}.`
+  return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${inWords(names)}.`
 }
 
 /** The arguments that make a result smaller: those of the query string, except those that only order it. */
@@ -285,6 +208,6 @@ export function narrowingArguments ({ places }: ToolInput): readonly string[] {
   return [...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name)
 }
 
-function listed (names: readonly string[]): string {
+function inWords (names: readonly string[]): string {
   return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }

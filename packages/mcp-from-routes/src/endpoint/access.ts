@@ -3,20 +3,18 @@ import type { CallTool } from '../call/call.ts'
 import type { Settings } from '../options.ts'
 import type { Tool } from '../tool/tool.ts'
 
-/** What the endpoint serves, whichever way a message takes. */
-export interface Served {
+/** The tools that a client may use, and how they are called. */
+export interface Access {
   readonly settings: Settings
-  /** The tools the client of a request may use, sorted by name. */
+  /** The tools that the client of a request may use, sorted by name. */
   readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
 }
 
-/**
- * @param tools - the tools by name, in the order of their names, once the application is ready
- */
-export function served (settings: Settings, tools: () => ReadonlyMap<string, Tool>, call: CallTool): Served {
+/** @param tools - the tools by name, in the order of their names, once the application is ready */
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, call: CallTool): Access {
   const { canUse } = settings
   if (canUse === undefined) {
     return { settings, call, toolsFor: () => [...tools().values()], toolFor: (name) => tools().get(name) }

@@ -1,0 +1,113 @@
+import type { FastifyError, FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import {
+  MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_INVALID_ROUTES, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
+} from '../errors.ts'
+import type { Settings } from '../options.ts'
+import { probesOf } from './probe.ts'
+import type { Probes } from './probe.ts'
+import { queryParser } from './query.ts'
+import type { QueryParser } from './query.ts'
+import { refResolver } from './refs.ts'
+import type { RefResolver } from './refs.ts'
+import { toolFromRoute } from './tool.ts'
+import type { ExposedRoute, Tool } from './tool.ts'
+
+/** A tagged route. Its schemas are read when the application is ready: they may be added or completed later. */
+export interface Candidate {
+  readonly scope: FastifyInstance
+  /** `GET /products/:id`. */
+  readonly label: string
+  readonly url: string
+  readonly route: RouteOptions
+  /** Whether the guard will know the route. */
+  readonly isMarked: () => boolean
+  readonly setTool: (tool: Tool) => void
+}
+
+/** Makes the tools once the application is ready; by name, in the order of their names. */
+export type ReadTools = (candidates: readonly Candidate[]) => ReadonlyMap<string, Tool>
+
+/** To be called before the host sets up its serializers. */
+export function toolReader (app: FastifyInstance, settings: Settings): ReadTools {
+  const probes = probesOf(app)
+  return (candidates) => {
+    const parser = queryParserOf(app, settings)
+    const resolverOf = sharedResolvers()
+    const tools = new Map<string, Tool>()
+    const labels = new Map<string, string>()
+    const errors: FastifyError[] = []
+    for (const candidate of candidates) {
+      const { label, isMarked, setTool } = candidate
+      try {
+        const route = exposedRoute(candidate, probes, parser, settings)
+        const tool = toolFromRoute(route, settings, resolverOf(route.shared))
+        const { name } = tool.public
+        const other = labels.get(name)
+        if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
+        if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Let the hook keep what is there: route.config = { ...route.config, … }')
+        setTool(tool)
+        tools.set(name, tool)
+        labels.set(name, label)
+      } catch (error) {
+        // Anything else is a defect.
+        if (!isOwnError(error)) throw error
+        errors.push(error)
+      }
+    }
+    if (errors.length > 0) throw asOneError(errors)
+    return new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1))
+  }
+}
+
+function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
+  const { querystring, query } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown }
+  const validator = route.validatorCompiler ?? scope.validatorCompiler
+  return {
+    method: route.method,
+    url,
+    schema: route.schema as FastifySchema,
+    config: (route.config ?? {}) as ExposedRoute['config'],
+    constraints: route.constraints ?? {},
+    websocket: Reflect.get(route, 'websocket') === true,
+    shared: scope.getSchemas(),
+    keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.serializerCompiler ?? scope.serializerCompiler, scope),
+    fillsDefaults: probes.fillsDefaults(validator),
+    queryParser,
+    // With attachValidation the handler decides, whatever the validator says.
+    ...route.attachValidation !== true && { accepts: probes.queryAcceptance(querystring ?? query, validator) }
+  }
+}
+
+/** Reads query strings as the router does, which has the host's `querystringParser`. */
+function queryParserOf (app: FastifyInstance, { path }: Settings): QueryParser {
+  return queryParser((query) => {
+    const found: unknown = Reflect.get(Object(app.findRoute({ method: 'POST', url: `${path}?${query}`, constraints: {} })), 'searchParams')
+    if (typeof found !== 'object' || found === null) throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'findRoute returns no searchParams')
+    return found as Record<string, unknown>
+  })
+}
+
+/** One resolver for all routes that see the same shared schemas: reading those takes longer than reading one route. */
+function sharedResolvers (): (shared: Readonly<Record<string, unknown>>) => RefResolver {
+  const known: Array<{ shared: Readonly<Record<string, unknown>>, resolver: RefResolver }> = []
+  return (shared) => {
+    const ids = Object.keys(shared)
+    const same = known.find((entry) => ids.length === Object.keys(entry.shared).length && ids.every((id) => entry.shared[id] === shared[id]))
+    if (same !== undefined) return same.resolver
+    const resolver = refResolver(shared)
+    known.push({ shared, resolver })
+    return resolver
+  }
+}
+
+function isOwnError (error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('MCP_FROM_ROUTES_')
+}
+
+/** One error as it is; several as one that lists them, so that all can be fixed at once. */
+function asOneError (errors: readonly FastifyError[]): Error {
+  const [first] = errors
+  if (first !== undefined && errors.length === 1) return first
+  const lines = errors.map(({ code, message }) => `- ${message} (${code})`)
+  return Object.assign(new MCP_FROM_ROUTES_INVALID_ROUTES(errors.length, lines.join('\n')), { errors })
+}

@@ -1,0 +1,81 @@
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { JsonSchema } from './tool/json-schema.ts'
+import type { ArgumentOverrides } from './tool/overrides.ts'
+
+/** What a route's `config.mcp` may say about its tool. Everything is optional. */
+export interface McpRouteConfig {
+  /** A name for people. Default is `schema.summary` when there is a description as well. */
+  readonly title?: string
+  /** What the model reads, when it should be another text than `schema.description`. */
+  readonly description?: string
+  /** Hints that differ from what the HTTP method says. */
+  readonly annotations?: Partial<ToolAnnotations>
+  /**
+   * Names and fixed values of inputs, by the part of the request and their name in the route:
+   * `{ body: { id: { name: 'id' } }, headers: { 'x-tenant': { value: 'acme' } } }`. Two inputs with the same name, such
+   * as an id in the path and in the body, become one argument. Default is that each input is the argument of its name.
+   */
+  readonly arguments?: ArgumentOverrides
+  /** Complete argument objects that the tool takes, shown to the model. */
+  readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
+  /**
+   * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
+   * request and response: for a handler that needs more of a socket than those offer. A streamed answer then tells
+   * no progress.
+   */
+  readonly loopback?: 'inject'
+  /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */
+  readonly hijack?: boolean
+}
+
+/** All four hints, always explicit: the protocol's defaults call every tool destructive. */
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean
+  readonly destructiveHint: boolean
+  readonly idempotentHint: boolean
+  readonly openWorldHint: boolean
+}
+
+/** The protocol as of 2026-07-28, or as of the revisions before it. */
+export type Era = 'legacy' | 'modern'
+
+/** A tool as `tools/list` shows it. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonSchema
+  readonly outputSchema?: JsonSchema
+  readonly annotations: ToolAnnotations
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+/** A tool, and the route it calls. */
+export interface McpTool extends ToolDefinition {
+  readonly route: {
+    readonly method: string
+    /** The route's path with its prefix, as it was registered: `/products/:id`. */
+    readonly url: string
+    readonly tags: readonly string[]
+    /** The route's `config`. */
+    readonly config: Readonly<FastifyContextConfig>
+  }
+}
+
+/** Why a call ended before its route responded. */
+export type StopReason = 'client gone' | 'timeout' | 'too large' | 'closing'
+
+/** What `onToolCall` is told about a call that has ended. */
+export interface ToolCallEvent {
+  readonly tool: McpTool
+  /** The request to the endpoint. */
+  readonly request: FastifyRequest
+  /** From the call's arrival to its result, in milliseconds. */
+  readonly duration: number
+  /** Whether the model got an error. */
+  readonly isError: boolean
+  /** The status of the route's response; undefined if it sent none: the arguments were refused, or the call ended early. */
+  readonly statusCode: number | undefined
+  /** Why the call ended early. */
+  readonly ended: StopReason | undefined
+}
