@@ -65,6 +65,6 @@ t.test('reseal wants the tables', async (t) => {
 t.test('what a command cannot use is named', async (t) => {
   const { DATA_DIR } = await lastingData(t)
   t.match(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: /^Unknown option '--stauts'.*\nUsage: shop migrate \[--status\]\n$/ })
-  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL has the wrong form\. What it is for: PostgreSQL 15 or later/ })
+  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL has the wrong format\. Expected: URL of a PostgreSQL database, version 15 or later/ })
   t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
 })

@@ -16,29 +16,29 @@ const good = {
   IDP_M2M_CLIENT_IDS: 'erp'
 }
 
-const ISSUER = 'IDP_ISSUER must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over anything else its keys could be anybody\'s'
-const MARKER = 'API_KEY_MARKER must be lower-case words joined by _, at most 16 characters, and must not start as tokens do (ey)'
-const PROXY = 'TRUST_PROXY must be how many proxies stand in front, or their addresses or networks: '
-const DATABASE = 'what is special in URLs, as / in a password, must be percent-encoded; or leave the password out, and put it into PGPASSWORD'
-const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them, in lower case and without a default port, or a loopback host with every port, as http://localhost:*; not '
+const ISSUER = 'IDP_ISSUER must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys'
+const MARKER = 'API_KEY_MARKER must be lower-case words joined by _, at most 16 characters, and must not start with ey, as tokens do'
+const PROXY = 'TRUST_PROXY must be the number of proxies in front of the server, or their addresses or networks: '
+const DATABASE = 'Percent-encode special characters, such as / in a password, or leave the password out and set PGPASSWORD'
+const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them (lower case, without a default port), or a loopback host with any port, such as http://localhost:*. Invalid: '
 
 /** Settings of the right form that cannot be used all the same. */
 const wrong: ReadonlyArray<readonly [name: keyof Config, value: string, mistake: string]> = [
-  ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is no URL'],
-  ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin: without path, query, fragment and user'],
-  ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin: without path, query, fragment and user'],
+  ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is not a URL'],
+  ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
+  ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
   ['IDP_ISSUER', 'http://keycloak:8080/realms/shop', ISSUER],
   ['IDP_ISSUER', 'https://', ISSUER],
-  ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must have no query and no fragment'],
+  ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must not have a query or fragment'],
   ['IDP_MCP_CLIENT_ID', 'the client', 'IDP_MCP_CLIENT_ID must be printable ASCII without spaces'],
   ...['Shop', 'my-shop', '_shop', 'shop_', '1shop', 'eyshop', 'a'.repeat(17)].map((value) => ['API_KEY_MARKER', value, MARKER] as const),
-  ['API_KEY_PEPPERS', `k1:${SECRET},k1:${OTHER}`, 'API_KEY_PEPPERS has more than one secret with the id k1: each needs an id of its own'],
-  ['PAY_KEY_SECRETS', `k1:${SECRET},k1:${OTHER}`, 'PAY_KEY_SECRETS has more than one secret with the id k1: each needs an id of its own'],
-  ['PAY_KEY_SECRETS', `k2:${SECRET}, k1:${SECRET},k1:${OTHER},k2:${OTHER}`, 'PAY_KEY_SECRETS has more than one secret with the id k1, k2: each needs an id of its own'],
-  ['PAY_API_URL', 'http://pay:x', 'PAY_API_URL is no URL'],
-  ['DATABASE_URL', 'postgres://shop:a/b+c=@postgres:5432/shop', `DATABASE_URL is no URL that the driver can read (Invalid URL): ${DATABASE}`],
-  ['DATABASE_URL', 'postgres://shop@db/shop?sslrootcert=/nowhere.pem', `DATABASE_URL is no URL that the driver can read (ENOENT: no such file or directory, open '/nowhere.pem'): ${DATABASE}`],
-  ['REDIS_URL', 'redis://:a/b@redis:6379', 'REDIS_URL is no URL: what is special in URLs, as / in a password, must be percent-encoded'],
+  ['API_KEY_PEPPERS', `k1:${SECRET},k1:${OTHER}`, 'API_KEY_PEPPERS has several secrets with the id k1: give each secret its own id'],
+  ['PAY_KEY_SECRETS', `k1:${SECRET},k1:${OTHER}`, 'PAY_KEY_SECRETS has several secrets with the id k1: give each secret its own id'],
+  ['PAY_KEY_SECRETS', `k2:${SECRET}, k1:${SECRET},k1:${OTHER},k2:${OTHER}`, 'PAY_KEY_SECRETS has several secrets with the id k1, k2: give each secret its own id'],
+  ['PAY_API_URL', 'http://pay:x', 'PAY_API_URL is not a URL'],
+  ['DATABASE_URL', 'postgres://shop:a/b+c=@postgres:5432/shop', `DATABASE_URL is not a URL that the driver can read (Invalid URL). ${DATABASE}`],
+  ['DATABASE_URL', 'postgres://shop@db/shop?sslrootcert=/nowhere.pem', `DATABASE_URL is not a URL that the driver can read (ENOENT: no such file or directory, open '/nowhere.pem'). ${DATABASE}`],
+  ['REDIS_URL', 'redis://:a/b@redis:6379', 'REDIS_URL is not a URL. Percent-encode special characters, such as / in a password'],
   ['TRUST_PROXY', 'true', `${PROXY}invalid IP address: true`],
   ['TRUST_PROXY', 'nginx', `${PROXY}invalid IP address: nginx`],
   ['TRUST_PROXY', '10.0.0.1, 10.0.0.0/33', `${PROXY}invalid range on address: 10.0.0.0/33`],
@@ -58,15 +58,15 @@ for (const [name, value, mistake] of wrong) {
 
 t.test('a setting whose form is wrong is named once', async (t) => {
   t.throws(() => configFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
-    message: /^These settings cannot be used:\n {2}IDP_ISSUER has the wrong form\.[^\n]+\n {2}DATABASE_URL has the wrong form\.[^\n]+$/
+    message: /^These settings cannot be used:\n {2}IDP_ISSUER has the wrong format\.[^\n]+\n {2}DATABASE_URL has the wrong format\.[^\n]+$/
   })
 })
 
 t.test('the commands look at their settings in the same way', async (t) => {
   const DATABASE_URL = 'postgres://shop:a/b@postgres/shop'
-  t.throws(() => databaseSettings({ DATABASE_URL }), { code: 'SHOP_SETTINGS', message: /\n {2}DATABASE_URL is no URL/ })
+  t.throws(() => databaseSettings({ DATABASE_URL }), { code: 'SHOP_SETTINGS', message: /\n {2}DATABASE_URL is not a URL/ })
   t.throws(() => seedSettings({ DATABASE_URL, PAY_KEY_SECRETS: `k1:${SECRET},k1:${OTHER}` }), {
-    code: 'SHOP_SETTINGS', message: /\n {2}PAY_KEY_SECRETS has more than one secret with the id k1.*\n {2}DATABASE_URL is no URL/
+    code: 'SHOP_SETTINGS', message: /\n {2}PAY_KEY_SECRETS has several secrets with the id k1.*\n {2}DATABASE_URL is not a URL/
   })
 })
 

@@ -47,7 +47,7 @@ const refused = [
 ]
 for (const { name, value, risk, malformed } of refused) {
   t.test(`${name}=${value} is refused, and allowed by ${risk}`, async (t) => {
-    t.throws(() => config({ ...good, [name]: value }), { code: 'SHOP_SETTINGS', message: new RegExp(`${name}.*To start all the same, put ${risk} into ALLOW_INSECURE`) })
+    t.throws(() => config({ ...good, [name]: value }), { code: 'SHOP_SETTINGS', message: new RegExp(`${name}.*To allow this, add ${risk} to ALLOW_INSECURE`) })
     if (malformed === true) return
     t.match(config({ ...good, [name]: value, ALLOW_INSECURE: risk }), { ALLOW_INSECURE: [risk] })
     t.throws(() => config({ ...good, [name]: value, ALLOW_INSECURE: RISKS.filter((other) => other !== risk).join(', ') }), { code: 'SHOP_SETTINGS' }, 'by no other')
@@ -71,7 +71,7 @@ t.test('a message about a secret does not hold it', async (t) => {
 })
 
 t.test('an unknown permission is a mistake', async (t) => {
-  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), { code: 'SHOP_SETTINGS', message: /ALLOW_INSECURE has the wrong form\. What it is for: .*: any-machine-client, embedded-database/ })
+  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), { code: 'SHOP_SETTINGS', message: /ALLOW_INSECURE has the wrong format\. Expected: .*: any-machine-client, embedded-database/ })
 })
 
 t.test('the server tells all of it at once, beside the settings that cannot be read, and does not start', async (t) => {

@@ -139,7 +139,7 @@ t.test('input that cannot be used is named, and changes nothing', async (t) => {
 t.test('key create refuses peppers that fit none of the stored keys: the key would not work at the server', async (t) => {
   const other = { ...settings, API_KEY_PEPPERS: `other:${'q'.repeat(32)}` }
   t.match(await run(['key', 'create', '--shop', 'tea-house', '--name', 'x'], other), {
-    code: 1, stdout: '', stderr: /API_KEY_PEPPERS lacks the secrets of 3 of 3 stored API keys, named test/
+    code: 1, stdout: '', stderr: /API_KEY_PEPPERS lacks the secrets of 3 of 3 stored API keys \(ids: test\)/
   })
   t.match(await run(['doctor'], other), { code: 1, stdout: /\nfail {2}secrets .*\n.*API_KEY_PEPPERS lacks the secrets of 3 of 3/ })
 })

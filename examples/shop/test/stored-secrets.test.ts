@@ -44,10 +44,10 @@ t.test('a pepper with the right id and another secret is told, whether it is the
   const { id } = await makeKey()
   t.strictSame(await compare({}), { logged: [], state: 'ok' })
   t.strictSame(await compare({ API_KEY_PEPPERS: [`new:${'n'.repeat(32)}`, ...right.API_KEY_PEPPERS] }), { logged: [], state: 'ok' }, 'an older one is enough')
-  const said = 'API_KEY_PEPPERS lacks the secrets of 1 of 1 stored API keys, named test: every call with one of them gets 401. ' +
-    'Restore them behind the newest secret, each with its id; if they are gone for good, revoke these keys and make new ones.'
+  const said = 'API_KEY_PEPPERS lacks the secrets of 1 of 1 stored API keys (ids: test). Every call with these keys gets 401. ' +
+    'Add them after the newest secret, each with its id. If they are lost for good, revoke these keys and create new ones.'
   await t.rejects(compare({ API_KEY_PEPPERS: [other] }), {
-    code: 'SHOP_SETTINGS', message: `These settings cannot be used:\n  ${said} To start all the same, put lost-secrets into ALLOW_INSECURE`
+    code: 'SHOP_SETTINGS', message: `These settings cannot be used:\n  ${said} To allow this, add lost-secrets to ALLOW_INSECURE`
   })
   t.strictSame(await compare({ API_KEY_PEPPERS: [other], ALLOW_INSECURE: ['lost-secrets'] }), {
     logged: [said], state: 'API_KEY_PEPPERS lacks a secret that stored API keys need'
@@ -67,7 +67,7 @@ t.test('when some keys are lost the server starts, and says so', async (t) => {
   await knex('shops').where({ id: shop }).update({ pay_secret_key: keyRing(right.PAY_KEY_SECRETS).seal('sk_test_x', shop) })
   await knex('shops').where({ id: another }).update({ pay_secret_key: keyRing([`2024:${'l'.repeat(32)}`]).seal('sk_test_x', another) })
   t.match(await compare({}), {
-    logged: [/^API_KEY_PEPPERS lacks the secrets of 1 of 2 stored API keys, named 2024: /, /^PAY_KEY_SECRETS lacks the secrets of 1 of 2 stored payment keys, named 2024: every call to the payment provider for their shops gets 500\. /],
+    logged: [/^API_KEY_PEPPERS lacks the secrets of 1 of 2 stored API keys \(ids: 2024\)\. /, /^PAY_KEY_SECRETS lacks the secrets of 1 of 2 stored payment keys \(ids: 2024\)\. Every call to the payment provider for these shops gets 500\. /],
     state: 'API_KEY_PEPPERS lacks a secret that stored API keys need; PAY_KEY_SECRETS lacks a secret that stored payment keys need'
   })
 
@@ -100,5 +100,5 @@ t.test('a server whose secret opens no stored payment key does not start', async
   const id = await createShop(before, 'sealed')
   await before.knex('shops').where({ id }).update({ pay_secret_key: keyRing(right.PAY_KEY_SECRETS).seal('sk_test_x', id) })
   await before.close()
-  await t.rejects(serve(config), { code: 'SHOP_SETTINGS', message: /^These settings cannot be used:\n {2}PAY_KEY_SECRETS lacks the secrets of 1 of 1 stored payment keys, named test: / })
+  await t.rejects(serve(config), { code: 'SHOP_SETTINGS', message: /^These settings cannot be used:\n {2}PAY_KEY_SECRETS lacks the secrets of 1 of 1 stored payment keys \(ids: test\)\. / })
 })

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { readProblems, refusals } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
-import { contentRange, type ListQuery, listQuerySchema, type Page } from '../lists/list.ts'
+import { type ListQuery, listQuerySchema, type Page, sendPage } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { ownersOnly } from '../shops/access.ts'
 import { ShopScope } from '../shops/scope.ts'
@@ -29,11 +29,7 @@ export const audit: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       querystring,
       response: { 200: Type.Array(AuditEntry), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await entries(knex('audit').where({ shop_id: shop.id }), query)
-    reply.header('content-range', contentRange('audit', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'audit', query, await entries(knex('audit').where({ shop_id: shop.id }), query)))
 
   app.get('/admin/audit', {
     preParsing: requireAdmin(knex),
@@ -45,9 +41,5 @@ export const audit: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       querystring,
       response: { 200: Type.Array(AuditEntry), ...refusals }
     }
-  }, async ({ query }, reply) => {
-    const page = await entries(knex('audit'), query)
-    reply.header('content-range', contentRange('audit', query, page))
-    return page.rows
-  })
+  }, async ({ query }, reply) => sendPage(reply, 'audit', query, await entries(knex('audit'), query)))
 }

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { Defaulted, Deleted, Name, Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { Defaulted, Deleted, Name, Nullable, ShopParams, ShopRecord, Uuid } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { listQuerySchema, listRules, sendPage } from '../lists/list.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { attributeTypes, refuseLoss, requireOptions } from './attribute-values.ts'
@@ -33,16 +33,12 @@ const AttributeInput = Type.Object({
 
 const AttributeChanges = Type.Partial(Type.Object({ ...AttributeInput.properties, code: Code }), { additionalProperties: false })
 
-const Attribute = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+const Attribute = ShopRecord({
   name: Name,
   code: Code,
   type: AttributeType,
   unit: Unit,
-  options: Options,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  options: Options
 })
 
 const list = listRules(Attribute, {
@@ -66,11 +62,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Attribute), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('attributes', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'attributes', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { Defaulted, Deleted, Description, Name, Nullable, serverFields, ShopParams, Slug, Uuid } from '../http/schemas.ts'
+import { Defaulted, Deleted, Description, Name, Nullable, ShopParams, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
 import { anyOf, search } from '../lists/filters.ts'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { listQuerySchema, listRules, sendPage } from '../lists/list.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { refuseCycle } from './category-tree.ts'
@@ -24,16 +24,12 @@ const CategoryInput = Type.Object({
 
 const CategoryChanges = Type.Partial(Type.Object({ ...CategoryInput.properties, slug: Slug }), { additionalProperties: false })
 
-const Category = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+const Category = ShopRecord({
   name: Name,
   slug: Slug,
   description: Description,
   parent_id: Parent,
-  position: Position,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  position: Position
 })
 
 const list = listRules(Category, {
@@ -66,11 +62,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Category), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('categories', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'categories', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

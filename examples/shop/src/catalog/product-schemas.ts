@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, serverFields, Slug, Uuid } from '../http/schemas.ts'
+import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -36,9 +36,7 @@ export const ProductInput = Type.Object({
 
 export const ProductChanges = Type.Partial(Type.Object({ ...ProductInput.properties, slug: Slug, status: Status, currency: Currency }), { additionalProperties: false })
 
-export const Product = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+export const Product = ShopRecord({
   name: Name,
   slug: Slug,
   description: Description,
@@ -49,9 +47,7 @@ export const Product = Type.Object({
   category_ids: Ids('The categories that it is in'),
   tag_ids: Ids('The tags that it has'),
   attributes: AttributeValues,
-  metadata: Metadata,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  metadata: Metadata
 })
 
 export const list = listRules(Product, {

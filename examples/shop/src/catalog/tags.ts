@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { Defaulted, Deleted, Name, serverFields, ShopParams, Slug, Uuid } from '../http/schemas.ts'
+import { Defaulted, Deleted, Name, ShopParams, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
 import { search } from '../lists/filters.ts'
-import { contentRange, listQuerySchema, listRules } from '../lists/list.ts'
+import { listQuerySchema, listRules, sendPage } from '../lists/list.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import { slugFromName } from '../shops/slug.ts'
 
@@ -17,14 +17,7 @@ const TagInput = Type.Object({
 
 const TagChanges = Type.Partial(Type.Object({ ...TagInput.properties, slug: Slug }), { additionalProperties: false })
 
-const Tag = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
-  name: Name,
-  slug: Slug,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
-})
+const Tag = ShopRecord({ name: Name, slug: Slug })
 
 const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
 
@@ -44,11 +37,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Tag), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('tags', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'tags', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

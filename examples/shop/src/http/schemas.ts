@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
 /** Values that the schemas of the resources share. */
 
@@ -54,6 +54,11 @@ export const serverFields = {
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' })
 }
+
+/** A record of a shop: its own fields, and those that the server writes. */
+export const ShopRecord = <T extends TProperties>(fields: T) => Type.Object({
+  id: serverFields.id, shop_id: serverFields.shop_id, ...fields, created_at: serverFields.created_at, updated_at: serverFields.updated_at
+})
 
 /** The answer to a deletion. */
 export const Deleted = Type.Null({ description: 'Deleted' })

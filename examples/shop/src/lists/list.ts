@@ -142,8 +142,14 @@ function fromJson (field: string, text: unknown): unknown {
  * @throws 422 `SHOP_INVALID` when such a page was asked for by `range`, or by ids without a limit: clients that do so
  * take the records that are not on it for missing
  */
-export function contentRange (unit: string, { skip, limit, [WHOLE]: whole }: ListQuery, { rows, count }: Page<unknown>): string {
+function contentRange (unit: string, { skip, limit, [WHOLE]: whole }: ListQuery, { rows, count }: Page<unknown>): string {
   const isCut = rows.length < Math.min(limit, count - skip)
   if (isCut && whole) throw invalid('range', `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
   return `${unit} ${skip}-${skip + (isCut ? rows.length : limit)}/${count}`
+}
+
+/** Sends the records of a page, with its Content-Range. */
+export function sendPage<Row> (reply: { header (name: string, value: string): unknown }, unit: string, query: ListQuery, page: Page<Row>): Row[] {
+  reply.header('content-range', contentRange(unit, query, page))
+  return page.rows
 }

@@ -12,25 +12,25 @@ declare module 'fastify' {
   }
 }
 
-/** Whether the secrets in the settings are those that the stored keys were made with. */
+/** Whether the settings have the secrets that the stored keys were made with. */
 export interface StoredSecrets {
   /**
-   * Compares them, once the tables are up to date. Logs an error if some of the stored keys are lost.
+   * Compares them; the tables must be up to date. Logs an error if secrets of some stored keys are missing.
    *
-   * @throws {@link SHOP_SETTINGS} if all of them are, and `ALLOW_INSECURE` does not name `lost-secrets`
+   * @throws {@link SHOP_SETTINGS} if those of all stored keys are, and `ALLOW_INSECURE` does not name `lost-secrets`
    */
   compare (): Promise<void>
-  /** What the last comparison found: `ok`, or a sentence that anybody may read. */
+  /** The result of the last comparison: `ok`, or a public sentence. */
   readonly state: string
 }
 
 type Settings = Pick<Config, 'API_KEY_PEPPERS' | 'PAY_KEY_SECRETS' | 'ALLOW_INSECURE'>
 
-/** Keys of one kind that are stored, and those of them that no secret of the setting opens. */
+/** The stored keys of one kind, and how many of them have no secret in the setting. */
 interface Lost {
   readonly setting: 'API_KEY_PEPPERS' | 'PAY_KEY_SECRETS'
   readonly keys: string
-  /** What happens on their use. */
+  /** What happens when they are used. */
   readonly cost: string
   readonly remedy: string
   readonly total: number
@@ -48,7 +48,7 @@ export function storedSecrets (knex: Knex, settings: Settings, log: Pick<Fastify
       state = found.length === 0 ? 'ok' : found.map(({ setting, keys }) => `${setting} lacks a secret that stored ${keys} need`).join('; ')
       const wrong = found.filter(({ lost, total }) => lost === total)
       if (wrong.length > 0 && !allowedBy(settings, 'lost-secrets')) {
-        throw new SHOP_SETTINGS(wrong.map((lost) => `  ${sentence(lost)} To start all the same, put lost-secrets into ALLOW_INSECURE`).join('\n'))
+        throw new SHOP_SETTINGS(wrong.map((lost) => `  ${sentence(lost)} To allow this, add lost-secrets to ALLOW_INSECURE`).join('\n'))
       }
       for (const lost of found) log.error(sentence(lost))
     }
@@ -56,11 +56,11 @@ export function storedSecrets (knex: Knex, settings: Settings, log: Pick<Fastify
 }
 
 function sentence ({ setting, keys, cost, remedy, total, lost, ids }: Lost): string {
-  return `${setting} lacks the secrets of ${lost} of ${total} stored ${keys}, named ${ids.join(', ')}: ${cost}. ` +
-    `Restore them behind the newest secret, each with its id; if they are gone for good, ${remedy}.`
+  return `${setting} lacks the secrets of ${lost} of ${total} stored ${keys} (ids: ${ids.join(', ')}). ${cost}. ` +
+    `Add them after the newest secret, each with its id. If they are lost for good, ${remedy}.`
 }
 
-/** A row that names its pepper by the id alone, as rows did once, is taken for one of the pepper with that id. */
+/** Older rows name their pepper by its id alone; they count as made with the pepper of that id. */
 async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Settings): Promise<Lost> {
   const known = new Set(peppers.flatMap((text) => [pepperFromText(text).id, secretFromText(text).id]))
   const rows = await knex('api_keys').whereNull('revoked_at').where((unexpired) => unexpired.whereNull('expires_at').orWhere('expires_at', '>', knex.fn.now()))
@@ -69,8 +69,8 @@ async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Settings):
   return {
     setting: 'API_KEY_PEPPERS',
     keys: 'API keys',
-    cost: 'every call with one of them gets 401',
-    remedy: 'revoke these keys and make new ones',
+    cost: 'Every call with these keys gets 401',
+    remedy: 'revoke these keys and create new ones',
     total: sum(rows),
     lost: sum(lost),
     ids: [...new Set(lost.map(({ pepper_id: id }) => id.split(':')[0]!))]
@@ -88,7 +88,7 @@ async function lostPayKeys (knex: Knex, { PAY_KEY_SECRETS: secrets }: Settings):
   return {
     setting: 'PAY_KEY_SECRETS',
     keys: 'payment keys',
-    cost: 'every call to the payment provider for their shops gets 500',
+    cost: 'Every call to the payment provider for these shops gets 500',
     remedy: 'set the keys of these shops again',
     total: rows.length,
     lost: lost.length,

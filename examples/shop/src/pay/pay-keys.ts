@@ -31,15 +31,9 @@ export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Reseale
   const result = { resealed: 0, current: 0, unreadable: [] as string[] }
   const shops = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
   for (const { id, pay_secret_key: sealed } of shops) {
-    let secretKey: string
-    try {
-      secretKey = keys.open(sealed, id)
-    } catch {
-      result.unreadable.push(id)
-      continue
-    }
-    if (keys.isCurrent(sealed)) result.current++
-    else result.resealed += await knex('shops').where({ id, pay_secret_key: sealed }).update({ pay_secret_key: keys.seal(secretKey, id) })
+    if (!keys.opens(sealed, id)) result.unreadable.push(id)
+    else if (keys.isCurrent(sealed)) result.current++
+    else result.resealed += await knex('shops').where({ id, pay_secret_key: sealed }).update({ pay_secret_key: keys.seal(keys.open(sealed, id), id) })
   }
   return result
 }

@@ -5,14 +5,14 @@ import { dataDirFrom } from './data-dir.ts'
 import { itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 
-/** A list, written with commas. Its pattern is of the whole text. */
+/** A list, separated by commas. Its pattern matches the whole string. */
 function List (options: { description: string, default?: string, pattern?: string }) {
   return Type.Unsafe<readonly string[]>({ type: 'string', separator: ',', ...options })
 }
 
 const ORIGIN = '^https?://[^/]+/?$'
 
-/** `id:secret`; spaces around it are not counted, as they are not kept. */
+/** `id:secret`. Spaces around it are ignored. */
 const SECRET = '\\s*[^\\s:,][^:,]*:[^,]{31,}[^\\s,]\\s*'
 
 /** `id:secret,id:secret`. */
@@ -20,48 +20,48 @@ const SECRETS = `^${SECRET}(,${SECRET})*$`
 
 const Settings = Type.Object({
   HOST: Type.String({ default: 'localhost', minLength: 1, description: 'Interface to listen on' }),
-  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 takes any free one' }),
-  PUBLIC_BASE_URL: Type.String({ default: 'http://localhost:8080', pattern: ORIGIN, description: 'Public origin, for absolute URLs' }),
+  PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 picks a free one' }),
+  PUBLIC_BASE_URL: Type.String({ default: 'http://localhost:8080', pattern: ORIGIN, description: 'Public origin of the server, for absolute URLs' }),
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
-  IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'The identity provider, exactly as its tokens name it' }),
-  IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public client for the browser login of MCP clients; needed for it' }),
-  IDP_USER_CLIENT_IDS: List({ default: '', description: 'Further clients that people sign in with' }),
-  IDP_M2M_CLIENT_IDS: List({ default: '', description: 'Clients of machines, or `none`; unset, any client of the issuer with a scope that ends in /api' }),
-  API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'What every API key starts with: lower-case words joined by _, at most 16 characters' }),
+  IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
+  IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client for MCP clients that sign in with a browser; required for browser login' }),
+  IDP_USER_CLIENT_IDS: List({ default: '', description: 'Other OAuth clients that people sign in with, separated by commas' }),
+  IDP_M2M_CLIENT_IDS: List({ default: '', description: 'OAuth clients of machines, separated by commas, or `none`; default: any client of the issuer with a scope that ends in /api' }),
+  API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'Prefix of every API key: lower-case words joined by _, at most 16 characters' }),
   API_KEY_PEPPERS: List({
     pattern: SECRETS,
-    description: 'Secrets behind the fingerprints of API keys, newest first, as id:secret; a secret has at least 32 characters'
+    description: 'Secrets for the fingerprints of API keys, as id:secret, newest first, separated by commas; at least 32 characters each'
   }),
-  ADMIN_SUBJECTS: List({ default: '', description: 'Subjects of the people who are admins from the start' }),
+  ADMIN_SUBJECTS: List({ default: '', description: 'Subjects (sub claims) of people who become admins at startup, separated by commas' }),
   PAY_KEY_SECRETS: List({
     pattern: SECRETS,
-    description: 'Secrets that encrypt the payment keys of shops, newest first, as id:secret; a secret has at least 32 characters'
+    description: 'Secrets that encrypt the payment keys of shops, as id:secret, newest first, separated by commas; at least 32 characters each'
   }),
-  PAY_API_URL: Type.Optional(Type.String({ pattern: ORIGIN, description: 'A stand-in for the payment provider; unset, the provider itself' })),
-  PAY_ROUTES_PUBLIC: Type.Boolean({ default: false, description: 'Lets anybody call the routes under /shops/:shop_id/pay/' }),
-  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'PostgreSQL 15 or later; unset, an embedded database in DATA_DIR' })),
-  DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Where the embedded database keeps its files; a relative path starts at the top of the repository' }),
-  MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Brings the tables up to date before listening' }),
+  PAY_API_URL: Type.Optional(Type.String({ pattern: ORIGIN, description: 'Origin of a stand-in for the payment provider; default: the provider itself' })),
+  PAY_ROUTES_PUBLIC: Type.Boolean({ default: false, description: 'Makes the routes under /shops/:shop_id/pay/ public' }),
+  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
+  DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
+  MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
-    type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'Least level to log'
+    type: 'string', enum: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], default: 'info', description: 'Minimum log level'
   }),
   TRUST_PROXY: Type.String({
     default: '',
     pattern: '^(\\d{1,2}|[0-9a-zA-Z.:/]+(\\s*,\\s*[0-9a-zA-Z.:/]+)*)?$',
-    description: 'Whose X-Forwarded-For and X-Forwarded-Proto are believed: how many proxies stand in front, or their addresses or networks, separated by commas; unset, nobody\'s'
+    description: 'Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted: how many there are, or their addresses or networks, separated by commas; default: none'
   }),
-  CORS_ORIGINS: List({ default: '', pattern: '^(https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*)?$', description: 'Origins of web pages that may call the server from a browser, separated by commas; http://localhost:* is every port of localhost' }),
-  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://', description: 'Where several servers count calls together; unset, each counts for itself' })),
-  RATE_LIMIT_MAX: Type.Integer({ default: 600, minimum: 1, description: 'Calls that a key, person or machine may make in a window' }),
-  RATE_LIMIT_ANONYMOUS_MAX: Type.Integer({ default: 300, minimum: 1, description: 'Calls without a credential that an IP address may make in a window' }),
-  RATE_LIMIT_REFUSED_MAX: Type.Integer({ default: 60, minimum: 1, description: 'Refused credentials after which API keys from that IP address are refused until the window ends, unless they were accepted in the last 24 hours' }),
-  RATE_LIMIT_WINDOW: Type.Integer({ default: 60_000, minimum: 1000, maximum: 3_600_000, description: 'Length of the window of all limits, in milliseconds' }),
-  MAX_CONCURRENT_CALLS: Type.Integer({ default: 8, minimum: 1, description: 'Calls of a person, a machine, or the API keys of a shop that run at once; further ones wait' }),
-  QUOTA_RECORDS: Type.Integer({ default: 1_000_000, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Records that a shop may have: products, categories, tags, attributes, accounts, orders and prices' }),
-  QUOTA_BYTES: Type.Integer({ default: 4_294_967_296, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Bytes that the records of a shop may have, as JSON' }),
-  MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Delay of the event loop above which calls are answered with 503, in milliseconds; 0 never' }),
-  SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server serves on after it was told to stop, while /readyz says 503, in milliseconds' }),
-  METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; unset, there is no /metrics' })),
+  CORS_ORIGINS: List({ default: '', pattern: '^(https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*)?$', description: 'Origins that may call the server from a browser, separated by commas; http://localhost:* allows every port' }),
+  REDIS_URL: Type.Optional(Type.String({ pattern: '^rediss?://', description: 'Redis in which replicas share their rate limits; default: each replica counts alone' })),
+  RATE_LIMIT_MAX: Type.Integer({ default: 600, minimum: 1, description: 'Calls per window for an API key, person or machine' }),
+  RATE_LIMIT_ANONYMOUS_MAX: Type.Integer({ default: 300, minimum: 1, description: 'Calls per window without a credential, for an IP address' }),
+  RATE_LIMIT_REFUSED_MAX: Type.Integer({ default: 60, minimum: 1, description: 'Invalid credentials per window for an IP address; after that, its API keys are rejected until the window ends, except those accepted in the last 24 hours' }),
+  RATE_LIMIT_WINDOW: Type.Integer({ default: 60_000, minimum: 1000, maximum: 3_600_000, description: 'Window of all rate limits, in milliseconds' }),
+  MAX_CONCURRENT_CALLS: Type.Integer({ default: 8, minimum: 1, description: 'Concurrent calls of a person, a machine, or all API keys of a shop; further calls wait' }),
+  QUOTA_RECORDS: Type.Integer({ default: 1_000_000, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum records of a shop: products, categories, tags, attributes, accounts, orders and prices' }),
+  QUOTA_BYTES: Type.Integer({ default: 4_294_967_296, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum size of all records of a shop, in bytes of JSON' }),
+  MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Event loop delay above which calls get 503, in milliseconds; 0 disables this' }),
+  SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server keeps serving after SIGTERM while /readyz returns 503, in milliseconds' }),
+  METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; default: no /metrics' })),
   ALLOW_INSECURE: List({
     default: '',
     pattern: `^(${oneOf(RISKS)}(\\s*,\\s*${oneOf(RISKS)})*)?$`,
@@ -73,7 +73,7 @@ function oneOf (names: readonly string[]): string {
   return `(${names.join('|')})`
 }
 
-/** What the server can be told from outside. */
+/** The settings of the server. */
 export type Config = Readonly<Static<typeof Settings>>
 
 /** Every setting by name, with its default and description. */
@@ -82,68 +82,59 @@ export const settings: Readonly<Record<string, { readonly default?: unknown, rea
 /**
  * Reads the settings.
  *
- * @param environment - names and texts, as in `process.env`
+ * @param environment - names and strings, as in `process.env`
  * @param defaults - replace the defaults of the schema
- * @param risksIn - what else is wrong with the settings; is shown them as they were given when they cannot be used
- * @throws {@link SHOP_SETTINGS} that lists every setting that cannot be used
+ * @param risksIn - returns further reasons to refuse the settings. If some settings are invalid, it gets them as strings
+ * @throws {@link SHOP_SETTINGS} that lists every invalid setting
  */
 export function configFromEnvironment (
   environment: NodeJS.ProcessEnv,
   defaults: Readonly<Record<string, unknown>> = {},
   risksIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
 ): Config {
-  const { config, mistakes } = checked(Settings, { ...defaults, ...givenIn(environment) })
-  const all = [...mistakes, ...risksIn(config)]
-  if (all.length > 0) throw mistaken(all)
-  return config
+  return read(Settings, { ...defaults, ...givenIn(environment) }, risksIn)
 }
 
-/** What the commands need that work on the database alone. */
-export const databaseSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR']))
+const ForDatabase = Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR'])
+const ForSeed = Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS'])
 
-/** What the seed needs beside it: payment keys are encrypted. */
-export const seedSettings = readerOf(Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS']))
+/** The settings of the commands that only need the database. */
+export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> => read(ForDatabase, givenIn(environment))
 
-function readerOf<Schema extends TObject> (schema: Schema) {
-  return (environment: NodeJS.ProcessEnv): Static<Schema> => {
-    const { config, mistakes } = checked<Static<Schema>>(schema, givenIn(environment))
-    if (mistakes.length > 0) throw mistaken(mistakes)
-    return config
-  }
-}
+/** The settings of the seed, which also encrypts payment keys. */
+export const seedSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForSeed> => read(ForSeed, givenIn(environment))
 
-/** Compose files and shells pass a variable that is not set as an empty text. */
+/** Compose files and shells pass an unset variable as an empty string. */
 function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }
 
-function mistaken (mistakes: readonly string[]): Error {
-  return new SHOP_SETTINGS(mistakes.map((mistake) => `  ${mistake}`).join('\n'))
+function read<Schema extends TObject> (
+  schema: Schema, given: Readonly<Record<string, unknown>>, risksIn: (config: Readonly<Record<string, unknown>>) => readonly string[] = () => []
+): Static<Schema> {
+  const { config, malformed } = parse(schema, given)
+  const wellFormed = Object.keys(schema.properties).filter((name) => malformed.every(([wrong]) => wrong !== name))
+  const mistakes = [
+    ...malformed.map(([name, message]) => `${name} ${message}`.trim()),
+    ...mistakesIn(Object.fromEntries(wellFormed.map((name) => [name, given[name]]))),
+    ...risksIn(config)
+  ]
+  if (mistakes.length > 0) throw new SHOP_SETTINGS(mistakes.map((mistake) => `  ${mistake}`).join('\n'))
+  return config
 }
 
-function checked<Read = Config> (schema: TObject, given: Readonly<Record<string, unknown>>): { config: Read, mistakes: readonly string[] } {
-  const { config, misshapen } = shaped(schema, given)
-  const wellFormed = Object.keys(schema.properties).filter((name) => misshapen.every(([wrong]) => wrong !== name))
-  return {
-    config: config as Read,
-    mistakes: [
-      ...misshapen.map(([name, message]) => `${name} ${message}`.trim()),
-      ...mistakesIn(Object.fromEntries(wellFormed.map((name) => [name, given[name]])))
-    ]
-  }
-}
-
-/** The settings as values; as they were given, when the form of one is wrong. */
-function shaped (schema: TObject, given: Readonly<Record<string, unknown>>): { config: object, misshapen: ReadonlyArray<readonly [name: string, message: string]> } {
+/** The settings as values, or as strings if one of them is malformed. */
+function parse (schema: TObject, given: Readonly<Record<string, unknown>>): { config: Readonly<Record<string, unknown>>, malformed: ReadonlyArray<readonly [name: string, message: string]> } {
   try {
     const config = envSchema<EnvSchemaData>({ schema, data: given, env: false })
-    return { config: Object.freeze({ ...config, ...listsOf(config), ...placeOf(config) }), misshapen: [] }
+    const lists = Object.entries(config).filter(([, value]) => Array.isArray(value)).map(([name, items]) => [name, itemsOf(items)])
+    return { config: Object.freeze({ ...config, ...Object.fromEntries(lists), DATA_DIR: dataDirFrom(String(config['DATA_DIR'])) }), malformed: [] }
   } catch (error) {
     const { errors = [] } = error as { errors?: readonly Fault[] }
-    const byDefault = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
+    const defaults = Object.fromEntries(Object.entries(schema.properties).map(([name, { default: value }]) => [name, value]))
     return {
-      config: { ...byDefault, ...given },
-      misshapen: errors.map((fault) => {
+      config: { ...defaults, ...given },
+      malformed: errors.map((fault) => {
         const name = fault.instancePath.slice(1)
         return [name, complaintAbout(fault, schema.properties[name]?.description ?? '')]
       })
@@ -158,17 +149,9 @@ interface Fault {
   readonly params: { readonly allowedValues?: readonly unknown[], readonly type?: unknown }
 }
 
-/** In words: Ajv names no values, and patterns are not for people. */
-function complaintAbout ({ keyword, message = 'cannot be used', params: { allowedValues, type } }: Fault, description: string): string {
+/** Ajv's messages list no values, and a pattern tells people little. */
+function complaintAbout ({ keyword, message = 'is invalid', params: { allowedValues, type } }: Fault, description: string): string {
   if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`
   if (keyword === 'type' && type === 'boolean') return 'must be true or false'
-  return keyword === 'pattern' ? `has the wrong form. What it is for: ${description}` : message
-}
-
-function listsOf (config: object): object {
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => Array.isArray(value)).map(([name, items]) => [name, itemsOf(items)]))
-}
-
-function placeOf ({ DATA_DIR: path }: EnvSchemaData): object {
-  return { DATA_DIR: dataDirFrom(String(path)) }
+  return keyword === 'pattern' ? `has the wrong format. Expected: ${description}` : message
 }

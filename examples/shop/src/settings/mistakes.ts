@@ -2,50 +2,52 @@ import pg from 'pg'
 import { ambiguousIds } from './secrets.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
-/** @returns what is wrong with the text of a setting, or undefined */
+/** @returns what is wrong with the value of a setting, or undefined */
 type Check = (text: string) => string | undefined
 
 const MARKER = /^(?!ey)[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 const MARKER_LENGTH = 16
 
-/** The end of an origin of `CORS_ORIGINS` that stands for all ports of its host. */
+/** Stands for any port in an origin of `CORS_ORIGINS`. */
 export const ANY_PORT = ':*'
 
-/** What a pattern cannot say, and the libraries behind the settings would, later and by names of their own. */
+const ENCODE = 'Percent-encode special characters, such as / in a password'
+
+/** What a pattern cannot check. The libraries would, but later and under other names. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
   IDP_ISSUER: (text) => {
-    if (!isTrustworthy(text)) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over anything else its keys could be anybody\'s'
-    return /[?#]/.test(text) ? 'must have no query and no fragment' : undefined
+    if (!isTrustworthy(text)) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys'
+    return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
   },
   IDP_MCP_CLIENT_ID: (text) => /^[\x21-\x7e]*$/.test(text) ? undefined : 'must be printable ASCII without spaces',
   API_KEY_MARKER: (text) => MARKER.test(text) && text.length <= MARKER_LENGTH
     ? undefined
-    : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start as tokens do (ey)`,
+    : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, as tokens do`,
   API_KEY_PEPPERS: namedSecrets,
   PAY_KEY_SECRETS: namedSecrets,
   PAY_API_URL: baseUrl,
   DATABASE_URL: (text) => {
     const complaint = complaintOf(() => new pg.Client({ connectionString: text }))
-    return complaint && `is no URL that the driver can read (${complaint}): what is special in URLs, as / in a password, must be percent-encoded; or leave the password out, and put it into PGPASSWORD`
+    return complaint && `is not a URL that the driver can read (${complaint}). ${ENCODE}, or leave the password out and set PGPASSWORD`
   },
-  REDIS_URL: (text) => URL.canParse(text) ? undefined : 'is no URL: what is special in URLs, as / in a password, must be percent-encoded',
+  REDIS_URL: (text) => URL.canParse(text) ? undefined : `is not a URL. ${ENCODE}`,
   TRUST_PROXY: (text) => {
     const complaint = complaintOf(() => trustedProxies(text))
-    return complaint && `must be how many proxies stand in front, or their addresses or networks: ${complaint}`
+    return complaint && `must be the number of proxies in front of the server, or their addresses or networks: ${complaint}`
   },
   CORS_ORIGINS: (text) => {
     const wrong = itemsOf(text).filter((item) => !isOrigin(item) && !(item.endsWith(ANY_PORT) && isLoopback(item.slice(0, -ANY_PORT.length))))
     return wrong.length === 0
       ? undefined
-      : `must be origins as browsers send them, in lower case and without a default port, or a loopback host with every port, as http://localhost:*; not ${wrong.join(', ')}`
+      : `must be origins as browsers send them (lower case, without a default port), or a loopback host with any port, such as http://localhost:*. Invalid: ${wrong.join(', ')}`
   }
 }
 
 /**
- * What is wrong with settings whose form is right, each mistake with the name of its setting and without its secret.
+ * What is wrong with well-formed settings. Each mistake names its setting, and quotes no secret.
  *
- * @param given - the settings as texts, or as what texts become; those that are missing are no mistake here
+ * @param given - the settings, as strings or parsed; missing ones are no mistake here
  */
 export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(checks).flatMap(([name, check]) => {
@@ -54,12 +56,12 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
   })
 }
 
-/** `a, b,` is a list of two. A list goes for its text. */
+/** `a, b,` is a list of two. Lists are accepted, too. */
 export function itemsOf (value: unknown): readonly string[] {
   return String(value ?? '').split(',').map((item) => item.trim()).filter((item) => item !== '')
 }
 
-/** Whether what comes from the URL is what its host sent: https, or http on this machine. */
+/** Whether responses from the URL are authentic: https, or http on this machine. */
 export function isTrustworthy (url: string): boolean {
   return URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(url))
 }
@@ -75,17 +77,17 @@ function isOrigin (text: string): boolean {
 }
 
 function baseUrl (text: string): string | undefined {
-  if (!URL.canParse(text)) return 'is no URL'
+  if (!URL.canParse(text)) return 'is not a URL'
   const { href, origin } = new URL(text)
-  return href === `${origin}/` ? undefined : 'must be an origin: without path, query, fragment and user'
+  return href === `${origin}/` ? undefined : 'must be an origin, without path, query, fragment or user'
 }
 
 function namedSecrets (text: string): string | undefined {
   const ids = ambiguousIds(itemsOf(text))
-  return ids.length === 0 ? undefined : `has more than one secret with the id ${ids.join(', ')}: each needs an id of its own`
+  return ids.length === 0 ? undefined : `has several secrets with the id ${ids.join(', ')}: give each secret its own id`
 }
 
-/** @returns what it throws says, or undefined */
+/** @returns the message of what it throws, or undefined */
 function complaintOf (read: () => unknown): string | undefined {
   try {
     read()

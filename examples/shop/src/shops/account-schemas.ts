@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Name, Nullable, serverFields } from '../http/schemas.ts'
+import { Name, Nullable, ShopRecord } from '../http/schemas.ts'
 import { type Filter, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -16,14 +16,10 @@ export const AccountInput = Type.Object({
 
 export const AccountChanges = Type.Partial(AccountInput, { additionalProperties: false })
 
-export const Account = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+export const Account = ShopRecord({
   name: Name,
   hash_name: HashName,
-  details: Details,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  details: Details
 })
 
 const missingPay: Filter = {

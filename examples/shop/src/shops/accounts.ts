@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { accountRepository } from './account-repository.ts'
 import { Account, AccountChanges, AccountInput, list } from './account-schemas.ts'
 
@@ -23,11 +23,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Account), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('accounts', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'accounts', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

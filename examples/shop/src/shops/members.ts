@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../audit/caller.ts'
 import { conflictProblems, readProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { memberRepository } from './member-repository.ts'
 import { list, Member, MemberChanges, MemberInput } from './member-schemas.ts'
 
@@ -24,11 +24,7 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Member), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('members', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'members', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Amount, Currency, Defaulted, Name, Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { Amount, Currency, Defaulted, Name, Nullable, ShopRecord, Uuid } from '../http/schemas.ts'
 import { bound, having } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -31,16 +31,12 @@ const OrderLine = Type.Object({
   quantity: Quantity
 })
 
-export const Order = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+export const Order = ShopRecord({
   account_id: Nullable(Uuid('Whose order it is; null when the account was deleted')),
   status: Status,
   currency: Type.String({ description: 'ISO 4217' }),
   total_amount: Amount('Sum of the lines'),
-  lines: Type.Array(OrderLine, { description: 'As the products were when it was placed' }),
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  lines: Type.Array(OrderLine, { description: 'As the products were when it was placed' })
 })
 
 export const list = listRules(Order, {

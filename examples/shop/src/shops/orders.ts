@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams, Uuid } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { orderRepository } from './order-repository.ts'
 import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
 
@@ -23,11 +23,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Order), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('orders', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'orders', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

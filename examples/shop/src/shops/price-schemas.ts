@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Amount, Currency, Defaulted, Instant, Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { Amount, Currency, Defaulted, Instant, Nullable, ShopRecord, Uuid } from '../http/schemas.ts'
 import type { Filter } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 import { Quantity } from './order-schemas.ts'
@@ -21,17 +21,13 @@ export const PriceInput = Type.Object({
 
 export const PriceChanges = Type.Partial(Type.Object({ ...Type.Omit(PriceInput, ['product_id']).properties, currency: Currency, min_quantity: MinQuantity }), { additionalProperties: false })
 
-export const Price = Type.Object({
-  id: serverFields.id,
-  shop_id: serverFields.shop_id,
+export const Price = ShopRecord({
   product_id: ProductId,
   amount: Amount('Price of one'),
   currency: Currency,
   min_quantity: MinQuantity,
   valid_from: ValidFrom,
-  valid_to: ValidTo,
-  created_at: serverFields.created_at,
-  updated_at: serverFields.updated_at
+  valid_to: ValidTo
 })
 
 const inForceAt: Filter = {

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { priceRepository } from './price-repository.ts'
 import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
 
@@ -23,11 +23,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Price), ...readProblems }
     }
-  }, async ({ shop, query }, reply) => {
-    const page = await repository.list(shop, query)
-    reply.header('content-range', contentRange('prices', query, page))
-    return page.rows
-  })
+  }, async ({ shop, query }, reply) => sendPage(reply, 'prices', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../audit/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { ShopScope } from './scope.ts'
 import { shopsRepository } from './shop-repository.ts'
@@ -25,11 +25,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Shop), ...refusals }
     }
-  }, async (request, reply) => {
-    const page = await repository.list(request, request.query)
-    reply.header('content-range', contentRange('shops', request.query, page))
-    return page.rows
-  })
+  }, async (request, reply) => sendPage(reply, 'shops', request.query, await repository.list(request, request.query)))
 
   app.post('/', {
     preParsing: adminOnly,

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../audit/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Uuid } from '../http/schemas.ts'
-import { contentRange, listQuerySchema } from '../lists/list.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { userAdministration } from './administration.ts'
 import { requireAdmin } from './require-admin.ts'
 import { list, User, UserChanges } from './user-schemas.ts'
@@ -25,11 +25,7 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(User), ...refusals }
     }
-  }, async ({ query }, reply) => {
-    const page = await administration.list(query)
-    reply.header('content-range', contentRange('users', query, page))
-    return page.rows
-  })
+  }, async ({ query }, reply) => sendPage(reply, 'users', query, await administration.list(query)))
 
   app.get('/:user_id', {
     schema: {
