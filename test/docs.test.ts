@@ -96,9 +96,9 @@ t.test('the demo is started as npm start does', (t) => {
 /** Those of a server in production have a test of their own. */
 const elsewhere: readonly string[] = ['production.md', 'backup.md']
 
-for (const page of pages.filter((name) => !elsewhere.includes(name))) {
+for (const page of [...pages.filter((name) => !elsewhere.includes(name)), '../examples/shop/README.md']) {
   t.test(`docs/${page} says what happens`, async (t) => {
-    const fences = fencesOf(read(`docs/${page}`))
+    const fences = fencesOf(read(`docs/${page}`)).filter(({ info }) => info !== 'mermaid')
     const { run } = terminal(t, page)
     for (const [index, fence] of fences.entries()) {
       const check = checks[fence.info.replace(/ .*/, '')]

@@ -104,7 +104,7 @@ t.test('and what they refuse is a mistake here', async (t) => {
 t.test('the server tells them all at once, and has not touched the database', async (t) => {
   const { DATA_DIR } = await lastingData(t)
   await t.rejects(start(t, 'server', { ...good, DATABASE_URL: '', DATA_DIR, TRUST_PROXY: 'true', IDP_ISSUER: 'http://keycloak:8080/realms/shop', API_KEY_MARKER: 'Shop', PORT: 'http' }), {
-    message: /^These settings cannot be used:\n {2}PORT must be integer\n {2}IDP_ISSUER must be an https URL.*\n {2}API_KEY_MARKER must.*\n {2}TRUST_PROXY must.*\n {2}DATABASE_URL is not set.*\n$/
+    message: /^These settings cannot be used:\n {2}PORT must be an integer\n {2}IDP_ISSUER must be an https URL.*\n {2}API_KEY_MARKER must.*\n {2}TRUST_PROXY must.*\n {2}DATABASE_URL is not set.*\n$/
   })
   t.notOk(existsSync(DATA_DIR))
 })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { settings } from '../src/settings/config.ts'
 import * as shop from '../src/errors.ts'
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const page = (name: string): string => readFileSync(new URL(`../../../docs/shop/${name}.md`, import.meta.url), 'utf8')
 
 t.test('the table of settings is the schema', async (t) => {
   const required = new Set(['IDP_ISSUER', 'API_KEY_PEPPERS', 'PAY_KEY_SECRETS'])
@@ -14,7 +14,7 @@ t.test('the table of settings is the schema', async (t) => {
     const shown = value === undefined || value === '' ? (required.has(name) ? 'required' : '') : `\`${String(value)}\``
     return `| \`${name}\` | ${shown}${shown === '' ? '' : ' '}| ${description} |`
   })
-  const table = readme.slice(readme.indexOf('## Settings')).split('\n').filter((line) => line.startsWith('| `'))
+  const table = page('settings').split('\n').filter((line) => line.startsWith('| `'))
   t.strictSame(table.slice(0, rows.length), rows, `the table must be:\n${rows.join('\n')}`)
   for (const name of required) t.notOk('default' in settings[name]!, `${name} has no default`)
 })
@@ -26,7 +26,7 @@ t.test('the table of errors has every code that a client can get', async (t) => 
   const isElsewhere = (code: string): boolean => /^OAUTH_DISCOVERY_SHIM_(?:DOCTOR_|PROVIDER_DOCUMENT)/.test(code) // from a command, and in the log
   const told = errors.filter(({ code, statusCode = 500 }) => statusCode !== 500 && !isElsewhere(code)).map(({ code }) => code)
   t.ok(told.length > 40)
-  const rows = readme.slice(readme.indexOf('| status | code | when |'), readme.indexOf('## Settings'))
+  const rows = page('api').split('| status | code | when |')[1]!
   const listed = [...rows.matchAll(/`([A-Z_]+)(…?)`/g)].map(([, code, more]) => ({ code: code!, more: more !== '' }))
   t.strictSame(told.filter((code) => !listed.some((row) => row.more ? code.startsWith(row.code) : row.code === code)), [])
 })

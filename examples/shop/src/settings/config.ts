@@ -115,7 +115,7 @@ function read<Schema extends TObject> (
   const { config, malformed } = parse(schema, given)
   const wellFormed = Object.keys(schema.properties).filter((name) => malformed.every(([wrong]) => wrong !== name))
   const mistakes = [
-    ...malformed.map(([name, message]) => `${name} ${message}`.trim()),
+    ...malformed.map(([name, message]) => `${name} ${message}`),
     ...mistakesIn(Object.fromEntries(wellFormed.map((name) => [name, given[name]]))),
     ...risksIn(config)
   ]
@@ -135,7 +135,7 @@ function parse (schema: TObject, given: Readonly<Record<string, unknown>>): { co
     return {
       config: { ...defaults, ...given },
       malformed: errors.map((fault) => {
-        const name = fault.instancePath.slice(1)
+        const name = fault.params.missingProperty ?? fault.instancePath.slice(1)
         return [name, complaintAbout(fault, schema.properties[name]?.description ?? '')]
       })
     }
@@ -146,12 +146,14 @@ interface Fault {
   readonly instancePath: string
   readonly keyword: string
   readonly message?: string
-  readonly params: { readonly allowedValues?: readonly unknown[], readonly type?: unknown }
+  readonly params: { readonly allowedValues?: readonly unknown[], readonly type?: unknown, readonly missingProperty?: string }
 }
 
 /** Ajv's messages list no values, and a pattern tells people little. */
 function complaintAbout ({ keyword, message = 'is invalid', params: { allowedValues, type } }: Fault, description: string): string {
   if (allowedValues !== undefined) return `must be one of ${allowedValues.join(', ')}`
   if (keyword === 'type' && type === 'boolean') return 'must be true or false'
+  if (keyword === 'type' && type === 'integer') return 'must be an integer'
+  if (keyword === 'required') return `is required. Expected: ${description}`
   return keyword === 'pattern' ? `has the wrong format. Expected: ${description}` : message
 }
