@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import knex from 'knex'
 import type { Test } from 'tap'
+import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
 import { configFromEnvironment } from '../src/settings/config.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
@@ -37,9 +38,18 @@ export async function openEmptyDatabase (t: Test): Promise<Database> {
 
 /** @returns a database with its tables, empty, gone when the test ends */
 export async function openTestDatabase (t: Test): Promise<Database> {
-  const database = await openEmptyDatabase(t)
+  const database = TEST_DATABASE_URL === undefined
+    ? await openEmbedded(null, await packedDatabase('shop', [new URL('../src/migrations', import.meta.url)], migrateDirectory))
+    : openPostgres(await createDatabase(t, TEST_DATABASE_URL))
+  t.teardown(async () => await database.close())
   await migrate(database)
   return database
+}
+
+async function migrateDirectory (dataDir: string): Promise<void> {
+  const database = await openEmbedded(dataDir)
+  await migrate(database)
+  await database.close()
 }
 
 export const BASE_URL = 'http://localhost:8080'

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { PGlite } from '@electric-sql/pglite'
 import knex, { type Knex } from 'knex'
+import { packedDatabase } from '../../../test/packed-database.ts'
 
 const Postgres = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as typeof Knex.Client
 
@@ -32,7 +33,7 @@ export interface Database {
 
 /** @param mappers what a host may have set for its knex */
 export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessResponse' | 'wrapIdentifier'> = {}): Promise<Database> {
-  const engine = await PGlite.create()
+  const engine = await PGlite.create({ loadDataDir: await packedDatabase('empty') })
   const db = knex({ client: pgliteClient(engine), connection: {}, pool: { min: 1, max: 1 }, ...mappers })
   return {
     knex: db,

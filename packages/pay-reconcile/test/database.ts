@@ -1,6 +1,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import knexFrom, { type Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
+import { packedDatabase } from '../../../test/packed-database.ts'
 import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
 import { pgliteClient } from './pglite-client.ts'
 
@@ -17,14 +18,14 @@ export interface Engine {
 
 const serverUrl = process.env.TEST_DATABASE_URL
 
-// Starting the engine takes seconds, so a file's tests share it one after another, each with an empty schema.
+// Starting the engine takes a second, so a file's tests share it one after another, each with an empty schema.
 let engine: Promise<PGlite> | undefined
 
 export const pglite: Engine = {
   name: 'PGlite',
   skip: false,
   async connect (t, detailsType = 'jsonb', idType = 'uuid') {
-    engine ??= PGlite.create()
+    engine ??= packedDatabase('empty').then(async (loadDataDir) => await PGlite.create({ loadDataDir }))
     const knex = knexFrom({ client: pgliteClient(await engine), connection: {}, pool: { min: 1, max: 1 } })
     t.teardown(() => knex.destroy())
     await knex.raw('drop schema public cascade')

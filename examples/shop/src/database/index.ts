@@ -72,13 +72,14 @@ export function openPostgres (url: string): Database {
  * directory, 0700, keeps other users of the machine out.
  *
  * @param dataDir - where it keeps its files; `null` keeps them in memory
+ * @param files - in memory, the packed files to start from; default: an empty database
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openEmbedded (dataDir: string | null): Promise<Database> {
+export async function openEmbedded (dataDir: string | null, files?: Blob): Promise<Database> {
   const unlock = dataDir === null ? () => {} : lockDirectory(dataDir)
   try {
     const pglite = dataDir === null
-      ? await PGlite.create({ dataDir: 'memory://', ...await templateOptions() })
+      ? await PGlite.create({ dataDir: 'memory://', ...files ? { loadDataDir: files } : await templateOptions() })
       : await openDirectory(dataDir)
     const { log, logTo } = relay()
     const db = knex({

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import module, { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { isMainThread } from 'node:worker_threads'
+
+/**
+ * Lets Node.js run TypeScript: `node --import ./test/typescript.js file.ts`. Each file is compiled once and kept in
+ * `node_modules/.cache`; types are not checked.
+ */
+export function load (url, context, next) {
+  return url.startsWith('file:') && url.endsWith('.ts') ? { format: 'module', source: compiled(url), shortCircuit: true } : next(url, context)
+}
+
+const require = createRequire(import.meta.url)
+const CACHE = new URL('../node_modules/.cache/typescript/', import.meta.url)
+const { version } = require('typescript/package.json')
+
+function compiled (url) {
+  const fileName = fileURLToPath(url)
+  const source = readFileSync(fileName, 'utf8')
+  const name = createHash('sha256').update([version, fileName, source].join('\0')).digest('hex')
+  try {
+    return readFileSync(new URL(name, CACHE), 'utf8')
+  } catch {}
+  // Loaded only when something changed: that takes longer than most tests.
+  const ts = require('typescript')
+  const { outputText } = ts.transpileModule(source, {
+    fileName,
+    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true, inlineSourceMap: true, inlineSources: true }
+  })
+  // Moved into place whole: several processes may compile the same file.
+  mkdirSync(CACHE, { recursive: true })
+  const draft = new URL(`${name}.${process.pid}`, CACHE)
+  writeFileSync(draft, outputText)
+  renameSync(draft, new URL(name, CACHE))
+  return outputText
+}
+
+// Hooks in the same thread are faster; Node.js 20 has only those in a thread of their own, which loads this file again.
+if (module.registerHooks) module.registerHooks({ load })
+else if (isMainThread) module.register(import.meta.url)
