@@ -33,6 +33,7 @@ function testsIn (folder) {
 
 // One more than there are processors, since tests also wait.
 t.jobs = Number(jobs ?? availableParallelism() + 1)
+t.setTimeout(0)
 t.register()
 
 let details = []
@@ -47,5 +48,6 @@ createInterface({ input: t }).on('line', (line) => {
   if (line !== '') console.log(line)
 })
 
-for (const file of files) t.spawn(process.execPath, [...node, file], { name: file, buffered: true, timeout: TIMEOUT })
+const env = { ...process.env, TAP_TIMEOUT: String(TIMEOUT / 1000) }
+for (const file of files) t.spawn(process.execPath, [...node, file], { name: file, buffered: true, timeout: TIMEOUT, env })
 t.end()

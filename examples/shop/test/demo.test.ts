@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { accessTokenFor } from '../src/demo/identity-provider.ts'
 import { bearer } from './build.ts'
-import { call, lastingData, readDemo, start } from './process.ts'
+import { call, seededData, readDemo, start } from './process.ts'
 
-const settings = await lastingData(t)
+const settings = await seededData(t)
 
 /** Starts the demo; what comes back calls it as its admin. */
 async function startAsAdmin (more: Readonly<Record<string, string>> = {}) {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { call, lastingData, readDemo, start } from './process.ts'
+import { call, seededData, readDemo, start } from './process.ts'
 
 const ROUNDS = 3
 const WRITERS = 4
 
 t.test('a process killed in the middle of writes loses no row that it acknowledged', async (t) => {
-  const settings = await lastingData(t)
+  const settings = await seededData(t)
   const acknowledged = new Map<string, string>()
 
   for (let round = 0; round < ROUNDS; round++) {

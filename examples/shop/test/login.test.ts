@@ -6,9 +6,9 @@ import { mcpRemote } from '../../../packages/oauth-discovery-shim/test/mcp-remot
 import { lines, memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
 import { callbackFrom } from '../src/demo/identity-provider.ts'
 import { bearer } from './build.ts'
-import { call, lastingData, readDemo, start } from './process.ts'
+import { call, seededData, readDemo, start } from './process.ts'
 
-const settings = await lastingData(t)
+const settings = await seededData(t)
 await start(t, 'demo/start', settings)
 const { base_url: baseUrl, mcp_url: mcpUrl, idp, shops, users } = readDemo(settings.DATA_DIR)
 const kim = users.find(({ username }) => username === 'kim')!

@@ -4,10 +4,10 @@ import t from 'tap'
 import { machineToken } from '../src/demo/keys.ts'
 import { INSTANT, UUID } from './build.ts'
 import { clientLines, connect, rowsOf, type ToolAnswer } from './mcp-clients.ts'
-import { call, lastingData, readDemo, start } from './process.ts'
+import { call, seededData, readDemo, start } from './process.ts'
 import { toolNames } from './tool-names.ts'
 
-const settings = await lastingData(t)
+const settings = await seededData(t)
 await start(t, 'demo/start', settings)
 const { mcp_url: mcpUrl, base_url: baseUrl, shops: [shopA, shopB], idp } = readDemo(settings.DATA_DIR)
 const [here, elsewhere] = [shopA!.id, shopB!.id]

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { madeOnce } from '../../../test/made-once.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { createDatabase, TEST_DATABASE_URL } from './build.ts'
@@ -27,6 +28,24 @@ export async function lastingData (t: Test): Promise<{ DATA_DIR: string, DATABAS
 }
 
 /**
+ * The same, with the data of a demo that was started once and stopped. Seeding takes longer than most tests.
+ */
+export async function seededData (t: Test): ReturnType<typeof lastingData> {
+  const settings = await lastingData(t)
+  if (TEST_DATABASE_URL !== undefined) return settings
+  const built = ['.', '../../packages/dual-auth', '../../packages/pay-reconcile'].map((folder) => new URL(`../${folder}/dist`, import.meta.url))
+  const seeded = await madeOnce('demo', built, async (path) => {
+    const { stop } = await start(t, 'demo/start', { ...settings, DATA_DIR: path })
+    await stop('SIGTERM')
+  })
+  cpSync(seeded, settings.DATA_DIR, { recursive: true })
+  return settings
+}
+
+/** Compiles WebAssembly fast: these processes live for seconds. */
+const FLAGS = ['--liftoff-only', '--max-semi-space-size=64']
+
+/**
  * Starts the server as a user does and waits until it listens.
  *
  * @param program - `server` for production, `demo/start` for the demo profile
@@ -34,7 +53,7 @@ export async function lastingData (t: Test): Promise<{ DATA_DIR: string, DATABAS
  */
 export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
   const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
-  const child = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...FLAGS, script], { env: { PATH: process.env['PATH'], PORT: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill('SIGKILL') })
 
   let printed = ''

@@ -7,7 +7,7 @@ import { pendingMigrations } from '../src/database/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { serve } from '../src/commands/serve.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
-import { call, lastingData, readDemo, settingsOfDemo, start } from './process.ts'
+import { call, lastingData, readDemo, seededData, settingsOfDemo, start } from './process.ts'
 
 t.test('the demo says where everything is, to people and to programs', async (t) => {
   const settings = await lastingData(t)
@@ -47,7 +47,7 @@ t.test('the demo says where everything is, to people and to programs', async (t)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`on ${signal} the server stops cleanly; its data is there after the next start`, async (t) => {
-    const settings = await lastingData(t)
+    const settings = await seededData(t)
     const first = await start(t, 'demo/start', settings)
     const { shops: [shop] } = readDemo(settings.DATA_DIR)
     const tags = `/shops/${shop!.id}/tags`
@@ -66,7 +66,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 t.test('a second server on the same data directory is refused with a clear message', {
   skip: TEST_DATABASE_URL !== undefined && 'a PostgreSQL server takes any number'
 }, async (t) => {
-  const settings = await lastingData(t)
+  const settings = await seededData(t)
   const first = await start(t, 'demo/start', settings)
   await t.rejects(start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) }), {
     message: new RegExp(`^The data directory \\S+ is in use by process ${first.child.pid} on \\S+\\. Stop it first, or set DATA_DIR to another directory\\.[^\\n]*\\n$`)
@@ -75,7 +75,7 @@ t.test('a second server on the same data directory is refused with a clear messa
 })
 
 t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', async (t) => {
-  const settings = await lastingData(t)
+  const settings = await seededData(t)
   const demo = await start(t, 'demo/start', settings)
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
   const products = `/shops/${shop!.id}/products`
@@ -110,7 +110,7 @@ t.test('what a part of the app refuses does not come after migrations', async (t
 })
 
 t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
-  const settings = await lastingData(t)
+  const settings = await seededData(t)
   const demo = await start(t, 'demo/start', settings)
   await demo.stop('SIGTERM')
   const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
