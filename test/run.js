@@ -25,9 +25,10 @@ const node = [
 const files = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
 
 function testsIn (folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(({ name, ...entry }) => {
-    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(name) ? [] : testsIn(join(folder, name))
-    return name.endsWith('.test.ts') ? [join(folder, name)] : []
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : testsIn(path)
+    return path.endsWith('.test.ts') ? [path] : []
   })
 }
 
