@@ -16,7 +16,7 @@ Starts a reconciliation run, shows its progress and prints what it found.
                     check: report how accounts and customers differ
   --shop <id>       one shop only; default: all
   --dry-run         change nothing; this is the default
-  --apply           change what was found
+  --apply           make the changes
   --run <id>        watch an existing run instead of starting one
   --list            show the newest 100 runs of all shops instead of starting one
   --status <word>   with --list: only runs that are running, done or cancelled
