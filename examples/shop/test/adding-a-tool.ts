@@ -50,7 +50,7 @@ export function forgottenSteps ({ routes, tools, expected, undescribed, report: 
     ...named('operationId', tagged.filter(({ route }) => !route.schema?.operationId)),
     ...named('auth', tagged.filter(({ route }) => route.config?.auth !== 'dual')),
     ...version.checked && version.ok === false ? [`${STEPS.version}: the tools ask for ${version.asked}, and it gets ${version.given}`] : [],
-    ...drift.ok ? [] : [`${STEPS.contract}: it does not say what the app does`],
+    ...drift.ok ? [] : [`${STEPS.contract}: it does not match the app`],
     ...undescribed.map((name) => `${STEPS.openapi}: ${name}`),
     ...tools.filter((name) => !expected.includes(name)).map((name) => `${STEPS.names}: ${name}`),
     ...expected.filter((name) => !tools.includes(name)).map((name) => `${STEPS.names}: ${name} is in it, and no tool`)

@@ -12,7 +12,7 @@ export interface ServerInfo {
 
 /** Options of the plugin. Wrong ones fail at startup with `MCP_FROM_ROUTES_INVALID_OPTION`. */
 export interface McpFromRoutesOptions {
-  /** Name and version that clients are told. Required. */
+  /** The server's name and version, as clients see them. Required. */
   readonly serverInfo: ServerInfo
   /**
    * A string for the model about the tools as a whole, or a function that returns it for the client of `request`. What

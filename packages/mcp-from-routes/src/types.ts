@@ -2,11 +2,11 @@ import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 
-/** What a route's `config.mcp` may say about its tool. Everything is optional. */
+/** A route's `config.mcp`: what its tool says beyond the schema. Everything is optional. */
 export interface McpRouteConfig {
   /** A name for people. Default is `schema.summary` when there is a description as well. */
   readonly title?: string
-  /** What the model reads, when it should be another text than `schema.description`. */
+  /** What the model reads instead of `schema.description`. */
   readonly description?: string
   /** Hints that differ from what the HTTP method says. */
   readonly annotations?: Partial<ToolAnnotations>
@@ -20,11 +20,11 @@ export interface McpRouteConfig {
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
    * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
-   * request and response: for a handler that needs more of a socket than those offer. A streamed answer then tells
+   * request and response: for a handler that needs more of a socket than those offer. Streamed responses then report
    * no progress.
    */
   readonly loopback?: 'inject'
-  /** Set on a route whose handler calls `reply.hijack()`: the boot then refuses to make it a tool. */
+  /** Set on a route whose handler calls `reply.hijack()`: with the tag, it then fails at startup. */
   readonly hijack?: boolean
 }
 

@@ -20,10 +20,10 @@ export interface Call {
   readonly onChunk?: OnChunk | undefined
 }
 
-/** Calls a tool. Whatever goes wrong is a result that says so. */
+/** Calls a tool. Every failure is a result that says so. */
 export type CallTool = (call: Call) => Promise<ToolResult>
 
-/** Joins the stages of a call: arguments to request, request to response, response to result. */
+/** The stages of a call: arguments to request, request to response, response to result. */
 export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
   const { resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
@@ -72,7 +72,7 @@ function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
   return routerOptions?.maxParamLength ?? maxParamLength
 }
 
-/** Why a call was refused that would have run another route. Which one is for the log alone. */
+/** Why a call was refused that would have run another route. Only the log names that route. */
 function missed ({ tool, params, missed }: Target, host: string | undefined): string {
   const owner = missed === 'no route' ? 'to no route' : 'to another route'
   if (params.size > 0) {

@@ -40,9 +40,8 @@ export function setTarget (raw: object, target: Target): void {
 }
 
 /**
- * Refuses every inner request that the router led to another route than that of its tool: with `/users/me` beside
- * `/users/:id`, the id `me` would run a route that is not a tool. Fastify adds the hook to all scopes, those that exist
- * already too.
+ * Refuses every inner request that arrives at another route than its tool's: with `/users/me` beside `/users/:id`, the
+ * id `me` would run a route that is not a tool. Fastify adds a hook of the root to all scopes, existing ones too.
  */
 export function guardCalls (app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -51,7 +50,7 @@ export function guardCalls (app: FastifyInstance): void {
     target.missed = request.is404 ? 'no route' : 'another route'
     const { method, url } = request.routeOptions
     request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router led to ${target.missed}`)
-    // The caller is told by the result of the call; nobody reads this.
+    // Not seen by the caller, who gets a tool error.
     reply.code(404).send()
   })
 }

@@ -8,10 +8,10 @@ import { PARENT_REQUEST } from '../parent.ts'
 import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
 
-/** After so many bytes a socket asks for a pause. */
+/** After so many bytes a writer has to pause. */
 const HIGH_WATER = 16_384
 
-/** What hooks ask a socket about its peer, taken from the client's. Nothing is ever sent through it. */
+/** What hooks read from a socket about its peer, taken from the client's. Nothing is sent through it. */
 export class LightSocket extends EventEmitter {
   readonly writableLength = 0
   readonly writable = true
@@ -48,7 +48,7 @@ export class LightSocket extends EventEmitter {
   unref (): this { return this }
 }
 
-/** A request that no socket brought. */
+/** A request without a connection. */
 export class LightRequest extends IncomingMessage {
   override readonly [PARENT_REQUEST]: FastifyRequest
   #body: string | undefined
@@ -76,8 +76,8 @@ export class LightRequest extends IncomingMessage {
   }
 
   /**
-   * What a server does once the response is there: the body, if nobody has read it, is thrown away, so that the
-   * request ends and closes.
+   * Ends and closes the request once the response is written, as a server does: a body that nobody has read is
+   * discarded.
    */
   release (): void {
     this.#answered = true
@@ -85,7 +85,7 @@ export class LightRequest extends IncomingMessage {
     if (this.readableFlowing === null && (this.listenerCount('close') > 0 || this.listenerCount('end') > 0)) this.resume()
   }
 
-  /** As in Node.js, a request that has been read or answered was not aborted, and an error that nobody hears is no news. */
+  /** As in Node.js, a request that was read or answered was not aborted, and an error without a listener is dropped. */
   override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
     if (!this.readableEnded && !this.#answered) {
       this.aborted = true
@@ -96,7 +96,7 @@ export class LightRequest extends IncomingMessage {
   }
 }
 
-/** A response that is kept instead of sent. */
+/** A response that is kept in memory instead of sent. */
 export class LightResponse extends ServerResponse<LightRequest> {
   readonly #done: (response: InnerResponse | undefined) => void
   readonly #maxBytes: number
@@ -135,7 +135,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
     return this
   }
 
-  // A property in Node's types, so that it cannot be an accessor of this class.
+  // Node's types declare it as a property, so TypeScript allows no accessor here.
   static {
     Object.defineProperty(this.prototype, 'headersSent', { get (this: LightResponse) { return this.#headersSent } })
   }
@@ -213,7 +213,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
     this.#size += Buffer.byteLength(piece)
     this.#chunks.push(piece)
     this.#onChunk?.(typeof piece === 'string' ? Buffer.from(piece) : piece, this.#response())
-    // What comes in one piece is there anyway; of a stream nobody knows how much is still to come.
+    // One piece is in memory anyway; a stream may go on forever.
     if (this.#size > this.#maxBytes && this.#chunks.length > 1) this.#settle({ ...this.#response(), cut: true })
   }
 

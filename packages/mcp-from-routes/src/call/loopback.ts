@@ -11,15 +11,15 @@ import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
 import type { Stop } from './stop.ts'
 
-/** Sees each piece of a route's answer as the route writes it, with what is there so far. */
+/** Receives each piece of a response as the route writes it, with the response so far. */
 export type OnChunk = (chunk: Buffer, response: InnerResponse) => void
 
-/** How one inner request is to be sent. */
+/** How to send one inner request. */
 export interface Sending {
   readonly outer: FastifyRequest
   /** Ends the request: its `request.signal` fires, as if its client had gone. */
   readonly stop: Stop
-  /** A streamed answer is cut off above so many bytes. */
+  /** A streamed response is cut off above so many bytes. */
   readonly maxBytes: number
   /** Where the request must arrive. Without one it may run any route. */
   readonly target?: Target
@@ -32,7 +32,7 @@ export interface Sending {
  */
 export type Loopback = (app: FastifyInstance, request: InnerRequest, sending: Sending) => Promise<InnerResponse | undefined>
 
-/** Hands the router a request and a response that do the least a route needs. */
+/** Passes the router the smallest request and response that a route can work with. */
 export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, target, onChunk }) => new Promise((resolve) => {
   const socket = new LightSocket(outer.raw.socket)
   const req = new LightRequest(request, outer, socket)
@@ -49,8 +49,8 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, t
 })
 
 /**
- * The light response sets properties of Node's own, which only reads some of them.
- * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_VERSION} where that has not the effect it has now
+ * The light response sets properties of Node's `ServerResponse`. Writes one, to see that they still work.
+ * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_VERSION}
  */
 export function checkLoopback (): void {
   const outer = { raw: { socket: {} } } as FastifyRequest
@@ -67,13 +67,13 @@ export function checkLoopback (): void {
 
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
-/** The same over light-my-request, which is what `app.inject` is: slower, and truer to a socket in its corners. */
+/** The same through light-my-request, as `app.inject`: slower, and closer to a real socket in rare cases. */
 export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, target }) => {
   if (stop.reason !== undefined) return undefined
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
     Object.defineProperty(req, PARENT_REQUEST, { value: outer })
     const socket = new LightSocket(outer.raw.socket)
-    // Over HTTP a request closes once its response has, and what it holds is released then. This one would not.
+    // Over HTTP a request closes after its response, which releases what it holds. This one would stay open.
     res.once('close', () => process.nextTick(() => { if (!req.destroyed) req.emit('close') }))
     stop.onStop(() => {
       req.destroy()
@@ -96,7 +96,7 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
   }
 }
 
-/** What comes in one piece is there anyway; of a stream nobody knows how much is still to come. */
+/** One piece is in memory anyway; a stream is cut off, because it may go on forever. */
 async function bodyOf (stream: Readable, maxBytes: number): Promise<Pick<InnerResponse, 'body' | 'cut'>> {
   const chunks: Buffer[] = []
   let size = 0

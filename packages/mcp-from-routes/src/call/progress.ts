@@ -5,7 +5,7 @@ import { isStreamed } from '../tool/output.ts'
 import type { OnChunk } from './loopback.ts'
 import type { InnerResponse } from './result.ts'
 
-/** What one piece of a streamed answer tells of the call's progress. */
+/** The progress that one piece of a streamed response reports. */
 export interface Progress {
   /** Rises with every piece. */
   readonly progress: number
@@ -16,8 +16,8 @@ export interface Progress {
 const MAX_MESSAGE = 1000
 /**
  * Reads server-sent events and NDJSON as a route writes them.
- * A piece that is an object with a number `progress`, and maybe `total` and `message`, says so itself; of any other
- * the text is the message and the count the progress.
+ * A piece may be an object with a number `progress`, and `total` and `message`. Any other piece is the message itself,
+ * and the count of pieces is the progress.
  */
 export function progressReader (report: (progress: Progress) => void): OnChunk {
   const decoder = new StringDecoder()
@@ -40,7 +40,7 @@ export function progressReader (report: (progress: Progress) => void): OnChunk {
 function progressOf (data: string, last: number): Progress {
   const value: unknown = attempt(() => JSON.parse(data))
   const message = isObject(value) && typeof value.message === 'string' ? value.message : data
-  // The protocol wants it to rise every time, whatever the route counts.
+  // The protocol requires it to rise every time.
   const progress = isObject(value) && typeof value.progress === 'number' && value.progress > last ? value.progress : last + 1
   return {
     progress,

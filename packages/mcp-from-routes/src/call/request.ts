@@ -45,7 +45,7 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
   const query: string[] = []
   const fields: Record<string, unknown> = {}
   for (const { place, name, argument, value: fixed } of inputs) {
-    // What is wrong is told of the argument; nobody can help a fixed value.
+    // Errors name the argument; a fixed value has none.
     const label = argument ?? name
     const value = argument === undefined ? fixed : Object.hasOwn(args, argument) ? args[argument] : undefined
     if (value === undefined) {

@@ -6,7 +6,7 @@ import { narrowingArguments } from '../tool/tool.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 
-/** What the route answered. */
+/** The route's response. */
 export interface InnerResponse {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>
@@ -28,7 +28,7 @@ export interface ToolResult {
   readonly structured?: { readonly text: string, readonly value: unknown }
   readonly isError?: true
   readonly _meta?: Readonly<Record<string, unknown>>
-  /** What the route answered; undefined when it was not asked or did not answer. */
+  /** The status of the route's response; undefined if there was none. */
   readonly statusCode?: number
   /** The route's 401 or 403 with its `WWW-Authenticate`, for clients that log in on the HTTP status alone. */
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
@@ -51,7 +51,7 @@ const MAX_ERROR_LENGTH = 4000
 const SAYING = new Set(['code', 'detail', 'error', 'message', 'title'])
 const STATUS = new Set(['status', 'statusCode'])
 
-/** Turns the route's answer into the result of the call. */
+/** Turns the route's response into the result of the call. */
 export function resultFromResponse (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {
   const { statusCode } = response
   const headers = headersOf(response, context)
@@ -65,7 +65,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: json, statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
-  // A success without the promised JSON is one that clients throw away, so it is an error that says that it is none.
+  // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
   const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${what}, for which it has no 2xx response schema.`
   return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
@@ -144,7 +144,7 @@ function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): str
     (names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`)
 }
 
-/** A redirect is for a browser: taken for a success, it would tell the agent of an answer that it did not get. */
+/** Taken for a success, a redirect would look like the route's result. */
 function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string {
   const said = `The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`
   if (headers.location === undefined) return `${said}, and nothing else.`
@@ -152,7 +152,7 @@ function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string
   return `${said} and points to ${String(headers.location)}, which is not followed.${done}`
 }
 
-/** `422 Unprocessable Entity: name must be string`, and whatever else the route's error body says. */
+/** `422 Unprocessable Entity: name must be string`, and the rest of the route's error body. */
 function clientError (tool: Tool, response: InnerResponse): string {
   const status = `${response.statusCode} ${STATUS_CODES[response.statusCode] ?? ''}`.trim()
   const body = jsonOf(response)?.value
@@ -162,7 +162,7 @@ function clientError (tool: Tool, response: InnerResponse): string {
   return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
 }
 
-/** `: taken (E_TAKEN)`, and on a line of its own what of the body that does not say. */
+/** `: taken (E_TAKEN)`, and on the next line the rest of the body. */
 function sentenceOf (body: Record<string, unknown>, statusCode: number): string {
   const inner = isObject(body.error) ? body.error : {}
   const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
@@ -172,7 +172,7 @@ function sentenceOf (body: Record<string, unknown>, statusCode: number): string 
   return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${JSON.stringify(more)}`}`
 }
 
-/** A text, or several as one. */
+/** A string, or several joined into one. */
 function textsOf (value: unknown): string | undefined {
   const texts = [value].flat()
   return texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== '') ? texts.join('; ') : undefined
@@ -184,7 +184,7 @@ function unsaid (body: Record<string, unknown>, said: ReadonlySet<unknown>, stat
   for (const [key, value] of Object.entries(body)) {
     const left = key === 'error' && isObject(value) ? unsaid(value, said, statusCode) : value
     const isSaid = left === undefined || (SAYING.has(key) && said.has(left)) || (STATUS.has(key) && Number(left) === statusCode)
-    // Which RFC 9457 has say nothing.
+    // RFC 9457's type without a meaning.
     if (!isSaid && !(key === 'type' && left === 'about:blank')) more[key] = left
   }
   return Object.keys(more).length === 0 ? undefined : more

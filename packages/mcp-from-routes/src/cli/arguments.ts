@@ -5,7 +5,7 @@ export const usage = `Usage: mcp-from-routes contract write <module> [--contract
        mcp-from-routes contract check <module> [options]
 
 write stores the tools of an app as its contract. check fails when the app and the file differ, or when the
-version of the package does not rise as much as the changes since an earlier state ask for.
+version of the package does not rise as much as the changes since an earlier state require.
 
 <module> is a file whose default export, else buildApp, is a Fastify app or a function that makes one.
 

@@ -8,7 +8,7 @@ import { bumpBetween, bumped, ownerOf, pendingBump } from './version.ts'
 
 /** What a check found. */
 export interface ContractReport {
-  /** Whether the file says what the app does, and the version rises enough where that could be checked. */
+  /** Whether the file matches the app, and the version rises enough where that could be checked. */
   readonly ok: boolean
   /** The contract's file, as it was given. */
   readonly file: string
@@ -18,7 +18,7 @@ export interface ContractReport {
   readonly version: VersionReport
 }
 
-/** Whether the version rises as much as the changes since an earlier state ask for. */
+/** Whether the version rises as much as the changes since an earlier state require. */
 export type VersionReport =
   | { readonly checked: false, readonly reason: string, readonly hint: string }
   | {

@@ -6,8 +6,8 @@ import type { ContractReport, VersionReport } from './check.ts'
 export function textFromReport (report: ContractReport, module: string): string {
   const { drift, version } = report
   const lines = drift.ok
-    ? [`${report.file} says what the app does: ${report.tools} tools.`]
-    : [`${report.file} does not say what the app does:`, ...listOf(drift.findings), `Where that is meant, write it anew: npx mcp-from-routes contract write ${module}`]
+    ? [`${report.file} matches the app: ${report.tools} tools.`]
+    : [`${report.file} does not match the app:`, ...listOf(drift.findings), `If intended, update it: npx mcp-from-routes contract write ${module}`]
   return [...lines, '', ...versionLines(version, drift.findings), ''].join('\n')
 }
 
@@ -19,11 +19,11 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   if (findings.length === 0) return [`No change since ${base}.`]
   const list = JSON.stringify(findings) === JSON.stringify(told) ? [] : listOf(findings)
   const rise = given === 'none' ? `stays ${from}` : `rises from ${from} to ${to}, ${given}`
-  if (version.ok) return [`The changes since ${base} ask for ${asked}, and ${version.package} ${rise}:`, ...list]
+  if (version.ok) return [`The changes since ${base} require ${asked}, and ${version.package} ${rise}:`, ...list]
   return [
-    `The changes since ${base} ask for ${asked}, but ${version.package} ${rise}${list.length === 0 ? '.' : ':'}`,
+    `The changes since ${base} require ${asked}, but ${version.package} ${rise}${list.length === 0 ? '.' : ':'}`,
     ...list,
-    `Add a changeset that says so (npx changeset: ${version.package}, ${asked}), or take back what breaks.`
+    `Add a changeset that says so (npx changeset: ${version.package}, ${asked}), or revert the breaking change.`
   ]
 }
 
@@ -45,9 +45,9 @@ export function annotationsFromReport ({ drift, version }: ContractReport, file:
   const tooSmall = version.checked && !version.ok ? version : undefined
   return [
     ...drift.findings.map((finding) => annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))),
-    ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not say what the app does', 1)],
+    ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not match the app', 1)],
     ...tooSmall?.findings.filter(({ bump }) => bump === tooSmall.asked)
-      .map((finding) => annotation('error', `Asks for ${finding.bump}, but ${tooSmall.package} gets ${tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
+      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
     ...version.checked ? [] : [annotation('warning', `The version was not checked: ${version.reason}`, 1)]
   ]
 }

@@ -35,7 +35,7 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
   }
 }
 
-/** Nearly every result is one text, and writing the rest of its block by hand halves the time. */
+/** Nearly every result is one text block, and writing that by hand takes half the time. */
 function contentJson (content: readonly Content[]): string {
   const [first] = content
   return content.length === 1 && first?.type === 'text' ? `[{"type":"text","text":${JSON.stringify(first.text)}}]` : JSON.stringify(content)
@@ -49,7 +49,7 @@ export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer
   return reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
 }
 
-/** The route's own 401 or 403 as that of the endpoint: clients log in again on the HTTP status, not on a tool error. */
+/** Sends the route's 401 or 403 as that of the endpoint: clients log in again on the HTTP status, not on a tool error. */
 export function sendChallenge (reply: FastifyReply, id: unknown, { content: [said] }: ToolResult, { statusCode, authenticate }: NonNullable<ToolResult['challenge']>): FastifyReply {
   const message = said?.type === 'text' ? said.text : 'Unauthorized'
   return reply.code(statusCode).header('www-authenticate', authenticate).send(rpcError(-32000, message, id))

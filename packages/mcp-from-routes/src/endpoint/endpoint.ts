@@ -11,7 +11,7 @@ import { isEnvelope, sdkHandler } from './sdk.ts'
 import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from './wire.ts'
 import type { DirectMessage } from './wire.ts'
 
-/** A body over the limit is read as far as so many times the limit, to find out which request it is. */
+/** A body over the limit is read up to this many times the limit, to find the id of the request. */
 const OVERSIZE = 16
 
 /**
@@ -43,7 +43,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     return relay(sdk, request, reply, body, closing.track(request, reply))
   }
 
-  /** A body that Fastify could not read is the SDK's to refuse: it knows the protocol's words for it. */
+  /** The SDK rejects a body that Fastify could not read: it knows the protocol's error for it. */
   async function unreadable (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
     // Other errors are for the host's handler, which it may have set after this route.
@@ -51,7 +51,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     return throughSdk(request, reply, undefined)
   }
 
-  /** As an HTTP error it would be one of the transport, which clients do not tell the model. */
+  /** A JSON-RPC error, because clients do not show HTTP errors to the model. */
   async function tooLarge (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { bodyLimit } = request.routeOptions
     // Where there is no content-length, Fastify has read as far as the limit.
@@ -73,7 +73,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
 
 type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
-/** Sends what can be answered without the SDK. False means that nothing was done and the SDK has to say why not. */
+/** Answers without the SDK where that is possible. False means that nothing was done, and the SDK has to respond. */
 function directAnswers (access: Access, closing: Closing): AnswerDirectly {
   const { settings, toolFor, call } = access
   const write = answerWriter(settings, definitionWriter())
@@ -87,7 +87,7 @@ function directAnswers (access: Access, closing: Closing): AnswerDirectly {
       return page !== undefined
     }
     const tool = await toolFor(message.name, request)
-    // Progress is told on a stream, which is the SDK's craft.
+    // Progress needs a stream, which is left to the SDK.
     if (tool === undefined || (tool.streams && message.progressToken !== undefined)) return false
     const result = await call({ tool, args: message.args, outer: request, stop: stopOfCall(era, reply) })
     closing.letGo(request, reply)

@@ -15,7 +15,7 @@ export interface Page {
  * Cuts a page out of the sorted list. A cursor names the last tool of the page before, so that it stays good when
  * the list changes between two pages.
  * @param size - tools on one page
- * @returns undefined when the cursor is none of this server's
+ * @returns undefined if the cursor is not one of this server's
  */
 export function pageOf (tools: readonly Tool[], cursor: string | undefined, size: number): Page | undefined {
   const after = cursor === undefined || cursor === '' ? '' : nameFromCursor(cursor)
@@ -29,7 +29,7 @@ export function pageOf (tools: readonly Tool[], cursor: string | undefined, size
 /** Everything of a list answer except the id, which goes between the two. */
 export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
 
-/** Gives the answer to a `tools/list`; undefined when the cursor is none of this server's. */
+/** Returns the answer to a `tools/list`; undefined if the cursor is not one of this server's. */
 export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>
 
 /** The pages of the list, each written once where every caller gets the same. */
@@ -42,8 +42,8 @@ export function writtenPages ({ settings: { canUse, pageSize }, toolsFor }: Acce
     if (found === undefined) return undefined
     const [first] = found.tools
     const start = first === undefined ? -1 : tools.indexOf(first)
-    // A client can make up any number of cursors. Kept is only what one comes by that asks for page after page, and
-    // never the list of one caller, which is not that of another.
+    // A client can invent any number of cursors, so only the pages are kept that a client gets which reads page after
+    // page, and none where callers see different lists.
     if (canUse !== undefined || start < 0 || start % pageSize !== 0) return write(era, found)
     const answer = written[era].get(start) ?? write(era, found)
     written[era].set(start, answer)

@@ -6,8 +6,8 @@ import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 
 /**
- * Hands one message to the SDK and its answer to Fastify, whose hooks and headers stay in force. The SDK streams
- * even an answer that is all there is; the client gets that as it gets the answers that are not the SDK's.
+ * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK streams
+ * even a single answer; the client gets that in the same form as direct answers.
  */
 export async function relay (sdk: SdkHandler, request: FastifyRequest, reply: FastifyReply, body: unknown, stop: Stop): Promise<unknown> {
   const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
@@ -28,11 +28,11 @@ function isEventStream (response: Response): response is Response & { body: NonN
   return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
 }
 
-/** What an event stream turns out to be once its first event is there. */
+/** What an event stream is, by its first event. */
 export type Streamed =
-  /** Its first event is the answer, after which nothing comes: there is no need of a stream. */
+  /** Its first event is the answer and nothing follows, so no stream is needed. */
   | { readonly answer: string }
-  /** Other messages come before the answer, or it takes so long that the stream is kept alive. */
+  /** Other messages come before the answer, or keep-alive comments. */
   | { readonly stream: ReadableStream<Uint8Array> }
   /** It ended before an answer. */
   | { readonly nothing: true }

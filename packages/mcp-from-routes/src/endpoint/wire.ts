@@ -55,7 +55,7 @@ function eraOf (meta: Readonly<Record<string, unknown>>, headers: IncomingHttpHe
   if (progressToken !== undefined && typeof progressToken !== 'string' && !Number.isSafeInteger(progressToken)) return undefined
   if (version === NEWEST) return meta[PROTOCOL_VERSION] === NEWEST && isEnvelope(meta) ? 'modern' : undefined
   if (version !== undefined && !OLDER.has(String(version))) return undefined
-  // Only this makes a message one of the newest revision; whatever else clients and their tracers note is theirs.
+  // Only this marks a message of the newest revision; clients and their tracers may add other keys.
   return PROTOCOL_VERSION in meta ? undefined : 'legacy'
 }
 
@@ -69,8 +69,8 @@ function isJson (contentType: string | undefined): boolean {
 }
 
 /**
- * Remembers what an expensive check said. Clients send the same envelope with every message, so it is checked once;
- * the check itself, and with it the authority over what an envelope is, stays the SDK's.
+ * Caches the results of an expensive check. Clients send the same envelope with every message. What an envelope is
+ * remains for the SDK to decide.
  */
 export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvelope {
   const known = new Map<string, boolean>()

@@ -106,7 +106,7 @@ class InputBuilder {
     if (least > 0 && this.#required.size === this.#places.size) this.#minProperties = this.#places.size + least
     for (const [name, schema] of Object.entries(flat.properties)) {
       const taken = this.#places.get(name)
-      // Whoever chose the name of one of them wants both to have the same value.
+      // A name chosen in config.mcp.arguments means that both inputs get the same value.
       if (taken !== undefined && !this.#chosen.has(name)) throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
       this.#places.set(name, taken ?? place)
       this.#properties[name] = taken === undefined ? schema : both(this.#properties[name] ?? {}, schema)
@@ -130,7 +130,7 @@ class InputBuilder {
   }
 }
 
-/** An empty path value would lead to another route, and a query string holds no empty array: no call may have them. */
+/** No call may have an empty path value, which leads to another route, or an empty array, which no query string holds. */
 function notEmpty (schema: JsonSchema, place: Place | undefined, root: JsonSchema, definitions: DefinitionMap): JsonSchema {
   const types = typesOf(schema, root)
   const whole = followed(schema, definitions)

@@ -28,7 +28,7 @@ const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'a
 /**
  * Derives the output schema from a route's `response` schemas.
  * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, a media type that is another or that
- * Fastify never finds, or a text, which Fastify sends as text/plain whatever its schema and media type
+ * Fastify never finds, or a string, which Fastify sends as text/plain whatever its schema and media type
  */
 export function outputFromRoute (response: unknown, reader: SchemaReader): ToolOutput | undefined {
   if (!isObject(response)) return undefined
@@ -118,7 +118,7 @@ function jsonAnswer (answer: unknown): { readonly schema: unknown, readonly type
 /** Keywords from which the serializer takes an object or an array where the schema has no type. */
 const STRUCTURE = ['properties', 'required', 'additionalProperties', 'patternProperties', 'items', 'prefixItems']
 
-/** Whether a text may fit the schema. */
+/** Whether a string may fit the schema. */
 function mayBeText (schema: unknown, definitions: unknown, seen: readonly string[] = []): boolean {
   if (!isObject(schema)) return true
   if (schema.type !== undefined) return [schema.type].flat().includes('string')

@@ -92,7 +92,7 @@ export function addToQuery (pairs: string[], name: string, value: unknown, shape
   if (value === null) return undefined
   const own: Array<readonly [string, unknown]> = []
   const isArray = Array.isArray(value) && !takesOnly('object', types)
-  // Left out, these would ask for more than was meant.
+  // Without the argument the route may return more than was meant.
   if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
   if (isArray && value.includes(null)) return 'must not hold null, which a query string cannot'
   const nests = isArray ? parser.brackets : isObject(value) && parser.nests && (types === undefined || types.has('object'))

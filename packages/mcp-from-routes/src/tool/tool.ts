@@ -59,7 +59,7 @@ export interface ExposedRoute {
   readonly shared: Readonly<Record<string, unknown>>
   /** Default is one that reads as Fastify's own. */
   readonly queryParser?: QueryParser
-  /** What the route's validator takes for a query argument. Default is that nobody knows. */
+  /** What the route's validator accepts for a query argument. Unknown by default. */
   readonly accepts?: QueryAcceptance
 }
 
@@ -188,7 +188,7 @@ function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): T
   }
 }
 
-/** Claude Code takes at most 500,000 characters of one result, and a tenth of that unless told. */
+/** Claude Code accepts at most 500,000 characters per result, and a tenth of that without this key. */
 function largeMeta (maxResultBytes: number): Record<string, unknown> {
   return { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, maxResultBytes) }
 }

@@ -68,7 +68,7 @@ t.test('an app that is as it was', async (t) => {
   const repo = repository(t)
   const { code, out } = repo.run(['check', './app.js'], { cwd })
   t.equal(code, 0)
-  t.match(out, /^contract\/tools\.json says what the app does: 2 tools\.\n\nNo change since [0-9a-f]{10} \(this commit, which main has\)\.\n$/)
+  t.match(out, /^contract\/tools\.json matches the app: 2 tools\.\n\nNo change since [0-9a-f]{10} \(this commit, which main has\)\.\n$/)
   repo.commit()
   t.match(repo.run(['check', './app.js'], { cwd }).out, /No change since [0-9a-f]{10} \(the merge base with main\)\./)
 })
@@ -79,11 +79,11 @@ t.test('an app that its file does not know', async (t) => {
   changeset(repo, 'major')
   const { code, out } = repo.run(['check', './app.js'], { cwd })
   t.equal(code, 1, 'drift fails, whatever the changesets')
-  t.match(out, 'contract/tools.json does not say what the app does:\n' +
+  t.match(out, 'contract/tools.json does not match the app:\n' +
     '  major  b: tool → removed, probably renamed to c: callers and agents that use it by name fail\n' +
     '  minor  c: none → new tool: callers that do not know it leave it\n' +
-    'Where that is meant, write it anew: npx mcp-from-routes contract write ./app.js\n')
-  t.match(out, /ask for major, and notes rises from 1\.4\.2 to 2\.0\.0, major:/)
+    'If intended, update it: npx mcp-from-routes contract write ./app.js\n')
+  t.match(out, /require major, and notes rises from 1\.4\.2 to 2\.0\.0, major:/)
   t.match(repo.run(['write', './app.js'], { cwd }).out, /^contract\/tools\.json written: 2 tools, with these changes:\n {2}major {2}b: /)
   t.equal(repo.run(['check', './app.js'], { cwd }).code, 0)
 })
@@ -93,13 +93,13 @@ t.test('changesets that say too little, of another package, or enough', async (t
   repo.write('packages/notes/app.js', app(['a', 'b', 'c']))
   repo.run(['write', './app.js'], { cwd })
   const check = () => repo.run(['check', './app.js'], { cwd })
-  t.match(check(), { code: 1, out: /ask for minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset that says so \(npx changeset: notes, minor\), or take back what breaks\.\n$/ })
+  t.match(check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset that says so \(npx changeset: notes, minor\), or revert the breaking change\.\n$/ })
   changeset(repo, 'major', 'other')
   t.equal(check().code, 1)
   changeset(repo, 'patch')
   t.match(check(), { code: 1, out: /but notes rises from 1\.4\.2 to 1\.4\.3, patch:/ })
   changeset(repo, 'minor')
-  t.match(check(), { code: 0, out: /ask for minor, and notes rises from 1\.4\.2 to 1\.5\.0, minor:/ })
+  t.match(check(), { code: 0, out: /require minor, and notes rises from 1\.4\.2 to 1\.5\.0, minor:/ })
   repo.commit()
   t.equal(check().code, 0)
 })
@@ -119,8 +119,8 @@ t.test('a commit or a published version to compare with', async (t) => {
   repo.commit()
   repo.git('branch', '-f', 'main', 'HEAD')
   t.equal(repo.run(['check', './app.js'], { cwd }).code, 0, 'main has it')
-  t.match(repo.run(['check', './app.js', '--against-version', '1.4.2'], { cwd }), { code: 1, out: /since refs\/tags\/notes@1\.4\.2 \([0-9a-f]{10}\) ask for minor/ })
-  t.match(repo.run(['check', './app.js', '--against', 'HEAD~1'], { cwd }), { code: 1, out: /since HEAD~1 \([0-9a-f]{10}\) ask for minor/ })
+  t.match(repo.run(['check', './app.js', '--against-version', '1.4.2'], { cwd }), { code: 1, out: /since refs\/tags\/notes@1\.4\.2 \([0-9a-f]{10}\) require minor/ })
+  t.match(repo.run(['check', './app.js', '--against', 'HEAD~1'], { cwd }), { code: 1, out: /since HEAD~1 \([0-9a-f]{10}\) require minor/ })
   t.match(repo.run(['check', './app.js', '--against', 'nowhere'], { cwd }), { code: 2, out: '', err: 'There is no commit nowhere here. Fetch it first, with its tags: git fetch --tags\n' })
   t.match(repo.run(['check', './app.js', '--against-version', '9.9.9'], { cwd }), { code: 2, err: /no commit refs\/tags\/notes@9\.9\.9 or refs\/tags\/v9\.9\.9/ })
   t.match(repo.run(['check', './app.js', '--against', '--upload-pack=x'], { cwd }), { code: 2 })
@@ -189,7 +189,7 @@ t.test('the report for machines, and for a pull request', async (t) => {
   const line = readFileSync(join(repo.folder, cwd, 'contract/tools.json'), 'utf8').split('\n').findIndex((text) => text.startsWith('    "a"')) + 1
   t.strictSame(err.split('\n'), [
     `::error file=packages/notes/contract/tools.json,line=${line},title=Tool contract::Not in the file: a: tool → removed: callers and agents that use it by name fail`,
-    `::error file=packages/notes/contract/tools.json,line=${line},title=Tool contract::Asks for major, but notes gets none: a: tool → removed: callers and agents that use it by name fail`,
+    `::error file=packages/notes/contract/tools.json,line=${line},title=Tool contract::Requires major, but notes gets none: a: tool → removed: callers and agents that use it by name fail`,
     ''
   ])
 })
