@@ -208,9 +208,9 @@ t.test("a route of several methods whose only reader is GET makes keys with the 
   for (const scope of ['read', 'write']) t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
 })
 
-t.test("the README's scopes let every key into an MCP endpoint, however it is spelt", async t => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const expression = /`scopes: (route => [^`]+)`/.exec(readme)?.[1]
+t.test('the documented scopes let every key into an MCP endpoint, with and without a trailing slash', async t => {
+  const page = readFileSync(new URL('../../../docs/dual-auth/policies.md', import.meta.url), 'utf8')
+  const expression = /`scopes: (route => [^`]+)`/.exec(page)?.[1]
   const { default: scopesOf } = await import(`data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`)
   const { app, mint } = await build(t, {
     auth: { policy: route => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'dual' : undefined, scopes: scopesOf(scopesFromRoute) },
