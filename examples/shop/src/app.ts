@@ -42,31 +42,28 @@ import { users } from './users/users.ts'
 export interface AppOptions {
   readonly config: Config
   readonly database: Database
-  /** Where to log; by default to standard output at the level of the settings. */
+  /** Default: standard output, at the level of the settings. */
   readonly logger?: FastifyServerOptions<Server>['logger']
   /** Default: no traces. */
   readonly tracing?: Tracing | undefined
-  /** Is told of every route that the app has. */
+  /** Called for every route of the app. */
   readonly onRoute?: (route: RouteOptions) => void
 }
 
-/** The largest body of a request, in bytes. */
+/** Maximum size of a request body, in bytes. */
 const BODY_LIMIT = 1_048_576
 
-/** How long a client may take for the headers of a request, and for all of it, in milliseconds. */
+/** How long a client may take to send the headers of a request, and all of it, in milliseconds. */
 const HEADERS_TIMEOUT = 20_000
 const REQUEST_TIMEOUT = 60_000
 
-/** How often both are looked at, in milliseconds: a request may take that much longer. */
+/** How often both are checked, in milliseconds: a request may take that much longer. */
 const CHECK_INTERVAL = 1000
 
-/** How long an idle connection is kept, in milliseconds: longer than proxies do, which would else send into a closed one. */
+/** How long an idle connection is kept, in milliseconds: longer than proxies do, or they would send into a closed one. */
 const KEEP_ALIVE_TIMEOUT = 72_000
 
-/**
- * The whole server, from top to bottom. The order of registrations is the order in which a request
- * meets them.
- */
+/** The whole server, from top to bottom: a request passes what is registered here in this order. */
 export async function buildApp ({ config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
   const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
@@ -108,7 +105,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
 
   await documentation(app, { config })
 
-  // Nobody gets past this without a credential, except to the routes that say that they are public.
+  // Past this point only with a credential, except to public routes.
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
   await app.register(dualAuth, authOptions(config, database.knex))
@@ -134,7 +131,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
     config: { auth: 'public', cors: false }
   })
 
-  // It sees the routes that come after it, and makes tools of those tagged `mcp`.
+  // Makes tools of the routes registered after it that are tagged `mcp`.
   if (config.MCP_ENABLED) {
     await app.register(mcpFromRoutes, {
       path: MCP_PATH,

@@ -9,16 +9,16 @@ import { pepperFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
 
-/** Where the tools are. */
+/** The path of the tools. */
 export const MCP_PATH = '/mcp'
 
-/** Where a shop and its payment provider meet. */
+/** The prefix of the payment routes. */
 export const PAY_PREFIX = '/shops/:shop_id/pay'
 
-/** In `IDP_M2M_CLIENT_IDS`: no machine gets in. An empty setting would be one that is not set. */
+/** Value of `IDP_M2M_CLIENT_IDS` that admits no machine; an empty string counts as unset. */
 const NO_MACHINES = 'none'
 
-/** Who may call what: tools and their routes take API keys too, everything else takes tokens only. */
+/** Who may call what: tools and their routes accept API keys and tokens, all other routes only tokens. */
 export function authOptions (config: Config, knex: Knex): DualAuthOptions {
   const base = new URL(config.PUBLIC_BASE_URL).origin
   const machines = config.IDP_M2M_CLIENT_IDS
@@ -27,14 +27,14 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
       if (config.PAY_ROUTES_PUBLIC && route.url.startsWith(`${PAY_PREFIX}/`)) return 'public'
       return isEndpoint(route.url) || route.schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
     },
-    // The endpoint itself is no operation: which tools a key may use is asked again on their routes.
+    // The endpoint itself needs no scope: the routes of the tools check which tools a key may use.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
     apiKeys: apiKeyOptions(config, knex),
     jwt: {
       issuer: config.IDP_ISSUER,
       userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID].filter((id) => id !== ''),
       ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
-      // Clients spell the resource as they please; all of these are this server (RFC 8707 §2).
+      // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
       audience: [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
     },
     challenge: {
@@ -44,7 +44,7 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
     management: {
       canManage: async (request, shopId) => {
         const { id } = await enterShop(knex, request, shopId)
-        // A key outlives the membership of whoever made it: staff see keys, owners make and revoke them.
+        // A key outlives the membership of its creator: so staff see keys, and only owners create and revoke them.
         if (request.method !== 'GET' && request.method !== 'HEAD') {
           await demandOwner(knex, request, id)
           await awaitDeletion(knex, id)
@@ -58,23 +58,23 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
   }
 }
 
-/** How API keys look, and where they are kept. */
+/** The format of API keys, and where they are stored. */
 export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Config, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>, knex: Knex): ApiKeyOptions {
   return {
     marker,
     peppers: peppers.map(pepperFromText),
     store: knexStore(knex),
-    // PostgreSQL reads a UUID in capitals as the same one, and keeps it in small letters.
+    // PostgreSQL accepts UUIDs in upper case, and stores them in lower case.
     shopIdFromParam: (id) => id.toLowerCase()
   }
 }
 
-/** Writes into the audit trail that a key was made or revoked. */
+/** Records in the audit trail that a key was created or revoked. */
 export async function recordKeyChange (
   trx: Knex.Transaction, actor: Actor, action: KeyChange['action'], { id, shopId, name, prefix, scopes, expiresAt, revokedAt }: ApiKeyRecord
 ): Promise<void> {
-  const made = { name, prefix, scopes, expires_at: expiresAt }
-  const [before, after] = action === 'create' ? [null, made] : [{ revoked_at: null }, { revoked_at: revokedAt }]
+  const created = { name, prefix, scopes, expires_at: expiresAt }
+  const [before, after] = action === 'create' ? [null, created] : [{ revoked_at: null }, { revoked_at: revokedAt }]
   await recordChange(trx, actor, { shopId, recordKind: 'api_key', recordId: id, before, after })
 }
 

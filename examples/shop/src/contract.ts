@@ -3,12 +3,12 @@ import knex from 'knex'
 import { type AppOptions, buildApp } from './app.ts'
 import { configFromEnvironment } from './settings/config.ts'
 
-/** Long enough for a secret, and nobody's. */
+/** A valid secret that protects nothing. */
 const NOTHING = `contract:${'0'.repeat(32)}`
 
 /**
- * The app for looking at its tools: `mcp-from-routes contract` loads this module. It takes no settings from outside,
- * opens no port and no database. The identity provider that it names is at port 1, which fetch calls nobody on.
+ * The app as `mcp-from-routes contract` loads it, to inspect its tools. It needs no settings, and opens no port and no
+ * database. Its identity provider is at port 1, which fetch refuses to call.
  */
 export default async function appOfContract ({ onRoute = () => {} }: Pick<AppOptions, 'onRoute'> = {}): Promise<FastifyInstance> {
   const config = configFromEnvironment({}, {

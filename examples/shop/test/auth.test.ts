@@ -148,7 +148,7 @@ t.test('a tool tells the model of a character that cannot be stored', async (t) 
   })
   t.equal(statusCode, 200)
   t.match(body, /"isError":true/)
-  t.match(body, /name has a character that cannot be stored/)
+  t.match(body, /name contains a character that cannot be stored/)
 })
 
 t.test('a revoked key is refused by the very next call, over REST and as a tool', async (t) => {

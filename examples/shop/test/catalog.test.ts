@@ -126,17 +126,17 @@ t.test('bad input is a 422 that names the field', async (t) => {
     ['POST', '/products', { name: 'x'.repeat(201) }, 'name'],
     ['POST', '/products', { name: 'a\0b' }, 'name'],
     ['POST', '/products', { name: 'a\ud800b' }, 'name'],
-    ['POST', '/products', { name: '面包' }, 'slug', 'slug cannot be made from the name "面包": give one'],
+    ['POST', '/products', { name: '面包' }, 'slug', 'slug cannot be derived from the name "面包": set it'],
     ['POST', '/products', { name: 'a', slug: 'Not A Slug' }, 'slug'],
     ['POST', '/products', { name: 'a', status: 'gone' }, 'status', 'status must be one of draft, active, archived'],
     ['POST', '/products', { name: 'a', price_amount: 19.99 }, 'price_amount', 'price_amount must be integer'],
     ['POST', '/products', { name: 'a', price_amount: '1999' }, 'price_amount'],
     ['POST', '/products', { name: 'a', price_amount: -1 }, 'price_amount'],
-    ['POST', '/products', { name: 'a', price_amount: 2 ** 53 }, 'price_amount', 'price_amount is a whole number too large to be kept as it is'],
+    ['POST', '/products', { name: 'a', price_amount: 2 ** 53 }, 'price_amount', 'price_amount is an integer too large to be stored exactly'],
     ['POST', '/products', { name: 'a', currency: 'euro' }, 'currency'],
-    ['POST', '/products', { name: 'a', currency: 'UER' }, 'currency', 'currency must be a code of ISO 4217 such as EUR'],
+    ['POST', '/products', { name: 'a', currency: 'UER' }, 'currency', 'currency must be an ISO 4217 code, such as EUR'],
     ['PATCH', `/products/${product.id}`, { currency: 'YEN' }, 'currency'],
-    ['PATCH', `/products/${product.id}`, { metadata: { erp: { id: 2 ** 53 } } }, 'metadata/erp/id', 'metadata/erp/id is a whole number too large to be kept as it is: send it as a text'],
+    ['PATCH', `/products/${product.id}`, { metadata: { erp: { id: 2 ** 53 } } }, 'metadata/erp/id', 'metadata/erp/id is an integer too large to be stored exactly: send it as a string'],
     ['POST', '/products', { name: 'a', metadata: [] }, 'metadata'],
     ['POST', '/products', { name: 'a', metadata: { a: 'x'.repeat(16 * 1024) } }, 'metadata', 'metadata must not be larger than 16 KiB'],
     ['POST', '/products', { name: 'a', metadata: nested(40) }, `metadata${'/a'.repeat(32)}`],
@@ -269,7 +269,7 @@ t.test('an attribute cannot change so that values of products no longer fit', as
   const size = (await here('POST', '/attributes', { name: 'Shoe', type: 'select', options: ['40', '41'] })).body
   const product = (await here('POST', '/products', { name: 'Shoe', attributes: [{ attribute_id: size.id, value: '41' }] })).body
   const item = `/attributes/${size.id}`
-  t.match(await here('PATCH', item, { options: ['40'] }), { status: 409, body: { field: 'options', message: 'options cannot change so: a product has the value "41"' } })
+  t.match(await here('PATCH', item, { options: ['40'] }), { status: 409, body: { field: 'options', message: 'options cannot change like this: a product has the value "41"' } })
   t.match(await here('PATCH', item, { type: 'number', options: [] }), { status: 409, body: { field: 'type' } })
   t.strictSame((await here('GET', item)).body, size, 'and stays as it was')
   t.match(await here('PATCH', item, { options: ['41', '42'] }), { status: 200, body: { options: ['41', '42'] } })

@@ -79,7 +79,7 @@ t.test('in the image the commands of the README run', async (t) => {
   t.match(run('shop', '--', 'admin'), /^Usage:\n {2}shop admin add <subject>\n/m)
   t.match(run('reseal'), /^These settings cannot be used:/m)
   t.match(run('seed', '-w', 'examples/shop'), /^These settings cannot be used:/m)
-  t.match(new SHOP_MIGRATIONS_PENDING('x').message, /Run npm run migrate at the top of the repository or in the container/)
+  t.match(new SHOP_MIGRATIONS_PENDING('x').message, /Run npm run migrate at the root of the repository or in the container/)
 })
 
 t.test('nginx keeps asking where the replicas are', async (t) => {

@@ -63,7 +63,7 @@ t.test('when too many wait, a call is refused with the time after which to try a
   await until(() => working.length === 1)
   const refused = await call('a', 'refused')
   t.strictSame([refused.statusCode, refused.headers['retry-after'], refused.json()], [429, '1', {
-    statusCode: 429, code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', error: 'Too Many Requests', message: 'Too many calls at once: 1 run and 16 wait already'
+    statusCode: 429, code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', error: 'Too Many Requests', message: 'Too many concurrent calls: 1 running and 16 waiting'
   }])
   for (const name of names) await end(name)
   t.ok((await Promise.all(calls)).every(({ statusCode }) => statusCode === 200))

@@ -21,7 +21,7 @@ async function startAsAdmin (more: Readonly<Record<string, string>> = {}) {
 const { baseUrl, ask, stop, output, shops } = await startAsAdmin({ RATE_LIMIT_MAX: '5', MCP_ENABLED: 'false', LOG_LEVEL: 'error', TRUST_PROXY: '' })
 
 t.test('the demo says which settings it was given and does not take', async (t) => {
-  t.match(output(), /^ {2}Ignored settings, for which the demo has its own values: MCP_ENABLED, RATE_LIMIT_MAX$/m)
+  t.match(output(), /^ {2}Ignored settings, since the demo has its own: MCP_ENABLED, RATE_LIMIT_MAX$/m)
 })
 
 t.test('a page on this machine reaches the demo, whatever its port, and no other page does', async (t) => {

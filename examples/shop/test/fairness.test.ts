@@ -179,7 +179,7 @@ t.test('a shop has no more records than its quota, however many are made at once
     statusCode: 403,
     code: 'SHOP_QUOTA_EXCEEDED',
     error: 'Forbidden',
-    message: 'The shop has used its quota of 10 records: delete what is not needed, or ask the operator of the server for more'
+    message: 'The shop has used its quota of 10 records: delete records, or ask the operator of the server for more'
   }])
   const [tag] = (await call('GET', '/tags')).body
   t.equal((await call('PATCH', `/tags/${tag.id}`, { name: 'A longer name than it had' })).status, 200)

@@ -36,7 +36,7 @@ t.test('a client is told another version whenever the tools change', async (t) =
 
 t.test('an agent learns the id of the shop that its key opens', async (t) => {
   const { plaintext } = (await app.inject({ method: 'POST', url: `/shops/${north}/api-keys/`, headers: machine, payload: { name: 'agent' } })).json()
-  t.match(await told({ 'x-api-key': plaintext }), /^Manages the catalogs of shops\. .* Yours is the shop north, shop_id [0-9a-f-]{36}, currency EUR\.$/)
+  t.match(await told({ 'x-api-key': plaintext }), /^Manages the catalogs of shops\. .* Your shop is north, shop_id [0-9a-f-]{36}, currency EUR\.$/)
   t.ok((await told({ 'x-api-key': plaintext })).includes(north))
 })
 
@@ -44,23 +44,23 @@ t.test('an agent learns what its key does not open', async (t) => {
   const make = async (payload: object): Promise<string> => (await app.inject({ method: 'POST', url: `/shops/${north}/api-keys/`, headers: machine, payload })).json().plaintext
   const [all, some] = [await make({ name: 'all' }), await make({ name: 'some', scopes: ['read', 'create_tag'] })]
   t.notMatch(await told({ 'x-api-key': all }), /scopes/)
-  t.match(await told({ 'x-api-key': some }), /currency EUR\. Your API key has the scopes read, create_tag and no others: /)
+  t.match(await told({ 'x-api-key': some }), /currency EUR\. Your API key has the scopes read, create_tag only: /)
   await database.knex('shops').where({ id: north }).update({ status: 'archived' })
-  t.match(await told({ 'x-api-key': all }), /The shop of your API key is archived: nothing can be done in it until an admin opens it again\.$/)
+  t.match(await told({ 'x-api-key': all }), /The shop of your API key is archived: you cannot work in it until an admin reactivates it\.$/)
   await database.knex('shops').where({ id: north }).update({ status: 'active' })
 })
 
 t.test('a person learns of the shops that they are a member of, and are open', async (t) => {
   const ada = bearer(await idp.userToken('ada'))
-  t.match(await told(ada), 'You are not let into any shop yet.')
+  t.match(await told(ada), 'You have no access to any shop yet.')
   const { id } = await database.knex('users').where({ name: 'ada' }).first('id')
   for (const shop of [north, south, closed]) await database.knex('shop_members').insert({ shop_id: shop, user_id: id })
-  t.match(await told(ada), `Yours are the shops north (shop_id ${north}, currency EUR), south (shop_id ${south}, currency JPY).`)
-  t.match(await told(bearer(await idp.userToken('kim'))), 'You are not let into any shop yet.')
+  t.match(await told(ada), `Your shops are north (shop_id ${north}, currency EUR), south (shop_id ${south}, currency JPY).`)
+  t.match(await told(bearer(await idp.userToken('kim'))), 'You have no access to any shop yet.')
 })
 
 t.test('who reaches every shop learns of all, up to a number', async (t) => {
-  t.match(await told(machine), `Yours are the shops closed (shop_id ${closed}, currency EUR), north (shop_id ${north}, currency EUR), south (shop_id ${south}, currency JPY).`)
+  t.match(await told(machine), `Your shops are closed (shop_id ${closed}, currency EUR), north (shop_id ${north}, currency EUR), south (shop_id ${south}, currency JPY).`)
   const many = Array.from({ length: 21 }, (_, n) => ({ id: `id-${n}`, slug: `shop-${n}`, currency: 'EUR' }))
   t.match(sentenceFromShops(many), /shop-19 \(shop_id id-19, currency EUR\) and more\.$/)
   t.match(sentenceFromShops(many.slice(0, 20)), /shop-19 \(shop_id id-19, currency EUR\)\.$/)

@@ -110,7 +110,7 @@ t.test('of what a caller sends answers and the log quote 200 characters, and no 
 
   for (const [method, path, body, status, expected] of [
     ['POST', '', { name: 'x', [long]: 1 }, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} is not a known field`, quoted)],
-    ['POST', '', { name: 'x', [long]: '\0' }, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} has a character that cannot be stored`, quoted)],
+    ['POST', '', { name: 'x', [long]: '\0' }, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} contains a character that cannot be stored`, quoted)],
     ['GET', `?${'y'.repeat(9000)}=1`, undefined, 422, problem(422, 'SHOP_INVALID', 'Unprocessable Entity', `${quoted} is not a known field`, quoted)],
     ['GET', `/${'y'.repeat(90)}/${'y'.repeat(9000)}`, undefined, 404,
       problem(404, 'SHOP_ROUTE_NOT_FOUND', 'Not Found', `No route GET ${`${tags}/${'y'.repeat(90)}/${'y'.repeat(9000)}`.slice(0, 199)}…`)],

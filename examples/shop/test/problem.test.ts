@@ -41,9 +41,9 @@ t.test('an error before there is a route has the shape of every other', async (t
 
 t.test('what is no HTTP request gets the same shape, and the connection is closed', async (t) => {
   for (const [bytes, status, problem] of [
-    ['nonsense\r\n\r\n', 'HTTP/1.1 400 Bad Request', { statusCode: 400, code: 'SHOP_MALFORMED_REQUEST', error: 'Bad Request', message: 'This is no HTTP request' }],
+    ['nonsense\r\n\r\n', 'HTTP/1.1 400 Bad Request', { statusCode: 400, code: 'SHOP_MALFORMED_REQUEST', error: 'Bad Request', message: 'This is not an HTTP request' }],
     [`GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`, 'HTTP/1.1 431 Request Header Fields Too Large',
-      { statusCode: 431, code: 'SHOP_HEADERS_TOO_LARGE', error: 'Request Header Fields Too Large', message: 'The headers of the request are too large' }]
+      { statusCode: 431, code: 'SHOP_HEADERS_TOO_LARGE', error: 'Request Header Fields Too Large', message: 'Request headers are too large' }]
   ] as const) {
     const answer = await raw(bytes)
     t.strictSame([answer.status, answer.type, JSON.parse(answer.body)], [status, 'application/json; charset=utf-8', problem])

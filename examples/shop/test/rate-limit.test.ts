@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
-import { goodKeys } from '../src/operations/accepted-keys.ts'
+import { acceptedKeys } from '../src/operations/accepted-keys.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { clientLines, connect as connectAgent } from './mcp-clients.ts'
 
@@ -113,7 +113,7 @@ t.test('who guesses API keys is stopped before one is looked up; keys that were 
   t.equal((await call(bearer('no.good.token'))).statusCode, 401)
   lookups = 0
   const stopped = await guess(unused)
-  t.strictSame([stopped.statusCode, stopped.json().code, stopped.json().message.split(';')[0], lookups], [429, 'SHOP_RATE_LIMITED', 'Too many refused credentials', 0])
+  t.strictSame([stopped.statusCode, stopped.json().code, stopped.json().message.split(';')[0], lookups], [429, 'SHOP_RATE_LIMITED', 'Too many invalid credentials', 0])
   t.ok(Number(stopped.headers['retry-after']) > 3500)
   for (const credential of [{ 'x-api-key': used }, bearer(used), machine]) t.equal((await call(credential)).statusCode, 200)
   t.equal((await call(bearer('no.good.token'))).statusCode, 401, 'no token is good because of that')
@@ -125,7 +125,7 @@ t.test('who guesses API keys is stopped before one is looked up; keys that were 
 t.test('a key is known for a day after it was good, and only so many are', async (t) => {
   mock.timers.enable({ apis: ['Date'] })
   t.teardown(() => { mock.timers.reset() })
-  const good = goodKeys()
+  const good = acceptedKeys()
   const hours = (count: number): void => { mock.timers.tick(count * 3_600_000) }
   good.remember('once')
   good.remember('again')

@@ -24,7 +24,7 @@ const conflict = (field: string, message: string) => [409, problem(409, 'SHOP_CO
 const forbidden = [403, problem(403, 'SHOP_FORBIDDEN', 'Forbidden', 'You have no access to this shop')]
 const adminOnly = [403, problem(403, 'SHOP_ADMIN_ONLY', 'Forbidden', 'Only admins may do this')]
 const ownerOnly = [403, problem(403, 'SHOP_OWNER_ONLY', 'Forbidden', 'Only owners of the shop and admins may do this')]
-const lastOwner = [409, problem(409, 'SHOP_LAST_OWNER', 'Conflict', 'They are the last active owner of the shop: make somebody else an owner first')]
+const lastOwner = [409, problem(409, 'SHOP_LAST_OWNER', 'Conflict', 'This is the last active owner of the shop: make another member an owner first')]
 const gone = (noun: string, id: string) => [404, problem(404, 'SHOP_NOT_FOUND', 'Not Found', `No ${noun} ${id}`)]
 
 /** Status and body, which is what most of these tests are about. */
@@ -106,7 +106,7 @@ t.test('a deleted shop takes all that is in it along; one with orders stays', as
   const account = (await machine('POST', `/shops/${id}/accounts`, { name: 'Ann' })).body.id
   const { plaintext } = (await machine('POST', `/shops/${id}/api-keys/`, { name: 'a' })).body
   const order = await knex('orders').insert({ shop_id: id, account_id: account, currency: 'EUR', total_amount: 1 }).returning('id')
-  t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), conflict('shop_id', 'The shop has orders, which are kept: archive it instead'))
+  t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead'))
   await knex('orders').where(order[0]).delete()
   t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
   for (const table of ['products', 'accounts', 'api_keys']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)

@@ -24,7 +24,7 @@ async function onlyAdmins (...admins: readonly Person[]): Promise<void> {
 }
 
 const adminOnly = { statusCode: 403, code: 'SHOP_ADMIN_ONLY', error: 'Forbidden', message: 'Only admins may do this' }
-const last = (field: string) => ({ statusCode: 409, code: 'SHOP_CONFLICT', error: 'Conflict', message: 'They are the last active admin', field })
+const last = (field: string) => ({ statusCode: 409, code: 'SHOP_CONFLICT', error: 'Conflict', message: 'This is the last active admin', field })
 
 t.test('everybody sees who they are', async (t) => {
   await onlyAdmins(ann)

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { User } from '../users/user.ts'
 
-/** Who makes a change, and by what, as the audit trail has it. */
+/** Who makes a change, and how, as the audit trail records it. */
 export interface Actor {
   readonly kind: 'user' | 'machine' | 'api-key' | 'anybody' | 'command' | 'server'
   /**
-   * The id of the person or API key, the client id of the machine, or the user name that a command finds in its
-   * environment; null for all others.
+   * The id of the person or API key, the client id of the machine, or the user name in the environment of a command; else
+   * null.
    */
   readonly id: string | null
   /** The operation id of the route, the words of the command, or the setting that the server applied at startup. */
@@ -15,13 +15,13 @@ export interface Actor {
   readonly requestId: string | null
 }
 
-/** Who makes a change by a request. */
+/** Who makes a change with a request. */
 export interface Caller extends Actor {
   /** The person; null for all others. */
   readonly user: User | null
 }
 
-/** Who makes a request: anybody, on routes that are public. */
+/** Who makes a request; `anybody` on public routes. */
 export function callerOf ({ identity, currentUser, id: requestId, method, routeOptions }: FastifyRequest): Caller {
   const { url = '', schema } = routeOptions
   const call = { user: currentUser, operation: schema?.operationId ?? `${method} ${url}`, requestId }

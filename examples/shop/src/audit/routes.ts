@@ -36,7 +36,7 @@ export const audit: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     schema: {
       operationId: 'list_all_audit',
       summary: 'List what was changed anywhere',
-      description: 'List who changed what in all shops, deleted ones too, and of people, newest first, a page at a time. Admins only.',
+      description: 'List who changed what in all shops, including deleted ones, and in user accounts, newest first, a page at a time. Admins only.',
       tags: ['audit'],
       querystring,
       response: { 200: Type.Array(AuditEntry), ...refusals }

@@ -6,17 +6,17 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** A change of a record, without anything secret. */
 export interface Change {
-  /** Null for a record of no shop. */
+  /** Null if the record belongs to no shop. */
   readonly shopId: string | null
   readonly recordKind: 'api_key' | 'member' | 'pay_key' | 'shop' | 'shop_config' | 'user'
   readonly recordId: string
-  /** The fields as they were; null for a record that is new. */
+  /** The fields before the change; null for a new record. */
   readonly before: Fields | null
-  /** The same fields as they are; null for a record that is gone. */
+  /** The same fields after it; null for a deleted record. */
   readonly after: Fields | null
 }
 
-/** Writes a change into the audit trail, in the transaction that makes it: there is neither without the other. */
+/** Records a change in the audit trail, in the transaction that makes it, so that neither exists without the other. */
 export async function recordChange (
   trx: Knex.Transaction, { kind, id, operation, requestId }: Actor, change: Change
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function recordChange (
   })
 }
 
-/** The fields that differ, with both values; null where there is none. */
+/** The fields that differ, with both values; a missing value is null. */
 function differences (before: Fields, after: Fields): Readonly<Record<string, { readonly before: unknown, readonly after: unknown }>> {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return Object.fromEntries(names
@@ -42,7 +42,7 @@ function differences (before: Fields, after: Fields): Readonly<Record<string, { 
     .filter(([, value]) => !isDeepStrictEqual(value.before, value.after)))
 }
 
-/** The fields of a record that a change names, and only these. */
+/** Only the named fields of a record. */
 export function fieldsOf (record: object, names: readonly string[]): Fields {
   return Object.fromEntries(names.map((name) => [name, (record as Fields)[name]]))
 }

@@ -5,7 +5,7 @@ import type { ShopScope } from '../shops/scope.ts'
 
 export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const
 
-/** What a value has to fit. */
+/** The rule for values of an attribute. */
 export interface AttributeRule {
   readonly id: string
   readonly type: typeof attributeTypes[number]
@@ -14,7 +14,7 @@ export interface AttributeRule {
 
 export type AttributeValue = string | number | boolean
 
-/** @returns why the value does not fit the attribute, or undefined when it does */
+/** @returns why the value does not fit the attribute, or undefined if it does */
 export function misfit ({ type, options }: AttributeRule, value: AttributeValue): string | undefined {
   switch (type) {
     case 'text': return typeof value === 'string' ? undefined : 'must be a string'
@@ -25,7 +25,7 @@ export function misfit ({ type, options }: AttributeRule, value: AttributeValue)
 }
 
 /**
- * Options belong to type select, and to no other.
+ * Type select requires options; other types have none.
  *
  * @throws {@link SHOP_INVALID} about `options`
  */
@@ -35,8 +35,8 @@ export function requireOptions (type: AttributeRule['type'], options: readonly s
 }
 
 /**
- * Makes sure that every value that products have for the attribute fits it as it is now. The row of
- * the attribute must be locked by `trx`: whoever writes values waits for it.
+ * Checks that all values of products still fit the changed attribute. `trx` must have locked the row of the attribute, so
+ * that writers of values wait.
  *
  * @throws {@link SHOP_CONFLICT} about `type` or `options`
  */
@@ -45,5 +45,5 @@ export async function refuseLoss (trx: Knex.Transaction, shop: ShopScope, attrib
   const lost = used.find(({ value }) => misfit(attribute, value) !== undefined)
   if (lost === undefined) return
   const field = attribute.type === 'select' ? 'options' : 'type'
-  throw conflict(field, `${field} cannot change so: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
+  throw conflict(field, `${field} cannot change like this: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
 }

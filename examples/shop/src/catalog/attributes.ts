@@ -17,15 +17,15 @@ const Code = Type.String({
   pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
   description: 'Unique in the shop: lower-case letters, digits and single underscores'
 })
-const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'What its values are' })
-const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Of the values: cm, g, L' }))
+const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'Type of its values' })
+const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Unit of the values, such as cm, g or L' }))
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
   maxItems: 500, uniqueItems: true, description: 'The values to choose from; for type select only'
 })
 
 const AttributeInput = Type.Object({
   name: Name,
-  code: Defaulted(Code, 'Made from the name'),
+  code: Defaulted(Code, 'Derived from the name'),
   type: AttributeType,
   unit: Type.Optional(Unit),
   options: Type.Optional(Options)
@@ -46,7 +46,7 @@ const list = listRules(Attribute, {
   filters: { q: search(['name', 'code']), options: holding('options', Options.items, 'jsonb') }
 })
 
-/** What products of the shop can be described by. */
+/** What describes the products of a shop. */
 export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = recordRepository<Static<typeof Attribute>>(knex, {
     table: 'attributes', noun: 'attribute', ...list, dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id' }]
@@ -68,7 +68,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'create_attribute',
       summary: 'Create an attribute',
-      description: 'Create an attribute, such as a size or a material. Type select needs its options.',
+      description: 'Create an attribute, such as a size or a material. Type select requires options.',
       tags: ['attributes', 'mcp'],
       params: ShopParams,
       body: AttributeInput,
@@ -99,7 +99,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       operationId: 'update_attribute',
       summary: 'Update an attribute',
       description: 'Change some fields of an attribute; those left out stay as they are. ' +
-        'A change of type or options that values of products would not survive is refused.',
+        'A change of type or options is rejected if values of products do not fit it.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
       body: AttributeChanges,
@@ -119,7 +119,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'delete_attribute',
       summary: 'Delete an attribute',
-      description: 'Delete an attribute for good, with the values that products have for it.',
+      description: 'Delete an attribute permanently, with its values on products.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
       response: { 204: Deleted, ...writeProblems }

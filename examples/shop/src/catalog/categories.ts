@@ -11,12 +11,12 @@ import { refuseCycle } from './category-tree.ts'
 
 const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid('The category') })
 
-const Parent = Nullable(Uuid('The category above; null at the top'))
+const Parent = Nullable(Uuid('Parent category; null at the top level'))
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among its siblings, lowest first' })
 
 const CategoryInput = Type.Object({
   name: Name,
-  slug: Defaulted(Slug, 'Made from the name'),
+  slug: Defaulted(Slug, 'Derived from the name'),
   description: Type.Optional(Description),
   parent_id: Type.Optional(Parent),
   position: Type.Optional(Position)
@@ -36,11 +36,11 @@ const list = listRules(Category, {
   sort: 'name',
   filters: {
     q: search(['name', 'slug']),
-    parent_id: anyOf('parent_id', Parent, 'Only those directly below one of these; null finds those at the top')
+    parent_id: anyOf('parent_id', Parent, 'Only direct children of these categories; null matches the top level')
   }
 })
 
-/** The tree that products are found in. */
+/** The tree of categories that products are in. */
 export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = recordRepository<Static<typeof Category>>(knex, {
     table: 'categories',
@@ -56,7 +56,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'list_categories',
       summary: 'List categories',
-      description: 'List the categories of a shop, a page at a time. parent_id tells the tree.',
+      description: 'List the categories of a shop, a page at a time. parent_id makes them a tree.',
       tags: ['categories', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(list),
@@ -68,7 +68,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'create_category',
       summary: 'Create a category',
-      description: 'Create a category, at the top or below another one of the shop.',
+      description: 'Create a category, at the top level or below another one of the shop.',
       tags: ['categories', 'mcp'],
       params: ShopParams,
       body: CategoryInput,
@@ -109,7 +109,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'delete_category',
       summary: 'Delete a category',
-      description: 'Delete a category for good. Its products stay, without it; the categories below it move to the top.',
+      description: 'Delete a category permanently. Its products stay; the categories below it move to the top level.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
       response: { 204: Deleted, ...writeProblems }

@@ -4,9 +4,8 @@ import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 /**
- * Keeps the categories of a shop a tree: refuses to put one below itself or below one of its own
- * descendants. Moves within one shop, and deletions, take turns until `trx` ends, since two moves that
- * are fine each on their own can close a circle together.
+ * Keeps the categories of a shop a tree: a category cannot move below itself or one of its descendants. Moves and
+ * deletions in a shop take turns until `trx` ends, since two valid moves can close a circle together.
  *
  * @throws {@link SHOP_INVALID} about `parent_id`, {@link SHOP_GONE}
  */

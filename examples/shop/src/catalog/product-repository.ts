@@ -13,7 +13,7 @@ import { list, type Product, type ProductChanges, type ProductInput } from './pr
 type ProductRow = Static<typeof Product>
 type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
 
-/** Products with what they are linked to: their rows, and those of the three tables beside them. */
+/** Products and their links: categories, tags and attribute values. */
 export function productRepository (knex: Knex) {
   const rows = recordRepository<ProductRow>(knex, {
     table: 'products',
@@ -35,7 +35,7 @@ export function productRepository (knex: Knex) {
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
       const row = { currency: shop.currency, ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
-      // Most have no links yet: one statement is then all there is to do, and commits by itself.
+      // Most new products have no links: one statement is enough, and commits by itself.
       if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
       return await knex.transaction(async (trx) => {
         await holdShop(trx, shop)
@@ -51,11 +51,11 @@ export function productRepository (knex: Knex) {
       return await knex.transaction(async (trx) => {
         if (mentionsLinks(changes)) {
           await holdShop(trx, shop)
-          // What it is linked to comes before the product, as for those who delete that: so ask first whether there is one.
+          // Links are locked before the product, as deletions of them do: so check first whether it exists.
           await rows.get(shop, id, trx)
         }
         const links = await requireLinks(trx, shop, changes)
-        // Links are a part of the product, though not of its row.
+        // Links are part of the product, though not of its row.
         await rows.update(shop, id, { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }, trx)
         await replaceLinks(trx, shop, id, links)
         return await rows.get(shop, id, trx)
@@ -75,23 +75,23 @@ function mentionsLinks (input: object): boolean {
   return LINKS.some((name) => name in input)
 }
 
-/** What of the input belongs into the product's own row. */
+/** The part of the input that is stored in the product's own row. */
 function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
   refuseUnknownCurrency(fields)
   const columns = Object.fromEntries(Object.entries(fields).filter(([name]) => !LINKS.includes(name)))
   return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
 }
 
-/** The rows of a link table that a product is to have, without the product. */
+/** The new rows of a link table, without the product's id. */
 interface Links {
   readonly table: string
   readonly rows: readonly object[]
 }
 
 /**
- * Makes sure of everything that `input` links to, until `trx` ends.
+ * Checks and locks everything that `input` links to, until `trx` ends.
  *
- * @returns what it says of each link table that it mentions
+ * @returns the new rows of each link table that the input mentions
  * @throws {@link SHOP_INVALID}
  */
 async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<Links[]> {
@@ -114,10 +114,10 @@ async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Stat
 }
 
 /**
- * Makes sure that every id is a row of this shop's, and stays one, unchanged, until `trx` ends.
+ * Checks that every id is a row of this shop, and locks these rows until `trx` ends.
  *
  * @returns those rows by id
- * @throws {@link SHOP_INVALID} about the first one that is not
+ * @throws {@link SHOP_INVALID} about the first id that is not
  */
 async function requireAll (
   trx: Knex.Transaction, shop: ShopScope, table: string, ids: readonly string[], fieldOf: (index: number) => string
@@ -140,7 +140,7 @@ function requireValues (values: readonly ValueOf[], rules: ReadonlyMap<string, A
   }
 }
 
-/** Leaves the link tables alone that are not mentioned. */
+/** Replaces the rows of the mentioned link tables. */
 async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, links: readonly Links[]): Promise<void> {
   const owner = { shop_id: shop.id, product_id: productId }
   for (const { table, rows } of links) {

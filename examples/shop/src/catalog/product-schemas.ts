@@ -6,7 +6,7 @@ import { listRules } from '../lists/list.ts'
 
 const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
-  type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active ones are on sale'
+  type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active products are on sale'
 })
 const PriceAmount = Type.Integer({
   minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
@@ -15,19 +15,19 @@ const Ids = (description: string) => Type.Array(Type.String({ format: 'uuid' }),
 const AttributeValue = Type.Object({
   attribute_id: Uuid('The attribute'),
   value: Type.Unsafe<string | number | boolean>({
-    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'A text, number or boolean, or one of the options, as the type of the attribute asks'
+    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'A string, number, boolean or one of the options, depending on the type of the attribute'
   })
 }, { additionalProperties: false })
-const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value for each attribute that it has' })
+const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value per attribute' })
 
 export const ProductInput = Type.Object({
   name: Name,
-  slug: Defaulted(Slug, 'Made from the name'),
+  slug: Defaulted(Slug, 'Derived from the name'),
   description: Type.Optional(Description),
   sku: Type.Optional(Nullable(Sku)),
   status: Defaulted(Status, 'draft'),
   price_amount: Type.Optional(Nullable(PriceAmount)),
-  currency: Defaulted(Currency, 'That of the shop'),
+  currency: Defaulted(Currency, 'The currency of the shop'),
   category_ids: Type.Optional(Ids('The categories that it is in')),
   tag_ids: Type.Optional(Ids('The tags that it has')),
   attributes: Type.Optional(AttributeValues),
@@ -54,13 +54,13 @@ export const list = listRules(Product, {
   sort: 'name',
   filters: {
     q: search(['name', 'sku', 'description']),
-    category_id: linkedTo('category', 'Only those in any of these categories'),
+    category_id: linkedTo('category', 'Only products in any of these categories'),
     category_ids: linkedTo('category', 'The same as category_id'),
-    tag_id: linkedTo('tag', 'Only those with any of these tags'),
+    tag_id: linkedTo('tag', 'Only products with any of these tags'),
     tag_ids: linkedTo('tag', 'The same as tag_id'),
     attributes: having('products', ['product_attributes', 'product_id'], AttributeValue, (field) => field === 'value'),
-    price_amount_gte: bound('price_amount', '>=', Amount('Price of at least so much')),
-    price_amount_lte: bound('price_amount', '<=', Amount('Price of at most so much'))
+    price_amount_gte: bound('price_amount', '>=', Amount('Minimum price')),
+    price_amount_lte: bound('price_amount', '<=', Amount('Maximum price'))
   }
 })
 

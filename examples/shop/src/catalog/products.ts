@@ -9,7 +9,7 @@ import { list, Product, ProductChanges, ProductInput } from './product-schemas.t
 
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid('The product') })
 
-/** What the shop sells. */
+/** The products of a shop. */
 export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = productRepository(knex)
 
@@ -29,7 +29,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'create_product',
       summary: 'Create a product',
-      description: 'Create a product. Only the name is required: status is draft and currency that of the shop unless given.',
+      description: 'Create a product. Only the name is required. By default status is draft, and currency is that of the shop.',
       tags: ['products', 'mcp'],
       params: ShopParams,
       body: ProductInput,
@@ -68,7 +68,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'delete_product',
       summary: 'Delete a product',
-      description: 'Delete a product for good. To take it off sale and keep it, set its status to archived instead.',
+      description: 'Delete a product permanently. To only take it off sale, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       response: { 204: Deleted, ...writeProblems }

@@ -12,7 +12,7 @@ const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid('The tag'
 
 const TagInput = Type.Object({
   name: Name,
-  slug: Defaulted(Slug, 'Made from the name')
+  slug: Defaulted(Slug, 'Derived from the name')
 }, { additionalProperties: false })
 
 const TagChanges = Type.Partial(Type.Object({ ...TagInput.properties, slug: Slug }), { additionalProperties: false })
@@ -21,7 +21,7 @@ const Tag = ShopRecord({ name: Name, slug: Slug })
 
 const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
 
-/** Flat labels of products. */
+/** Labels of products. */
 export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = recordRepository<Static<typeof Tag>>(knex, {
     table: 'tags', noun: 'tag', ...list, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
@@ -43,7 +43,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
     schema: {
       operationId: 'create_tag',
       summary: 'Create a tag',
-      description: 'Create a tag, to be put on products with create_product or update_product.',
+      description: 'Create a tag. create_product and update_product put it on products.',
       tags: ['tags', 'mcp'],
       params: ShopParams,
       body: TagInput,
@@ -81,7 +81,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
     schema: {
       operationId: 'delete_tag',
       summary: 'Delete a tag',
-      description: 'Delete a tag for good, and take it off every product.',
+      description: 'Delete a tag permanently, and remove it from every product.',
       tags: ['tags', 'mcp'],
       params: TagParams,
       response: { 204: Deleted, ...writeProblems }

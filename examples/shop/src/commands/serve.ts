@@ -7,7 +7,7 @@ import type { Config } from '../settings/config.ts'
 import { setQuota } from '../shops/quota.ts'
 import { makeAdmins } from '../users/repository.ts'
 
-/** How long requests in flight may take to finish when the process is told to stop, in milliseconds. */
+/** How long requests in flight may take to finish at shutdown, in milliseconds. */
 const GRACE = 10_000
 
 /** How long closing may take after that, in milliseconds. */
@@ -24,7 +24,7 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
     openDatabase(config), import('../app.ts'), wantsTraces(process.env) ? openTracing() : undefined
   ])
   try {
-    // First: the parts of the app look at their options too, and what they refuse shall not come after migrations.
+    // First, since plugins check their options too, and a mistake there must not come after migrations.
     const app = await buildApp({ config, database, tracing })
     if (config.MIGRATE_ON_START) await migrate(database)
     else await refusePending(database)
@@ -34,10 +34,10 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
     closeWithGrace({ delay: config.SHUTDOWN_DELAY + GRACE + CLOSE, logger: app.log }, async ({ err }) => {
-      if (err !== undefined) app.log.fatal({ err }, 'the server stops because of an error that nothing caught')
-      // After such an error nothing is known of the state of the process: no more calls.
+      if (err !== undefined) app.log.fatal({ err }, 'The server stops because of an uncaught error')
+      // After an uncaught error the state of the process is unknown: accept no more calls.
       await app.shutdown.drain(err === undefined ? config.SHUTDOWN_DELAY : 0, GRACE)
-      // In this order: plugins write what they still hold when they close.
+      // In this order, since plugins write their last data when they close.
       await app.close()
       await database.close()
       await tracing?.close()
@@ -49,16 +49,16 @@ export async function serve (config: Config, prepare: (database: Database) => Pr
   }
 }
 
-/** Says why the server could not start, and ends the process. */
+/** Prints why the program cannot start, and exits. */
 export function refuse (error: unknown): never {
   process.stderr.write(`${reasonOf(error)}\n`)
   process.exit(1)
 }
 
-/** What to tell about an error that ends a program. */
+/** The message for an error that ends a program. */
 export function reasonOf (error: unknown): string {
   const { code, message, stack = String(error) } = error as { code?: string, message: string, stack?: string }
-  // What has a code is about the surroundings, settings or data, and needs no stack: a port that is
-  // taken, a wrong option. Node has no message for a host that answers on none of its addresses.
+  // An error with a code is about settings, data or the environment, such as a port in use, and needs no stack.
+  // Node has no message for a host that responds on none of its addresses.
   return code === undefined ? stack : message || `Cannot connect: ${code}`
 }

@@ -7,16 +7,16 @@ import { SHOP_DATA_DIRECTORY_IN_USE } from '../errors.ts'
 interface Holder {
   readonly host: string
   readonly pid: number
-  /** When the kernel started the process, where it says so: tells a recycled pid from the real holder. */
+  /** When the kernel started the process, if known: distinguishes the holder from a process with a recycled pid. */
   readonly started: string | null
 }
 
 /**
- * Takes the exclusive lock on an embedded database's directory.
+ * Acquires the exclusive lock on the directory of an embedded database.
  *
  * The embedded engine has no lock of its own: two processes that open one directory both
  * acknowledge writes and lose each other's rows. The lock is a file beside the directory that names
- * its holder. It is taken over only when that process is certainly gone, never because of its age.
+ * its holder. It is taken over only if that process is certainly gone, never because of its age.
  *
  * @param dataDir - the database's directory; a missing parent is created for its owner alone
  * @returns releases the lock
@@ -35,12 +35,12 @@ export function lockDirectory (dataDir: string): () => void {
     if (!create(file, own)) throw inUse(dataDir, file, parse(readFileSync(file, 'utf8')))
   }
   return () => {
-    // Only its own: somebody may have deleted the file, and another process taken the lock since.
+    // Only its own: someone may have deleted the file, and another process acquired the lock since.
     if (existsSync(file) && readFileSync(file, 'utf8') === JSON.stringify(own)) rmSync(file)
   }
 }
 
-/** Creates the lock file in one step with its content, so that nobody ever reads half of it. */
+/** Creates the lock file together with its content, so that nobody reads half of it. */
 function create (file: string, own: Holder): boolean {
   const draft = `${file}.${randomUUID()}`
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 })
@@ -55,13 +55,13 @@ function create (file: string, own: Holder): boolean {
   }
 }
 
-/** Removes the file only if it still is the one judged stale: another starter may have replaced it. */
+/** Removes the file only if it is still the stale one: another process may have replaced it. */
 function removeStale (file: string, seen: string): void {
   const aside = `${file}.${randomUUID()}`
   try {
     renameSync(file, aside)
   } catch {
-    return // the other starter has just removed it
+    return // another process has just removed it
   }
   try {
     if (readFileSync(aside, 'utf8') !== seen) linkSync(aside, file)
@@ -73,7 +73,7 @@ function removeStale (file: string, seen: string): void {
 }
 
 function isGone (holder: Holder): boolean {
-  // A process on another host, or in another container, cannot be looked at from here.
+  // Processes on other hosts or in other containers cannot be checked from here.
   if (holder.host !== hostname()) return false
   try {
     process.kill(holder.pid, 0)

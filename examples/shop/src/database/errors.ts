@@ -6,11 +6,11 @@ interface DatabaseError {
   readonly code?: string
   readonly message?: string
   readonly constraint?: string
-  /** Of a quota: the quota. */
+  /** For a quota: its limit. */
   readonly detail?: string
 }
 
-/** The rules of the database that are not about something that is taken in a shop, or is not in it. */
+/** The messages for constraints that are not about a taken or missing record of a shop. */
 const sentences: Readonly<Record<string, string>> = {
   shops_slug_taken: 'slug is taken by another shop',
   shop_members_user_id_taken: 'user_id is a member of this shop already',
@@ -20,7 +20,7 @@ const sentences: Readonly<Record<string, string>> = {
   accounts_details_fits: 'details must not be larger than 64 KiB'
 }
 
-/** What can make a record of a table too large. */
+/** The fields that can make a record too large. */
 const largeFields: Readonly<Record<string, string>> = {
   products_record_fits: 'description, metadata or attributes',
   categories_record_fits: 'description',
@@ -28,10 +28,10 @@ const largeFields: Readonly<Record<string, string>> = {
 }
 
 /**
- * What a PostgreSQL error means to the client, by SQLSTATE and by the constraint's name, which
- * holds the field's (see the migrations).
+ * What a PostgreSQL error means for the client, by SQLSTATE and by the name of the constraint, which contains the field (see
+ * the migrations).
  *
- * @returns undefined when it is not one that a client can do something about
+ * @returns undefined for an error that is none of the client's business
  * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
  */
 export function errorFromDatabase (error: DatabaseError): FastifyError | undefined {
@@ -44,7 +44,7 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   if (quota !== undefined) return new SHOP_QUOTA_EXCEEDED(error.detail, quota)
   if (code === '23514' && constraint in largeFields) return new SHOP_RECORD_TOO_LARGE(largeFields[constraint])
   if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
-  // It was there when the caller was let in.
+  // It existed when the caller got access.
   if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_GONE()
   return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
 }
@@ -59,9 +59,8 @@ const NAMES = new RegExp('^(?:shops|accounts|products|categories|tags|attributes
   '_(.+)_(taken|exists|fits)$')
 
 /**
- * 57P01-57P03: the server shuts down or starts; 57014: a statement took too long; 53: no disk space, memory or
- * connection free; 25006: a standby, which takes no writes; 40001, 40P01: another transaction was in the way; 08: the
- * connection broke.
+ * 57P01-57P03: the server shuts down or starts; 57014: a statement timed out; 53: out of disk space, memory or
+ * connections; 25006: a read-only standby; 40001, 40P01: a conflict with another transaction; 08: the connection broke.
  */
 const PASSING = /^(57P0[123]|57014|53...|25006|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
 
@@ -75,5 +74,5 @@ function isUnavailable (error: DatabaseError): boolean {
     BROKEN.test(error.message ?? '')
 }
 
-/** What node-postgres says without a code when a connection is lost, or was while somebody still had it; knex puts the statement before it. */
+/** Messages of node-postgres, without a code, for lost connections; knex puts the statement before them. */
 const BROKEN = /(^| - )(Connection (terminated|ended)|Client (was closed|has encountered a connection error) and is not queryable|timeout (expired|exceeded when trying to connect)|Query read timeout)/

@@ -14,13 +14,13 @@ import { guardedPostgresClient } from './transaction-guard.ts'
 export interface Database {
   readonly engine: 'postgres' | 'embedded'
   readonly knex: Knex
-  /** Says where the driver reports trouble with its connections; nowhere before. */
+  /** Sets where the driver logs problems with its connections. */
   logTo (log: DatabaseLog): void
   /** Closes the connections, and the embedded engine with its directory's lock. */
   close (): Promise<void>
 }
 
-/** Takes what is worth a line in the log; that of a request that failed is logged with the request. */
+/** For problems outside of requests; a failed request logs its own. */
 export interface DatabaseLog {
   warn (message: string): void
   error (message: string): void
@@ -29,15 +29,15 @@ export interface DatabaseLog {
 /** Connections per process to a PostgreSQL server. */
 const POOL_SIZE = 10
 
-/** How long a query may wait for a connection before it fails, in milliseconds. */
+/** Time limit for a query to get a connection, in milliseconds. */
 const ACQUIRE_TIMEOUT = 10_000
 
-/** How long a statement may run on a server, in milliseconds, and how long connecting may take. */
+/** Time limits for a statement on a server, and for connecting, in milliseconds. */
 const STATEMENT_TIMEOUT = 30_000
 const CONNECT_TIMEOUT = 5_000
 
 /**
- * Opens the database that the settings name: the server at `DATABASE_URL`, else the embedded one.
+ * Opens the database of the settings: the server at `DATABASE_URL`, or the embedded one.
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
@@ -60,7 +60,7 @@ export function openPostgres (url: string): Database {
     },
     pool: { min: 0, max: POOL_SIZE },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT,
-    // The message of an error, which is logged, has the statement in it: without its values.
+    // Error messages, which are logged, contain the statement, but not its values.
     compileSqlOnError: false
   })
   return { engine: 'postgres', knex: db, logTo, close: async () => await db.destroy() }
@@ -68,10 +68,10 @@ export function openPostgres (url: string): Database {
 
 /**
  * Opens the embedded database in `dataDir`, in this process, and takes its lock. PGlite has one
- * connection, so queries run one after another. PGlite creates files that everybody may write: only the mode of the
- * directory, 0700, keeps other users of the machine out.
+ * connection, so queries run one after another. It creates world-writable files: only the mode of the directory, 0700,
+ * keeps out other users of the machine.
  *
- * @param dataDir - where it keeps its files; `null` keeps them in memory
+ * @param dataDir - the directory of its files; `null` keeps them in memory
  * @param files - in memory, the packed files to start from; default: an empty database
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
@@ -88,7 +88,7 @@ export async function openEmbedded (dataDir: string | null, files?: Blob): Promi
       connection: () => Object.assign(createPgConfig(pglite), valueTypes) as Knex.PgConnectionConfig,
       pool: { min: 1, max: 1 },
       acquireConnectionTimeout: ACQUIRE_TIMEOUT,
-      // The message of an error, which is logged, has the statement in it: without its values.
+      // Error messages, which are logged, contain the statement, but not its values.
       compileSqlOnError: false
     })
     const close = async (): Promise<void> => {
@@ -105,7 +105,7 @@ export async function openEmbedded (dataDir: string | null, files?: Blob): Promi
 
 async function openDirectory (dataDir: string): Promise<PGlite> {
   if (!existsSync(dataDir)) {
-    // Made aside and moved into place, so that a start that was killed leaves no half of a database.
+    // Created aside and then moved, so that a killed start leaves no partial database.
     const draft = `${dataDir}.new`
     rmSync(draft, { recursive: true, force: true })
     privateDirectory(draft)
@@ -116,7 +116,7 @@ async function openDirectory (dataDir: string): Promise<PGlite> {
   return await PGlite.create({ dataDir })
 }
 
-/** knex wants its log when it is made, before there is an app that has one; without any, it writes to standard output. */
+/** knex needs its logger before the app has one; without any, it writes to standard output. */
 function relay (): { log: Knex.Logger, logTo: Database['logTo'] } {
   let target: DatabaseLog | undefined
   return {
@@ -133,7 +133,7 @@ function relay (): { log: Knex.Logger, logTo: Database['logTo'] } {
 const { builtins } = pg.types
 const dateFromText: (text: string) => Date = pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')
 
-/** How the drivers turn column values into JavaScript. Set on each connection, not on the whole process. */
+/** How the drivers convert column values. Set on each connection, not for the whole process. */
 const valueTypes = {
   types: {
     getTypeParser (oid: number, format: string) {
@@ -144,7 +144,7 @@ const valueTypes = {
   }
 }
 
-/** `bigint` as a number. Money is capped far below 2^53 by its column, so nothing here can be rounded. */
+/** `bigint` as a number. Columns limit money to safe integers, so nothing is rounded. */
 function integerFromText (text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`)
@@ -154,7 +154,7 @@ function integerFromText (text: string): number {
 /** How PostgreSQL writes an instant where the time zone of the session is UTC. */
 const INSTANT_IN_UTC = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/
 
-/** `timestamptz` as ISO 8601 in UTC with milliseconds, as it goes over the wire. A list has two of them in each row. */
+/** `timestamptz` as ISO 8601 in UTC with milliseconds, as responses have it. Fast, since each row of a list has two. */
 function instantFromText (text: string): string {
   const [, date, time, fraction = ''] = INSTANT_IN_UTC.exec(text) ?? []
   return date === undefined ? dateFromText(text).toISOString() : `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`

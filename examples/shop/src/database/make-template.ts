@@ -1,7 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { TEMPLATE } from './template.ts'
 
-// A step of the build. PGlite is loaded only when there is something to do, since every start builds.
+// A step of the build. It loads PGlite only if needed, since `npm start` builds too.
 if (!existsSync(TEMPLATE)) {
   const { PGlite } = await import('@electric-sql/pglite')
   const pglite = await PGlite.create('memory://')

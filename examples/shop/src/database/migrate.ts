@@ -4,7 +4,7 @@ import { SHOP_MIGRATIONS_PENDING } from '../errors.ts'
 import { migrations } from '../migrations/index.ts'
 import type { Database } from './index.ts'
 
-/** Any number that no other application on the same database uses for its advisory locks. */
+/** An arbitrary number for the advisory lock, unlike those of other applications on the database. */
 const LOCK = 7_300_001
 
 /** Between two attempts to get the lock, in milliseconds. */
@@ -21,7 +21,7 @@ const settings: Knex.MigratorConfig = {
   }
 }
 
-/** A change of a large table may take longer than a request's statement may. */
+/** Migrating a large table may take longer than the time limit of statements. */
 function unhurried (change: (knex: Knex) => Promise<void>) {
   return async (trx: Knex): Promise<void> => {
     await trx.raw('set local statement_timeout = 0')
@@ -30,14 +30,13 @@ function unhurried (change: (knex: Knex) => Promise<void>) {
 }
 
 /**
- * Brings the tables up to date. Any number of processes may call it at once on one server: they
- * take turns by an advisory lock. The lock is polled for, since a session that waits inside
- * PostgreSQL for it holds a snapshot that blocks `CREATE INDEX CONCURRENTLY` forever.
+ * Brings the tables up to date. Several processes may call it at the same time: they take turns with an advisory lock. They
+ * poll it, since a session that waits for it in PostgreSQL holds a snapshot that blocks `CREATE INDEX CONCURRENTLY`.
  *
  * @returns the names of the migrations that this call ran
  */
 export async function migrate ({ engine, knex }: Database): Promise<readonly string[]> {
-  if (engine === 'embedded') return await runMigrations(knex) // the directory's lock is enough
+  if (engine === 'embedded') return await runMigrations(knex) // the lock of the directory is enough
   const connection = await knex.client.acquireConnection()
   try {
     while (!await tryLock(knex, connection)) await sleep(POLL)
@@ -51,7 +50,7 @@ export async function migrate ({ engine, knex }: Database): Promise<readonly str
   }
 }
 
-/** @throws {@link SHOP_MIGRATIONS_PENDING} when the tables are not up to date */
+/** @throws {@link SHOP_MIGRATIONS_PENDING} if the tables are not up to date */
 export async function refusePending ({ knex }: Database): Promise<void> {
   const names = await pendingMigrations(knex)
   if (names.length > 0) throw new SHOP_MIGRATIONS_PENDING(names.join(', '))
@@ -64,15 +63,15 @@ async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
 
 async function runMigrations (knex: Knex): Promise<readonly string[]> {
   if ((await pendingMigrations(knex)).length === 0) return []
-  // knex's own lock is a row that a killed process leaves behind; ours ends with the connection.
+  // A killed process leaves knex's own lock, a row, behind; ours ends with the connection.
   await knex.migrate.forceFreeMigrationsLock(settings)
   const [, names] = await knex.migrate.latest(settings)
   return names
 }
 
 /**
- * The names of the migrations that the database lacks. Two short queries, where knex would make a dozen:
- * this is the usual start, and every look at whether the server is ready.
+ * The names of the pending migrations. Two short queries instead of knex's dozen, since every start and every readiness
+ * check needs them.
  */
 export async function pendingMigrations (knex: Knex): Promise<readonly string[]> {
   const { rows: [{ table }] } = await knex.raw("select to_regclass('knex_migrations') as table")

@@ -8,8 +8,8 @@ const { version } = JSON.parse(readFileSync(
 export const TEMPLATE = fileURLToPath(new URL(`../../dist/empty-database-${version}.tar.gz`, import.meta.url))
 
 /**
- * Options for PGlite that start a new database from the packed files: unpacking them takes a fifth
- * of the time that making them takes. Without them, PGlite makes its own.
+ * Options for PGlite to create a database from the packed files, which takes a fifth of the time. Without the files, PGlite
+ * creates its own.
  */
 export async function templateOptions (): Promise<{ loadDataDir?: Blob }> {
   return existsSync(TEMPLATE) ? { loadDataDir: await openAsBlob(TEMPLATE) } : {}

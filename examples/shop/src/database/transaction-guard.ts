@@ -4,15 +4,14 @@ import PostgresClient from 'knex/lib/dialects/postgres/index.js'
 import { SHOP_QUERY_OUTSIDE_TRANSACTION } from '../errors.ts'
 
 /**
- * A knex client for the embedded engine that refuses a query on the pool while the code that issues it is
- * inside `knex.transaction(…)`.
+ * A knex client for the embedded engine that rejects a query on the pool from inside `knex.transaction(…)`.
  *
- * Such a query waits for a connection that its own transaction holds: on the embedded engine, which
- * has one connection, always; on a server, as soon as the pool is full. Instead of hanging until
- * the pool gives up, it throws {@link SHOP_QUERY_OUTSIDE_TRANSACTION} at once.
+ * Such a query waits for a connection that its own transaction holds: always on the embedded engine, which has one
+ * connection, and on a server as soon as the pool is full. Instead of hanging until the time limit of the pool, it throws
+ * {@link SHOP_QUERY_OUTSIDE_TRANSACTION}.
  *
- * On a server it would cost each call some percent, since following the context makes every promise dearer:
- * there the time limit of the pool stands for it, and here it finds the fault before that.
+ * On a server the guard would slow each call by some percent, since async context makes every promise more expensive.
+ * There the time limit of the pool has to do; the embedded engine finds the bug earlier.
  */
 export function guardedPostgresClient (): typeof Knex.Client {
   const surrounding = new AsyncLocalStorage<{ open: boolean }>()
@@ -26,7 +25,7 @@ export function guardedPostgresClient (): typeof Knex.Client {
       return transaction
     }
 
-    // A transaction's own client takes its connection from the transaction and never comes here.
+    // A transaction's own client gets its connection from the transaction, and never gets here.
     override async acquireConnection (): Promise<unknown> {
       if (surrounding.getStore()?.open === true) throw new SHOP_QUERY_OUTSIDE_TRANSACTION()
       return await super.acquireConnection()

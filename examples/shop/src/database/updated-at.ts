@@ -1,15 +1,15 @@
 import type { Knex } from 'knex'
 
-/** @returns what the column `updated_at` is to be: as it was where nothing is changed */
+/** @returns the new value of `updated_at`: the old one if nothing changes */
 export function updatedAt (knex: Knex, changes: object): Knex.Raw | Knex.Ref<string, Record<string, string>> {
   return Object.keys(changes).length === 0 ? knex.ref('updated_at') : newer(knex)
 }
 
 /**
- * Not the time of the transaction: it may have waited for the row while another one changed it, and be older than that change.
+ * Not the time of the transaction, which may have waited while another one changed the row, and be older than that change.
  *
- * @param column - with its table where the statement knows two of that name
- * @returns what the column is to be of a row that changes
+ * @param column - with its table if the name is ambiguous in the statement
+ * @returns the new value of the column for a row that changes
  */
 export function newer (knex: Knex, column = 'updated_at'): Knex.Raw {
   return knex.raw('greatest(??, clock_timestamp())', [column])

@@ -29,7 +29,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
   ]
 }
 
-/** When all of it happened. */
+/** The time of the demo's events. */
 const CREATED = Date.UTC(2026, 0, 12) / 1000
 const SYNCED = '2026-02-02T08:00:00.000Z'
 
@@ -53,7 +53,7 @@ interface DemoCustomer {
   readonly created?: number
 }
 
-/** @returns the accounts of a shop, in every state that there is */
+/** @returns the accounts of a shop, in every state */
 export function accountsOf (slug: string): readonly DemoAccountRow[] {
   return people(slug).map(({ id, name, email, state, customerId }) => ({
     id,
@@ -64,7 +64,7 @@ export function accountsOf (slug: string): readonly DemoAccountRow[] {
   }))
 }
 
-/** @returns what the payment provider has under the key of a shop at the start */
+/** @returns the customers that the payment provider has for a shop at startup */
 export function customersOf (slug: string): ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }> {
   return people(slug).filter(({ state }) => !['missing', 'unknown', 'twin'].includes(state)).map(({ state, ...person }) => {
     const customer = customerOf(person)

@@ -1,10 +1,10 @@
 import type { Demo } from './demo-file.ts'
 
 /**
- * What a person reads who has started the demo.
+ * What the demo prints at startup.
  *
- * @param file - where the same stands for programs
- * @param ignored - settings of the environment that the demo does not take
+ * @param file - has the same for programs
+ * @param ignored - settings in the environment that the demo ignores
  */
 export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, shops, idp, pay, users }: Demo, file: string, ignored: readonly string[]): string {
   const [shop] = shops
@@ -28,7 +28,7 @@ ${users.map(({ username, password, roles }) => `    ${username.padEnd(6)} passwo
     npx mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback
 
   All of this as JSON: ${file}
-${ignored.length === 0 ? '' : `  Ignored settings, for which the demo has its own values: ${ignored.join(', ')}\n`}  Stop with Ctrl-C; the data stays.
+${ignored.length === 0 ? '' : `  Ignored settings, since the demo has its own: ${ignored.join(', ')}\n`}  Stop with Ctrl-C; the data stays.
 
 `
 }

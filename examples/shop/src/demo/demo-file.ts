@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { dataDirFrom } from '../settings/data-dir.ts'
 import { writePrivate } from '../settings/data-dir.ts'
 
-/** Where everything is, for programs: what `demo.json` holds. */
+/** The contents of `demo.json`: where everything is, for programs. */
 export interface Demo {
   readonly base_url: string
   readonly mcp_url: string

@@ -3,8 +3,8 @@ import type { Demo } from './demo-file.ts'
 import type { SeededShop } from './seed.ts'
 
 /**
- * Gives each shop of the demo an API key: the one of the last start while it works, else a new one,
- * made as any program would make it, by the management routes with a machine's token.
+ * Gives each shop of the demo an API key: the one of the last start if it works, else a new one, created with a machine's
+ * token through the management routes, as any program would.
  */
 export async function keysForShops (app: FastifyInstance, shops: readonly SeededShop[], { idp, last }: {
   readonly idp: Demo['idp']

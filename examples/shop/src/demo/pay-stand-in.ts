@@ -3,7 +3,7 @@ import { type PayStandIn, startPayStandIn } from 'pay-reconcile/testing'
 import { customerOf, customersOf } from './accounts.ts'
 
 /**
- * Starts the payment provider of the demo, which has the demo's customers under the key of each shop.
+ * Starts the demo's payment provider, with the demo's customers for the key of each shop.
  *
  * @param port - on loopback
  * @param payKeys - by the slug of their shop
@@ -13,7 +13,7 @@ export async function startDemoPay (port: number, payKeys: Readonly<Record<strin
   return await startPayStandIn({ port, accounts: Object.fromEntries(accounts), log: () => {} })
 }
 
-/** Gives the stand-in, which remembers nothing, the customers back that checkouts created before it was stopped. */
+/** Restores the customers that checkouts created before the last stop, since the stand-in stores nothing. */
 export async function restoreCustomers (knex: Knex, standIn: PayStandIn, payKeys: Readonly<Record<string, string>>): Promise<void> {
   const created = await knex('pay_reconcile_audit as c').where({ action: 'create' })
     .joinRaw('join accounts as a on a.id::text = c.account_id').join('shops as s', 's.id', 'a.shop_id').whereIn('s.slug', Object.keys(payKeys))

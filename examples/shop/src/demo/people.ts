@@ -17,10 +17,10 @@ export const demoPeople: readonly DemoPerson[] = [
   { username: 'noor', name: 'Noor North', roles: [], shops: { 'north-trail': 'owner', 'paper-lantern': 'staff' } }
 ]
 
-/** The subjects that are to be admins. */
+/** The subjects of the admins. */
 export const demoAdmins = demoPeople.filter(({ roles }) => roles.includes('admin')).map(subjectOf)
 
-/** Makes the demo's people known, with their shops. */
+/** Creates the demo's people and their memberships. */
 export async function seedPeople (knex: Knex): Promise<void> {
   for (const person of demoPeople) {
     const user = await provisionUser(knex, subjectOf(person), person.username)

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { SHOP_NO_PORT } from '../errors.ts'
 
-/** How many ports are tried from the wanted one on. */
+/** How many ports to try, starting with the requested one. */
 const TRIES = 20
 
 /**
- * @param wanted - the first port to try; 0 leaves the choice to the system
+ * @param wanted - the first port to try; 0 lets the system choose
  * @returns the first port from there on that is free on every loopback address
  * @throws {@link SHOP_NO_PORT}
  */
@@ -18,13 +18,13 @@ export async function freePort (wanted: number): Promise<number> {
   throw new SHOP_NO_PORT(wanted, wanted + TRIES - 1)
 }
 
-/** @returns the port, or undefined when it is taken */
+/** @returns the port, or undefined if it is in use */
 async function bind (port: number, host: string): Promise<number | undefined> {
   const server = createServer().listen(port, host)
   try {
     await once(server, 'listening')
   } catch (error) {
-    // A machine without IPv6 has nobody on its port either.
+    // Without IPv6 the port is not in use there.
     return ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '') ? port : undefined
   }
   const bound = (server.address() as AddressInfo).port

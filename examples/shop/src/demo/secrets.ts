@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writePrivate } from '../settings/data-dir.ts'
 
-/** What the demo makes up for itself at its first start, so that nothing secret stands in its code. */
+/** Secrets that the demo generates at its first start, so that its code contains none. */
 export interface DemoSecrets {
   /** Behind the fingerprints of API keys. */
   readonly pepper: string
@@ -17,7 +17,7 @@ export interface DemoSecrets {
   readonly passwords: Readonly<Record<string, string>>
 }
 
-/** @returns the secrets in `dataDir`, made at the first start and readable by their owner only */
+/** @returns the secrets in `dataDir`, created at the first start and readable by their owner only */
 export function demoSecrets (dataDir: string, usernames: readonly string[], shops: readonly string[]): DemoSecrets {
   const file = join(dataDir, 'demo-secrets.json')
   const secrets: DemoSecrets = {

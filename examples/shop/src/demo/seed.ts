@@ -7,7 +7,7 @@ import { idOf } from './id.ts'
 import { pricesOf } from './prices.ts'
 import { type DemoModel, type DemoShop, demoShops } from './seed-data.ts'
 
-/** A shop as it is told to whoever starts the demo. */
+/** A shop of the demo. */
 export interface SeededShop {
   readonly id: string
   readonly slug: string
@@ -15,8 +15,8 @@ export interface SeededShop {
 }
 
 /**
- * Puts the demo's shops with their settings, catalogs, prices, accounts and orders into the database, unless they are
- * there. Ids are the same in every database, so that links and examples keep working.
+ * Adds the demo's shops with their settings, catalogs, prices, accounts and orders to the database, unless they exist. Ids
+ * are the same in every database, so that links and examples keep working.
  *
  * @param pay - how the payment keys of the shops, by their slugs, are encrypted
  * @returns the demo's shops that are in the database, in order of their slugs
@@ -43,7 +43,7 @@ interface DemoPay {
   readonly keys: KeyRing
 }
 
-/** One shop has its key, one a key that the provider does not know, one none. */
+/** One shop has its key, one a key that the provider rejects, one none. */
 async function seedPayKey (trx: Knex.Transaction, { slug }: DemoShop, { payKeys, keys }: DemoPay): Promise<void> {
   const id = idOf(slug)
   const secretKey = { 'copper-kettle': payKeys[slug], 'north-trail': 'sk_test_revokedLongAgo' }[slug]

@@ -17,15 +17,15 @@ import { type SeededShop, seedDemo } from './seed.ts'
 const CLIENT_ID = 'shop-mcp'
 const MACHINE_ID = 'shop-machine'
 
-/** The settings that the demo takes. One that was meant for a real server stays out, and the demo says so. */
+/** The settings that the demo uses. It ignores others, which are meant for a real server, and says so. */
 const TAKEN = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR']
 
-/** The demo profile: the same server, with an identity provider, defaults and data that let it be tried at once. */
+/** The demo: the same server with an identity provider, defaults and data to try it. */
 try {
   const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '' } = process.env
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
   const port = await freePort(Number(PORT))
-  // With any port for the server, any will do for what stands beside it.
+  // If the server may use any port, so may the others.
   const portBeside = async (distance: number): Promise<number> => await freePort(PORT === '0' ? 0 : port + distance)
   const baseUrl = `http://localhost:${port}`
   const secrets = demoSecrets(demoDataDir, demoPeople.map(({ username }) => username), demoShops.map(({ slug }) => slug))
@@ -59,11 +59,11 @@ try {
     PAY_API_URL: standIn.url,
     ADMIN_SUBJECTS: demoAdmins.join(','),
     METRICS_TOKEN: secrets.metricsToken,
-    // Tools for developers are pages on ports of their own.
+    // Developer tools are web pages on other ports.
     CORS_ORIGINS: 'http://localhost:*,http://127.0.0.1:*',
-    // Those of the demo are made anew with a new data directory, and its database may be another one.
+    // A new data directory has new secrets, and DATABASE_URL may name another database.
     ALLOW_INSECURE: 'lost-secrets',
-    // It is there to be tried, also by programs that do not wait.
+    // The demo is for trying, also with programs that do not wait.
     RATE_LIMIT_MAX: 1_000_000,
     RATE_LIMIT_ANONYMOUS_MAX: 1_000_000,
     RATE_LIMIT_REFUSED_MAX: 1_000_000,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What a request presents, before anything is known of whether it is good. */
+/** The kind of credential that a request presents, valid or not. */
 export type CredentialKind = 'api-key' | 'token' | 'none'
 
-/** @param marker - what API keys start with */
+/** @param marker - the prefix of API keys */
 export function credentialKind (headers: IncomingHttpHeaders, marker: string): CredentialKind {
   const { authorization } = headers
   if (headers['x-api-key'] !== undefined) return 'api-key'

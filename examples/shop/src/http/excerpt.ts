@@ -1,11 +1,11 @@
-/** How much of what a caller sent is quoted, in characters. */
+/** How much of a caller's input is quoted, in characters. */
 const QUOTED = 200
 
-/** Stands where something was cut off. The log reads it too: the rest of a secret before it is still one. */
+/** Marks where a string was cut off. The log looks for it: what is left of a secret before it is still secret. */
 export const CUT = '…'
 
-/** @returns the beginning of a string that is longer than `most` characters, with {@link CUT} at its end */
+/** @returns the string, cut to `most` characters that end in {@link CUT} if it is longer */
 export function excerpt (text: string, most = QUOTED): string {
-  // A pair of surrogates stays one, or goes.
+  // Never half of a surrogate pair.
   return text.length <= most ? text : text.slice(0, most - 1).replace(/\p{Surrogate}$/u, '') + CUT
 }

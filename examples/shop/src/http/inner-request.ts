@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from 'mcp-from-routes'
 
-/** Whether the request is the inner one of a tool call: part of a request that has been let in and counted already. */
+/** Whether this is the inner request of a tool call: the outer one was authenticated and counted already. */
 export function isInner ({ raw }: Pick<FastifyRequest, 'raw'>): boolean {
   return PARENT_REQUEST in raw
 }

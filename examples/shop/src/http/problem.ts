@@ -7,19 +7,19 @@ import { errorFromDatabase } from '../database/errors.ts'
 import { type FieldError, invalid, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const Problem = Type.Object({
   statusCode: Type.Integer(),
   code: Type.String({ description: 'Stable, for programs' }),
   error: Type.String({ description: 'The status in words' }),
   message: Type.String({ description: 'For people; its wording may change' }),
-  field: Type.Optional(Type.String({ description: 'The input that it is about, as a path: name, attributes/0/value' }))
+  field: Type.Optional(Type.String({ description: 'The input that the error is about, as a path: name, attributes/0/value' }))
 }, { description: 'An error' })
 
 /** The body when the payment provider failed. */
 const ProviderProblem = Type.Object({
   ...Problem.properties,
-  provider_request_id: Type.Optional(Type.String({ description: 'What the payment provider knows the request by' }))
+  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
 }, { description: 'The payment provider failed; the code says how' })
 
 /** Response schemas for what calls the payment provider. */
@@ -30,25 +30,25 @@ function problems<const Status extends number> (...statuses: readonly Status[]):
   return Object.fromEntries(statuses.map((status) => [status, Problem])) as Record<Status, typeof Problem>
 }
 
-/** Response schemas for what every route for tokens or keys may refuse with: the caller, the input, too many calls, a fault of the server. */
+/** Response schemas for the errors of every route that needs a credential: caller, input, rate limit, server. */
 export const refusals = problems(401, 403, 422, 429, 500, 503)
 
-/** The same for a route about something that may not be there. */
+/** The same for a route about a record that may not exist. */
 export const readProblems = { ...refusals, ...problems(404) }
 
-/** The same for a route whose method may bring a body: one that is no JSON, too large, or of another type. */
+/** The same for a route that takes a body: it may be no JSON, too large, or of another type. */
 export const writeProblems = { ...readProblems, ...problems(400, 413, 415) }
 
-/** The same for a route whose change may not fit what is there. */
+/** The same for a route whose change may conflict with other records. */
 export const conflictProblems = { ...writeProblems, ...problems(409) }
 
-/** The longest message, in characters: some errors quote what was sent as it is. */
+/** The maximum length of a message, in characters: some errors quote the input. */
 const LONGEST_MESSAGE = 500
 
-/** Seconds after which a client may try again when the database was away. */
+/** Seconds after which a client may retry when the database was down. */
 const RETRY_AFTER = 5
 
-/** Makes every error of the app a {@link Problem}; keeps the details of its own faults in the log. */
+/** Responds to every error with a {@link Problem}; details of server errors stay in the log. */
 export function answerProblems (app: FastifyInstance): void {
   app.setSchemaErrorFormatter((errors) => errorFromValidation(errors[0]!))
 
@@ -59,15 +59,15 @@ export function answerProblems (app: FastifyInstance): void {
   })
 }
 
-/** Answers an error as a {@link Problem}: also one of the framework, before there is a route (a malformed URL). */
+/** Sends an error as a {@link Problem}, also one of the framework before a route is found, such as a malformed URL. */
 export function sendProblem (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, headers, body } = problemFromError(error, request.id)
   request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, excerpt(error.message, LONGEST_MESSAGE))
-  // Whoever knows better when to come back has said so already.
+  // An existing Retry-After is more precise.
   return reply.code(statusCode).header('cache-control', 'no-store').headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
 }
 
-/** Answers what is no request that Node can read, on the connection itself, and closes it. */
+/** Responds to what Node cannot parse as a request, on the connection itself, and closes it. */
 export function answerClientError (this: FastifyInstance, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const problem = clientErrors[error.code] ?? new SHOP_MALFORMED_REQUEST()
@@ -87,15 +87,15 @@ const clientErrors: Readonly<Record<string, FastifyError>> = {
 }
 
 /**
- * What to answer to an error. Only errors that were made for the client, with a status below 500 or
- * of 503, and those about the payment provider, keep their message.
+ * The response to an error. Only errors for the client (a status below 500, or 503) and errors of the payment provider keep
+ * their message.
  *
- * @param requestId - named in the answer to a fault of the server, where its details are logged
+ * @param requestId - named in the response to a server error: the log has its details under it
  */
 export function problemFromError (failure: FastifyError, requestId: string): ProblemReply {
-  // The database's own words are behind it.
+  // Its cause is the database's own error.
   const thrown = failure instanceof PAY_RECONCILE_STORE_FAILED ? failure.cause as FastifyError : failure
-  // What has a status is not of the database, whose errors share codes with those of the client's connection.
+  // Errors of the database have no status; the client's connection has errors with the same codes.
   const error = thrown.statusCode === undefined ? errorFromDatabase(thrown) ?? thrown : thrown
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
@@ -123,7 +123,7 @@ interface ProblemReply {
   readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'>>
 }
 
-/** @returns a 422 that names the field and, where the schema says it, what would have been accepted */
+/** @returns a 422 that names the field and, if the schema has them, the accepted values */
 export function errorFromValidation ({ instancePath, keyword, message, params }: FastifySchemaValidationError): FieldError {
   const path = instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (keyword === 'required') return about([...path, String(params.missingProperty)], 'is required')

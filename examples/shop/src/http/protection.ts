@@ -9,43 +9,43 @@ import { isInner } from './inner-request.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False: what pages of other origins may do with the route is not for the list of origins to say. */
+    /** False: CORS_ORIGINS does not apply to the route. */
     cors?: false
   }
 }
 
-/** Seconds after which a client may try again when the server had too much to do. */
+/** Seconds after which a client may retry when the server was overloaded. */
 const RETRY_AFTER = '5'
 
-/** After it began to listen a server is busy with itself for a while, in milliseconds. */
+/** How long the server is busy with itself after it starts to listen, in milliseconds. */
 const SETTLE = 5000
 
 /** Response headers that pages of other origins may read. */
 const EXPOSED = ['content-range', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 /**
- * What a browser may do with the answers: nothing with JSON. The pages say for themselves what they need.
+ * What a browser may do with responses: nothing with JSON. HTML pages set their own policy.
  *
- * helmet itself and not its plugin, which works the headers out anew for each request: a tool call is two of them.
+ * Uses helmet itself and not its plugin, which computes the headers for each request: a tool call is two requests.
  */
 export function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'PUBLIC_BASE_URL'>): void {
   const isHttps = baseUrl.startsWith('https:')
   const setHeaders = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    // A browser would remember it for localhost, and for whatever runs there next.
+    // Without https a browser would remember it for localhost, and for other servers there.
     strictTransportSecurity: isHttps && { maxAge: 31_536_000 },
     xFrameOptions: { action: 'deny' }
   })
   app.addHook('onRequest', (request, reply, done) => {
-    // No browser sees the answer to an inner request.
+    // No browser sees the response to an inner request.
     if (isInner(request)) done()
     else setHeaders(request.raw, reply.raw, () => { done() })
   })
 }
 
 /**
- * Keeps answers out of caches, except those of routes that set `Cache-Control` themselves. A cache that ignores it learns
- * from `Vary` what an answer depends on.
+ * Keeps responses out of caches, unless a route sets `Cache-Control` itself. `Vary` tells caches that ignore it what a
+ * response depends on.
  */
 export function forbidCaching (app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply) => {
@@ -55,14 +55,14 @@ export function forbidCaching (app: FastifyInstance): void {
   })
 }
 
-/** The headers that credentials come in. */
+/** The headers that carry credentials. */
 const CREDENTIALS = 'Authorization, X-API-Key'
 
 /**
- * Closes the connection with an answer that comes before a body that is too large, or of unknown length, was read: on one
- * that is kept, Node.js takes all that is still to come of it.
+ * Closes the connection if the response comes before a body that is too large, or of unknown length, was read. On a
+ * connection that stays open, Node.js would read the rest of it.
  *
- * @param limit - the largest body, in bytes
+ * @param limit - the maximum size of a body, in bytes
  */
 export function endLargeBodies (app: FastifyInstance, limit: number): void {
   app.addHook('onSend', async ({ raw: { complete, headers } }, reply) => {
@@ -70,7 +70,7 @@ export function endLargeBodies (app: FastifyInstance, limit: number): void {
   })
 }
 
-/** Lets pages of the listed origins call the server. The discovery documents, which are for all origins, see to themselves. */
+/** Lets pages of the listed origins call the server. The discovery documents allow all origins by themselves. */
 export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origins }: Pick<Config, 'CORS_ORIGINS'>): Promise<void> {
   if (origins.length === 0) return
   await app.register(cors, {
@@ -81,17 +81,17 @@ export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origin
   })
 }
 
-/** One origin, or all ports of a host. */
+/** One origin, or a host with any port. */
 function originFromSetting (text: string): string | RegExp {
   return text.endsWith(ANY_PORT) ? new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\]]/g, '\\$&')}(:\\d+)?$`) : text
 }
 
 /**
- * Answers 503 to new calls while the event loop is so late that they would wait anyway, so that those that were
- * taken can end. Health checks, and the inner requests of tool calls that were taken, are not concerned.
+ * Responds with 503 to new calls while the event loop is so late that they would have to wait, so that accepted calls can
+ * finish. Health checks, and inner requests of accepted tool calls, are exempt.
  *
- * @param maxDelay - in milliseconds; 0 never
- * @param settle - how long after it began to listen the server takes everything, in milliseconds
+ * @param maxDelay - in milliseconds; 0 disables this
+ * @param settle - how long after it starts to listen the server accepts everything, in milliseconds
  */
 export async function shedLoad (app: FastifyInstance, maxDelay: number, settle = SETTLE): Promise<void> {
   if (maxDelay === 0) return

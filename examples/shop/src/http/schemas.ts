@@ -1,26 +1,26 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
-/** Values that the schemas of the resources share. */
+/** Schemas that the resources share. */
 
-/** How PostgreSQL writes one, and JSON Schema's format `uuid`. */
+/** A UUID as PostgreSQL writes it; also JSON Schema's format `uuid`. */
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description })
 
 /**
- * A field that may be left out of a new record, and what it is then. Changes take `schema` itself, as what they leave out
- * stays as it is.
+ * An optional field of a new record, and its default. Changes use `schema` itself, since fields that they leave out keep
+ * their values.
  */
 export const Defaulted = <T extends TSchema>(schema: T, otherwise: string) =>
   Type.Optional<T>({ ...schema, description: `${schema.description}. ${otherwise} when left out` })
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Unsafe<T['static'] | null>({ ...schema, type: [schema['type'], 'null'] })
 
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'What people read' })
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'Display name' })
 
 export const Description = Nullable(Type.String({ maxLength: 20_000, description: 'Plain text or Markdown' }))
 
-/** ASCII, so that it can stand in a URL as it is. */
+/** ASCII, so that URLs need no encoding. */
 export const Slug = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -33,23 +33,23 @@ export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4
 /** Money, in minor units of its currency. */
 export const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
 
-/** An instant that JavaScript and PostgreSQL both know: RFC 3339 without leap seconds. */
+/** An instant that JavaScript and PostgreSQL both accept: RFC 3339 without leap seconds. */
 export const Instant = (description: string) => Type.String({
   format: 'date-time', pattern: '^(19|20|21)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$', description: `${description}: RFC 3339, from 1900 to 2199`
 })
 
-/** Bytes of JSON. A page of records has to fit into memory. */
+/** In bytes of JSON: a page of records has to fit into memory. */
 export const MAX_METADATA = 16 * 1024
 
 export const Metadata = Type.Unsafe<Record<string, unknown>>({
-  type: 'object', additionalProperties: true, description: `Any JSON object of your own, of at most ${MAX_METADATA / 1024} KiB`
+  type: 'object', additionalProperties: true, description: `Any JSON object, at most ${MAX_METADATA / 1024} KiB`
 })
 
 export const ShopParams = Type.Object({ shop_id: Uuid('The shop') })
 
-/** Fields of every record that the server writes. */
+/** The fields of every record that the server sets. */
 export const serverFields = {
-  id: Uuid('Made by the server'),
+  id: Uuid('Set by the server'),
   shop_id: Uuid('The shop that it belongs to'),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' })
@@ -60,5 +60,5 @@ export const ShopRecord = <T extends TProperties>(fields: T) => Type.Object({
   id: serverFields.id, shop_id: serverFields.shop_id, ...fields, created_at: serverFields.created_at, updated_at: serverFields.updated_at
 })
 
-/** The answer to a deletion. */
+/** The response to a deletion. */
 export const Deleted = Type.Null({ description: 'Deleted' })

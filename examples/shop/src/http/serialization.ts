@@ -1,7 +1,7 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { FastifyInstance } from 'fastify'
 
-/** Output is written as Fastify does by default, but the schema of an answer is compiled when the first is sent: most of those declared never are. */
+/** Serializes as Fastify does by default, but compiles the schema of a response at its first use: most are never used. */
 export function serializeOutput (app: FastifyInstance): void {
   const serializerOf = SerializerSelector()({}, {})
   app.setSerializerCompiler((route) => {

@@ -2,29 +2,29 @@ import type { FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
-/** How many objects and arrays may stand in one another. */
+/** How deep objects and arrays may be nested. */
 const MAX_DEPTH = 32
 
-const TOO_LARGE = 'is a whole number too large to be kept as it is'
+const TOO_LARGE = 'is an integer too large to be stored exactly'
 
-/** Where anything may stand. */
+/** Fields that take any JSON. */
 const FREE = /^(?:metadata|details)\//
 
 /**
- * A `preValidation` hook that refuses what JSON can say and the service cannot keep: NUL characters,
- * lone surrogates, numbers too large for a double, and whole ones too large for it to tell apart, as ids
- * of other systems may be. Without it they would be errors of the database, or come back as something else.
- * The tools' endpoint is left out: the arguments of a call pass here as the input of its route.
+ * A `preValidation` hook that rejects what JSON can express and the database cannot store: NUL characters, lone
+ * surrogates, numbers too large for a double, and integers too large for it to be exact, such as ids of other systems.
+ * Without it they would fail in the database, or come back changed. The tools' endpoint is exempt: the arguments of a
+ * call pass here as the input of its route.
  *
  * @throws {@link SHOP_INVALID} that names the field
  */
 export async function refuseUnstorable (request: FastifyRequest): Promise<void> {
   const { hide = false, querystring, body } = request.routeOptions.schema ?? {}
-  // What a route does not read is not kept.
+  // Only input that the route declares is stored.
   const fault = hide ? undefined : faultOf(querystring && request.query) ?? faultOf(body && request.body)
   if (fault === undefined) return
-  // Other fields have a type of their own, and no text would do.
-  const advice = fault.what === TOO_LARGE && FREE.test(fault.path) ? ': send it as a text' : ''
+  // Other fields would not accept a string.
+  const advice = fault.what === TOO_LARGE && FREE.test(fault.path) ? ': send it as a string' : ''
   const path = excerpt(fault.path)
   throw invalid(path, `${path} ${fault.what}${advice}`)
 }
@@ -36,7 +36,7 @@ interface Place {
   readonly depth: number
 }
 
-/** Looks at every value once, without recursion: how deep and how wide they are is the client's choice. */
+/** Checks every value once, without recursion, since clients choose the depth. */
 function faultOf (root: unknown): { path: string, what: string } | undefined {
   if (typeof root !== 'object' || root === null) return undefined
   const pending: Place[] = [{ value: root, key: '', above: null, depth: 0 }]
@@ -54,7 +54,7 @@ function faultOf (root: unknown): { path: string, what: string } | undefined {
 }
 
 function whyNot (value: unknown): string | undefined {
-  if (typeof value === 'string') return /[\0\p{Surrogate}]/u.test(value) ? 'has a character that cannot be stored' : undefined
+  if (typeof value === 'string') return /[\0\p{Surrogate}]/u.test(value) ? 'contains a character that cannot be stored' : undefined
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return undefined
   if (!Number.isFinite(value)) return 'is a number that cannot be stored'
   return Number.isInteger(value) ? TOO_LARGE : undefined

@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { UUID } from './schemas.ts'
 
 /**
- * How the app reads input: what arrives as text (path, query, headers) is turned into the schema's
- * types; what arrives as JSON (a body, the filter of a list) is taken as it is. What a schema does
- * not know is refused, never dropped in silence.
+ * How the app validates input. Strings (path, query, headers) are converted to the schema's types; JSON (a body, the
+ * filter of a list) is not converted. Unknown fields are rejected, never dropped silently.
  */
 export function validateInput (app: FastifyInstance): void {
   const shared = { useDefaults: true, removeAdditional: false, addUsedSchema: false } as const
@@ -20,9 +19,9 @@ export function validateInput (app: FastifyInstance): void {
     return onFirstUse(() => filter?.properties === undefined ? fromText.compile(schema) : queryValidator(fromText, asItIs, schema, filter))
   })
 
-  // Many clients send a JSON content type with every request, a DELETE without a body too.
+  // Many clients send a JSON content type with every request, even a DELETE without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  // Without the one for text, which Fastify has by itself: no route takes any.
+  // Also without Fastify's own parser for text, which no route accepts.
   app.removeContentTypeParser(['application/json', 'text/plain'])
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined)
@@ -31,11 +30,11 @@ export function validateInput (app: FastifyInstance): void {
 }
 
 function withFormats (ajv: Ajv): Ajv {
-  // That of ajv-formats takes URNs too, which PostgreSQL does not know.
+  // The format of ajv-formats also accepts URNs, which PostgreSQL does not.
   return formats.default(ajv).addFormat('uuid', UUID)
 }
 
-/** Compiling the schemas of all routes would take a good part of the server's start, for the few that a minute needs. */
+/** Compiling the schemas of all routes would take a good part of startup, and few are needed soon. */
 function onFirstUse (compile: () => ValidateFunction): ValidateFunction {
   let compiled: ValidateFunction | undefined
   const validate = (data: unknown): boolean => {
@@ -53,7 +52,7 @@ interface ObjectSchema {
   readonly properties?: Readonly<Record<string, ObjectSchema>>
 }
 
-/** The query as text, its filter as JSON, in which a single value may stand for a list of one. */
+/** Validates the query as strings and its filter as JSON, where a single value may replace a list of one. */
 function queryValidator (fromText: Ajv, asItIs: Ajv, schema: ObjectSchema, filter: ObjectSchema): ValidateFunction {
   const validateText = fromText.compile({ ...schema, properties: { ...schema.properties, filter: {} } })
   const validateFilter = asItIs.compile({ type: 'object', properties: { filter } })

@@ -1,25 +1,25 @@
 import { invalid } from '../errors.ts'
 import { MAX_METADATA } from './schemas.ts'
 
-/** In ISO 4217, and not, or not everywhere yet, in what `Intl` lists: units of account, and the newest ones. */
+/** Codes of ISO 4217 that `Intl` does not list, or not everywhere yet: units of account, and the newest currencies. */
 const UNLISTED = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'VED', 'XAD', 'XCG', 'XUA', 'ZWG']
 
 const CODES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('currency'), ...UNLISTED])
 
 /**
- * Refuses a currency that there is not: no price would ever be found in it. The schemas tell its form only, as the list
- * of them all would be most of what an agent reads of a tool.
+ * Rejects unknown currencies, in which no price would ever be found. Schemas check only the form, since a list of all
+ * currencies would be most of what an agent reads of a tool.
  *
  * @throws {@link SHOP_INVALID} about `currency`
  * @see [ISO 4217](https://www.iso.org/iso-4217-currency-codes.html)
  */
 export function refuseUnknownCurrency ({ currency }: { readonly currency?: string | undefined }): void {
-  if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be a code of ISO 4217 such as EUR')
+  if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be an ISO 4217 code, such as EUR')
 }
 
 /**
  * @returns the metadata of a record as it is stored
- * @throws {@link SHOP_INVALID} when it is too large
+ * @throws {@link SHOP_INVALID} if it is too large
  */
 export function metadataText (metadata: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(metadata)

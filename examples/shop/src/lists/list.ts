@@ -5,7 +5,7 @@ import { anyOf, containing, type Filter, instants } from './filters.ts'
 
 /*
  * The grammar of the shop's own lists: skip and limit or range, filter (a JSON object), sort and Content-Range.
- * docs/lists.md states it. The packages speak it too, each by a module of its own.
+ * docs/lists.md explains it. Each package implements the same grammar itself.
  */
 
 const DEFAULT_LIMIT = 25
@@ -31,24 +31,24 @@ export interface Page<Row> {
   readonly count: number
 }
 
-/** What a list can be narrowed and sorted by. */
+/** The filters and sort orders of a list. */
 export interface ListRules {
-  /** By the name that `filter` knows them by. */
+  /** By their names in `filter`. */
   readonly filters: Readonly<Record<string, Filter>>
   /** Fields to sort by. */
   readonly sorts: readonly string[]
   /** The default, with a minus for descending. */
   readonly sort: string
-  /** Those of them that may be null, which comes last in either direction. */
+  /** Fields that may be null; nulls come last in both directions. */
   readonly nullable: readonly string[]
 }
 
 /**
- * Every list is narrowed by each field of its record, and sorted by each that holds one value.
+ * Every list can be filtered by each field of its records, and sorted by each field with a single value.
  *
  * @param record - the schema of a record, whose fields are columns
- * @param sort - the order unless the caller asks for another: a field, with a minus for descending
- * @param filters - further conditions, and fields that are no plain column
+ * @param sort - the default order: a field, with a minus for descending
+ * @param filters - further conditions, and fields that are not plain columns
  */
 export function listRules (record: TObject, { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }): ListRules {
   const fields = Object.entries(record.properties)
@@ -72,8 +72,8 @@ function filterFromSchema (column: string, { description: _, ...schema }: TSchem
 }
 
 /**
- * The query string of a list route. All of it may be left out; handlers get the defaults. `range` is not in it: it is
- * {@link readListQuery} that turns it into skip and limit, for the clients that write lists so.
+ * The query string of a list route. All of it is optional; handlers get the defaults. `range` is not in it:
+ * {@link readListQuery} turns it into skip and limit.
  */
 export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<ListQuery> {
   const directions = sorts.flatMap((field) => [field, `-${field}`])
@@ -81,21 +81,21 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
     Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]))
   return Type.Unsafe<ListQuery>(Type.Object({
     skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0, description: 'How many records to skip' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most; fewer when they are large' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Maximum number of records; fewer if they are large' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
-      description: 'Only the records that match all of these; a list means any of its values. In a URL: a JSON object'
+      description: 'Only records that match all of these; a list matches any of its values. In a URL, a JSON object'
     })),
     sort: Type.Optional(Type.Unsafe<string>({
-      type: 'string', enum: directions, default: sort, description: 'The field to sort by; with a minus, descending'
+      type: 'string', enum: directions, default: sort, description: 'Field to sort by; descending with a minus'
     }))
   }, { additionalProperties: false }))
 }
 
 /**
- * A `preValidation` hook that turns what a URL says into what {@link listQuerySchema} takes: `filter` from JSON, and
+ * A `preValidation` hook that prepares a query for {@link listQuerySchema}: it parses `filter` as JSON, and turns
  * `sort=["name","DESC"]` and `range=[0,24]`, as react-admin's simple REST provider writes them, into `-name`, skip and
- * limit. Routes whose schema takes strings get them as they are.
+ * limit. It leaves the queries of other routes alone.
  */
 export async function readListQuery (request: FastifyRequest): Promise<void> {
   const schema = request.routeOptions.schema?.querystring as { properties?: TProperties } | undefined
@@ -115,14 +115,14 @@ function sortFromPair ([field, direction, ...more]: readonly unknown[]): string 
   return `${sign}${field}`
 }
 
-/** Its end is inclusive. */
+/** The end of a range is inclusive. */
 function readRange (query: Record<string, unknown>): void {
   const { range, skip, limit } = query
   if (skip !== undefined || limit !== undefined) throw invalid('range', 'range cannot be combined with skip or limit')
   const ends = fromJson('range', range)
   const [first, last] = Array.isArray(ends) && ends.length === 2 && ends.every(Number.isSafeInteger) ? ends : []
-  if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], as [0, 24]')
-  if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not hold more than ${MAX_LIMIT} records, nor start behind ${MAX_SKIP}`)
+  if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], such as [0, 24]')
+  if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not have more than ${MAX_LIMIT} records, nor start after ${MAX_SKIP}`)
   delete query['range']
   Object.assign(query, { skip: first, limit: last - first + 1, [WHOLE]: true })
 }

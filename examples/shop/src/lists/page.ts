@@ -1,13 +1,13 @@
 import type { Knex } from 'knex'
 import type { ListQuery, ListRules, Page } from './list.ts'
 
-/** The largest page, in bytes of JSON: it is held in memory several times over, and other callers wait while it is written. */
+/** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 const MAX_PAGE_BYTES = 262_144
 
 /**
  * @param matching - the rows that the caller may see; they have an `id`
- * @param sized - whether each row has its size in `bytes`: a page then ends before it is larger than 256 KiB, but has a row at least
- * @param fields - what to read of each, in SQL over `item`
+ * @param sized - whether each row has its size in `bytes`: a page then ends before it exceeds 256 KiB, but has at least one row
+ * @param fields - what to read of each row, in SQL over `item`
  * @returns the page that a list request asks for
  */
 export async function pageOf<Row> (
@@ -17,7 +17,7 @@ export async function pageOf<Row> (
   for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
 
   const order = orderFromSort(query.sort, nullable)
-  // Counted beside the page and not over it: a window would read every matching row, and sort them, for one page.
+  // Counted in a subquery: a window function would read and sort every matching row for one page.
   const page = matching.clone().select('*', matching.clone().count().as('matching_count'))
     .orderBy(order).offset(query.skip).limit(query.limit)
   const found = await knex.select([...fields, 'item.matching_count']).from(sized ? fitting(knex, page, order).as('item') : page.as('item')).orderBy(order)
@@ -28,7 +28,7 @@ export async function pageOf<Row> (
   return { rows, count }
 }
 
-/** The rows of a page as far as they fit into one, and its first in any case. By their stored sizes: what they hold is not read for it. */
+/** The rows of a page that fit into one, at least the first. Uses their stored sizes, without reading their contents. */
 function fitting (knex: Knex, page: Knex.QueryBuilder, order: Order): Knex.QueryBuilder {
   const terms = order.map(({ order: direction, nulls }) => `?? ${direction}${nulls === undefined ? '' : ` nulls ${nulls}`}`)
   const running = knex.raw(`sum(bytes) over (order by ${terms.join(', ')}) as bytes_so_far`, order.map(({ column }) => column))
@@ -38,7 +38,7 @@ function fitting (knex: Knex, page: Knex.QueryBuilder, order: Order): Knex.Query
 
 type Order = Array<{ readonly column: string, readonly order: 'asc' | 'desc', readonly nulls?: 'last' }>
 
-/** `id` makes the order total, so that no row is on two pages; in the same direction, so that an index has it both ways. */
+/** `id` makes the order total, so that no row is on two pages; in the same direction, so that one index serves both. */
 function orderFromSort (sort: string, nullable: readonly string[]): Order {
   const descending = sort.startsWith('-')
   const column = descending ? sort.slice(1) : sort

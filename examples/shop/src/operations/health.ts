@@ -8,10 +8,10 @@ import type { Database } from '../database/index.ts'
 import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
 
-/** How long the checks may take together, in milliseconds. */
+/** Time limit of all checks together, in milliseconds. */
 const TIME_LIMIT = 2000
 
-/** How long an answer serves further probes, in milliseconds: a flood of them must not reach the database. */
+/** How long a result serves further probes, in milliseconds, so that a flood of them does not reach the database. */
 const KEEP = 500
 
 const Healthy = Type.Object({ status: Type.Literal('ok') }, { description: 'The process is up' })
@@ -23,18 +23,18 @@ const Readiness = Type.Object({
 
 export interface HealthOptions {
   readonly database: Database
-  /** Default: there is none, and no check of it. */
+  /** Default: none, and no check of it. */
   readonly redis?: Redis | undefined
   /** Default 2000 milliseconds. */
   readonly timeLimit?: number
-  /** Further checks, which are told and do not make the server unready. Default: none. */
+  /** Further checks, which are reported but never make the server unready. Default: none. */
   readonly remarks?: () => Readonly<Record<string, string>>
 }
 
 /**
- * What load balancers ask: `/healthz`, whether the process is up, and `/readyz`, whether calls should be
- * sent here. Outside of both stands the payment provider: without it nearly everything can be served. Redis is
- * checked, but a server without it is ready: it serves everything, without rate limits.
+ * For load balancers: `/healthz` says whether the process is up, and `/readyz` whether to send calls here. The payment
+ * provider is not checked, since nearly everything works without it. Redis is checked, but a server without it is ready:
+ * it only has no rate limits.
  */
 export async function health (app: FastifyInstance, { database, redis, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
   let diskIsFull = false
@@ -58,8 +58,8 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     schema: {
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
-      description: 'Looks at the database, its disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
-        'Also tells, without being unready for it, whether Redis answers, if one is configured, and whether the settings have the secrets that stored keys need.',
+      description: 'Checks the database, its disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
+        'Also reports whether Redis responds, if one is configured, and whether the settings have the secrets of all stored keys; neither makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }
@@ -76,7 +76,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     const pending = checkDisk().then(async () => await pendingMigrations(database.knex)).then(
       (names) => ({ database: diskIsFull ? 'its disk is full' : 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
       (err) => {
-        app.log.warn({ err }, 'the database did not answer a readiness check')
+        app.log.warn({ err }, 'A readiness check got no response from the database')
         return { database: 'it cannot be reached', migrations: 'unknown' }
       }
     )
@@ -89,7 +89,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     }
   }
 
-  /** Only after a statement has failed for it: looking needs a write. */
+  /** Only after a statement failed because of it, since the check needs a write. */
   async function checkDisk (): Promise<void> {
     if (diskIsFull) diskIsFull = await isStillFull(database.knex)
   }
@@ -100,7 +100,7 @@ async function isStillFull (knex: Database['knex']): Promise<boolean> {
     await knex.raw('create temporary table disk_space on commit drop as select generate_series(1, 10000)')
     return false
   } catch (error) {
-    // With any other error the server is no less ready than it was; the checks that follow may know more.
+    // Any other error is left to the checks that follow.
     return isDiskFull(error as { code?: string })
   }
 }

@@ -6,21 +6,20 @@ import { CUT, excerpt } from '../http/excerpt.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Config } from '../settings/config.ts'
 
-/** What stands where something secret stood. */
+/** Replaces secrets. */
 const REDACTED = '[redacted]'
 
-/** Fields, in whatever object, whose value is nobody's business. */
+/** Fields of any object whose value is secret. */
 const FIELDS = 'authorization|proxy-authorization|x-api-key|cookie|set-cookie|password|plaintext|(?:[a-z_]*_)?(?:secret|secret_?key|token)|code_verifier'
 const FIELD = new RegExp(`^(?:${FIELDS})$`, 'i')
 
 /**
- * What is secret in a text, each of it without quotes and backslashes, so that a line stays the JSON that it is:
- * fields of JSON in a message, parameters of a URL or a form, what follows an authentication scheme, payment keys
- * and JSON Web Tokens. API keys are added, which start with a setting. Those that have a least length are secret in
- * front of a cut too, however little is left of them.
+ * Secrets in a string, without quotes and backslashes, so that a log line stays valid JSON: fields of JSON in a message,
+ * parameters of a URL or form, what follows an authentication scheme, payment keys and JSON Web Tokens. API keys, whose
+ * prefix is a setting, are added later. Patterns with a minimum length also match shorter rests before a cut.
  *
- * Anybody can write what these are looked for in, so each has to be linear: once its beginning is found, it takes all
- * that could be part of it, or gives up within a fixed number of characters.
+ * Anyone can write the input, so each pattern has to be linear: once its beginning is found, it takes everything that
+ * could be part of it, or gives up within a fixed number of characters.
  */
 const TEXTS = [
   `((?<="(?:${FIELDS})\\\\{0,8}"\\s?:\\s?\\\\{0,8}")[^"\\\\]+)`,
@@ -30,32 +29,32 @@ const TEXTS = [
   `(\\beyJ${leastOf(16, '[\\w.-]')})`
 ]
 
-/** At least so many of some characters; fewer when the rest was cut off. */
+/** At least so many of some characters; fewer if the rest was cut off. */
 function leastOf (count: number, characters: string): string {
   return `(?:${characters}{${count},}|${characters}{0,${count - 1}}${CUT})`
 }
 
-/** The longest string in a line, in characters. */
+/** Maximum length of a string in a line, in characters. */
 const LONGEST = 500
 
-/** The longest message of a fault of the server: what went wrong stands behind the statement that the database refused. */
+/** Maximum length of the message of a server error: the reason comes after the SQL statement. */
 const LONGEST_FAULT = 8000
 
-/** The longest stack behind the message. */
+/** Maximum length of the stack after the message. */
 const LONGEST_STACK = 4000
 
-/** How deep objects are looked through; deeper ones are left out. */
+/** How deep objects are logged. */
 const DEPTH = 8
 
-/** Query parameters that may be read in the log. Others may hold anything: names of customers, pasted keys. */
+/** Query parameters that are logged. Others may contain anything: names of customers, pasted keys. */
 const LEGIBLE = new Set(['skip', 'limit', 'sort', 'shop_id', 'missing_pay'])
 
-/** What may stand in an `x-request-id`: nothing that could break a log line or a header. */
+/** A valid `x-request-id`: it cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * How the server logs: without credentials. Fields are redacted in the objects that are logged, texts in each
- * line as it is written, so that no error or message can carry one past.
+ * The logger's options: it logs no credentials. Fields are redacted in the logged objects, and strings in each line as it
+ * is written, so that no error or message can leak one.
  */
 export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker }: Pick<Config, 'LOG_LEVEL' | 'API_KEY_MARKER'>) {
   return {
@@ -71,7 +70,7 @@ export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker }: Pic
   }
 }
 
-/** Takes secrets out, and cuts long strings. What is neither a plain object nor a list, an error or a request, is left to its serializer. */
+/** Redacts secrets, and cuts long strings. Only in plain objects and lists; errors and requests have serializers. */
 export function redactedFields (value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return depth === 0 ? REDACTED : value.map((item) => redactedFields(item, depth - 1))
   if (typeof value === 'string') return excerpt(value, LONGEST)
@@ -82,18 +81,18 @@ export function redactedFields (value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, FIELD.test(name) ? REDACTED : redactedFields(inner, depth - 1)]))
 }
 
-/** @returns what takes secrets out of a line of the log, in which API keys start with `marker` */
+/** @returns a function that redacts secrets in a log line; API keys start with `marker` */
 export function redactor (marker: string): (line: string) => string {
   const secrets = secretPattern(marker)
   return (line) => line.replace(secrets, REDACTED)
 }
 
-/** Matches what is secret in a line. */
+/** Matches the secrets in a line. */
 export function secretPattern (marker: string): RegExp {
   return new RegExp([...TEXTS, `\\b${marker}_${leastOf(20, '[\\w-]')}`].join('|'), 'gi')
 }
 
-/** The path, and of the query what cannot be secret. */
+/** The path, and those query parameters that cannot be secret. */
 export function loggedUrl (url: string): string {
   const mark = url.indexOf('?')
   if (mark === -1) return url
@@ -111,7 +110,7 @@ interface LoggedError {
   readonly [field: string]: unknown
 }
 
-/** Without the bytes of a request that could not be parsed, which Node.js attaches, nor the headers that clients attach. */
+/** Without the bytes of an unparseable request, which Node.js attaches, and without request headers. */
 function errorFields (error: Error & { readonly code?: unknown, readonly statusCode?: number }): LoggedError {
   const { name, message = '', stack = '', code, statusCode = 500, cause } = error
   const told = excerpt(message, statusCode < 500 ? LONGEST : LONGEST_FAULT)
@@ -125,13 +124,13 @@ function errorFields (error: Error & { readonly code?: unknown, readonly statusC
   }
 }
 
-/** The id of a request: what a proxy or client gave it, when that is well-formed, else a new one. */
+/** The id of a request: the one from a proxy or client if it is valid, else a new one. */
 export function requestIdOf ({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
 }
 
-/** Tells the caller the id under which the log has the request. */
+/** Returns the request id to the caller. */
 export function answerRequestId (app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     if (!isInner(request)) reply.header('x-request-id', request.id)

@@ -12,7 +12,7 @@ import { isInner } from '../http/inner-request.ts'
 import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
 
-/** What is measured, for one app. */
+/** The metrics of one app. */
 export interface Metrics {
   readonly registry: Registry
   readonly http: Histogram<'method' | 'route' | 'status' | 'caller'>
@@ -25,15 +25,15 @@ export interface Metrics {
 /** In seconds. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Anybody can make up methods; these are labels, the others are `other`. */
+/** Methods that are labels; others, which anyone can make up, count as `other`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Makes the series, in a registry of their own. All of their labels come from a list that the code or the routes
- * give: no id, address or text of a caller is one.
+ * Creates the metrics, in their own registry. All labels come from the code or the routes: never an id, an address or
+ * other input of a caller.
  */
 export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> {
-  // Loaded here: who wants no metrics does not wait for the library.
+  // Loaded here, so that a server without metrics does not load the library.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
   const registers = [registry]
@@ -41,7 +41,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
   const pool = knex.client.pool as { numUsed (): number, numFree (): number, numPendingAcquires (): number }
   registry.registerMetric(new prom.Gauge({
     name: 'shop_database_connections',
-    help: 'Connections of the pool to the database, and callers that wait for one',
+    help: 'Connections in the pool, and callers that wait for one',
     labelNames: ['state'],
     registers: [],
     collect (this: Gauge<'state'>) {
@@ -53,7 +53,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
   if (redis !== undefined) {
     registry.registerMetric(new prom.Gauge({
       name: 'shop_redis_up',
-      help: '1 while Redis answers, 0 while it does not and calls are not limited',
+      help: '1 while Redis responds, 0 while it does not and calls are not limited',
       registers: [],
       async collect () { this.set(await redisAnswers(redis) ? 1 : 0) }
     }))
@@ -69,14 +69,14 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
     }),
     tools: new prom.Histogram({
       name: 'mcp_tool_call_duration_seconds',
-      help: 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or why the call was ended early',
+      help: 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
       labelNames: ['tool', 'outcome'],
       buckets: BUCKETS,
       registers
     }),
     auth: new prom.Counter({
       name: 'auth_attempts_total',
-      help: 'Requests to routes that need a credential; method is api-key, machine, user, token for one that was refused, or none',
+      help: 'Requests to routes that need a credential; method is api-key, machine, user, token for a rejected one, or none',
       labelNames: ['method', 'outcome'],
       registers
     }),
@@ -89,14 +89,14 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
     }),
     quota: new prom.Counter({
       name: 'shop_quota_exceeded_total',
-      help: 'Writes that were refused because the shop has used its quota; quota is records or bytes',
+      help: 'Writes that were rejected because the shop has used its quota; quota is records or bytes',
       labelNames: ['quota'],
       registers
     })
   }
 }
 
-/** Counts the writes that a quota refused. */
+/** Counts the writes that exceed a quota. */
 export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
   app.addHook('onError', async (_request, _reply, error) => {
     const exceeded = quotaExceeded(error)
@@ -104,7 +104,7 @@ export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
   })
 }
 
-/** Measures requests. To be registered before whatever may answer one. */
+/** Measures requests. Register it before anything that may respond. */
 export function measureRequests (app: FastifyInstance, { http }: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
     http.observe({
@@ -116,7 +116,7 @@ export function measureRequests (app: FastifyInstance, { http }: Metrics): void 
   })
 }
 
-/** Counts who was let in, and who was not and why. To be registered behind the authentication. */
+/** Counts accepted and rejected credentials. Register it after the authentication. */
 export function countAuthentication (app: FastifyInstance, { auth }: Metrics, marker: string): void {
   app.addHook('onRequest', async (request) => {
     if (request.identity !== null && !isInner(request)) auth.inc({ method: request.identity.kind, outcome: 'accepted' })
@@ -155,7 +155,7 @@ function statusClass (status: number): string {
   return `${Math.floor(status / 100)}xx`
 }
 
-/** The same provider, with every request to it measured. */
+/** The same provider, with every request measured. */
 export function measuredProvider (inner: PayProvider, { provider }: Metrics): PayProvider {
   const measured = <Call, Answer>(operation: string, send: (call: Call) => Promise<Answer>) => async (call: Call): Promise<Answer> => {
     const end = provider.startTimer({ operation })
@@ -179,7 +179,7 @@ export function measuredProvider (inner: PayProvider, { provider }: Metrics): Pa
   }
 }
 
-/** `/metrics`, for whoever has the token: what a server does, and how much, is not for everybody. */
+/** `/metrics`, only with its token: the load of a server is not public. */
 export async function metricsRoute (app: FastifyInstance, { metrics, token }: { readonly metrics: Metrics, readonly token: string }): Promise<void> {
   const expected = digest(`Bearer ${token}`)
   app.get('/metrics', {

@@ -6,33 +6,33 @@ import { callerAddress } from '../http/caller-address.ts'
 import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Config } from '../settings/config.ts'
-import { goodKeys } from './accepted-keys.ts'
+import { acceptedKeys } from './accepted-keys.ts'
 import type { Redis } from 'ioredis'
 
-/** How many callers are remembered in this process, when there is no Redis. */
+/** How many callers this process remembers without Redis. */
 const CACHE = 20_000
 
-/** The part of the limits that comes before the authentication, and the one that comes behind it. */
+/** The limits before the authentication, and those after it. */
 export interface RateLimits {
-  /** Refuses before any work is done for the credential. */
+  /** Rejects calls before the credential is checked. */
   readonly before: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-  /** Counts by who it was found to be. */
+  /** Counts calls by the authenticated caller. */
   readonly behind: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
 type Limits = Pick<Config, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
 
 /**
- * Three limits, each in a window of its own for each caller. Calls without a credential are counted by IP address,
- * calls with an API key by the key, with a token by its person or machine. A key is counted before it is verified,
- * which is the costly part.
+ * Three limits, each with its own window for each caller. Calls without a credential are counted by IP address, calls
+ * with an API key by key, and calls with a token by person or machine. A key is counted before it is verified, which is
+ * the expensive part.
  *
- * After so many refused credentials from an IP address, API keys from there that were not good lately are refused
- * unseen until the window ends: guesses reach neither the database nor key hashing. Keys that were good, and tokens,
- * which are verified without the database, still pass, so that nobody can lock out those behind the same address.
+ * After too many invalid credentials from an IP address, its API keys are rejected unchecked until the window ends:
+ * guesses reach neither the database nor key hashing. Recently accepted keys still pass, and so do tokens, which are
+ * verified without the database, so that nobody can lock out others behind the same address.
  *
- * The inner request of a tool call is part of the call, which was counted. When Redis does not answer, calls are
- * let through: no limits for a while are better than no service.
+ * The inner request of a tool call is not counted again. While Redis does not respond, calls are not limited, since no
+ * limits for a while are better than no service.
  */
 export async function openRateLimits (app: FastifyInstance, config: Limits, redis?: Redis): Promise<RateLimits> {
   const { API_KEY_MARKER: marker, RATE_LIMIT_WINDOW: timeWindow } = config
@@ -42,7 +42,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     return app.createRateLimit(options)
   }
   const address = (request: FastifyRequest): string => rateLimit.normalizeIP(callerAddress(request))
-  const good = goodKeys(redis)
+  const accepted = acceptedKeys(redis)
   const anonymous = limiter('ip', config.RATE_LIMIT_ANONYMOUS_MAX, address)
   const refused = limiter('refused', config.RATE_LIMIT_REFUSED_MAX, address)
   const key = limiter('key', config.RATE_LIMIT_MAX, keyDigest)
@@ -59,14 +59,14 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
       if (kind === 'none') return enforce(await anonymous(request), 'calls without a credential', reply)
       if (kind !== 'api-key') return
       const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
-      // Read, not counted: the last one that is allowed has been refused already.
+      // Only read, not counted: the last allowed one was rejected already.
       const isLockedOut = !guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0
-      if (isLockedOut && !await good.knows(keyDigest(request))) throw limited('refused credentials', guesses.ttlInSeconds, reply)
+      if (isLockedOut && !await accepted.knows(keyDigest(request))) throw limited('invalid credentials', guesses.ttlInSeconds, reply)
       enforce(calls, 'calls with this API key', reply)
     },
     behind: async (request, reply) => {
       if (isExempt(request)) return
-      if (request.identity?.kind === 'api-key') good.remember(keyDigest(request))
+      if (request.identity?.kind === 'api-key') accepted.remember(keyDigest(request))
       const kind = credentialKind(request.headers, marker)
       if (request.identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
       else if (kind === 'token') enforce(await subject(request), 'calls', reply)
@@ -86,7 +86,7 @@ type Verdict = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>
 
 /** @throws {@link SHOP_RATE_LIMITED} */
 function enforce (verdict: Verdict, what: string, reply: FastifyReply): void {
-  // Without a time to live the store did not answer.
+  // Without a time to live the store did not respond.
   if (verdict.isAllowed || verdict.ttl === 0) return
   reply.headers({ 'ratelimit-limit': verdict.max, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.ttlInSeconds })
   if (verdict.isExceeded) throw limited(what, verdict.ttlInSeconds, reply)
@@ -98,7 +98,7 @@ function limited (what: string, seconds: number, reply: FastifyReply): Error {
   return new SHOP_RATE_LIMITED(what, wait)
 }
 
-/** What a key is counted and known by: the store may be shared, and must not hold keys. */
+/** Identifies a key: the store may be shared, and must not contain keys. */
 function keyDigest ({ headers }: FastifyRequest): string {
   const credential = String(headers['x-api-key'] ?? headers.authorization)
   return createHash('sha256').update(credential.replace(/^bearer\s+/i, '')).digest('base64url')

@@ -1,21 +1,21 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 
-/** How long Redis may take for an answer, in milliseconds; a caller waits that long at most when it hangs. */
+/** Time limit for a response of Redis, in milliseconds: how long callers wait at most if it hangs. */
 const ANSWER = 300
 const LONGEST_RETRY = 5000
 
-/** How often an outage is logged at most, in milliseconds. */
+/** Minimum time between two log lines about an outage, in milliseconds. */
 const LOG_EVERY = 60_000
 
 /**
- * A connection that never makes a caller wait: while Redis is away every command fails at once, and in the
- * background it is tried again.
+ * A connection that never makes a caller wait: while Redis is down every command fails at once, and the connection
+ * is retried in the background.
  *
  * @param url - `redis://user:password@host:port/number`, `rediss:` for TLS
  */
 export async function openRedis (url: string, log: FastifyBaseLogger): Promise<Redis> {
-  // Loaded here: without the setting nobody waits for the library.
+  // Loaded here, so that a server without the setting does not load the library.
   const { Redis } = await import('ioredis')
   let loggedAt = -Infinity
   const redis = new Redis(url, {
@@ -28,16 +28,16 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
   redis.on('error', (err) => {
     if (performance.now() - loggedAt < LOG_EVERY) return
     loggedAt = performance.now()
-    log.error({ err }, 'Redis cannot be reached: calls are not limited until it is back')
+    log.error({ err }, 'Redis cannot be reached: calls are not rate limited until it is back')
   })
   redis.on('ready', () => {
-    if (loggedAt !== -Infinity) log.info('Redis is back: calls are limited again')
+    if (loggedAt !== -Infinity) log.info('Redis is back: calls are rate limited again')
     loggedAt = -Infinity
   })
   return redis
 }
 
-/** Whether Redis answers at the moment; takes {@link ANSWER} at most. */
+/** Whether Redis responds, within {@link ANSWER}. */
 export async function redisAnswers (redis: Redis): Promise<boolean> {
   return await redis.ping().then(() => true, () => false)
 }

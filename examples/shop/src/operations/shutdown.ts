@@ -7,37 +7,36 @@ import { isInner } from '../http/inner-request.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** How the server leaves without breaking off what it has begun. */
+    /** Stops the server without interrupting calls. */
     readonly shutdown: Shutdown
   }
 }
 
-/** The way out of service. */
+/** A graceful shutdown. */
 export interface Shutdown {
   /**
-   * `leaving`: calls are served, and `/readyz` asks for no more of them. `closing`: no connection is taken any more,
-   * and those that are open end with their next answer.
+   * `leaving`: calls are served, but `/readyz` returns 503. `closing`: no new connections are accepted, and open ones
+   * close with their next response.
    */
   readonly stage: 'serving' | 'leaving' | 'closing'
   /**
-   * Leaves, waits until load balancers have seen it, takes no more connections, and waits for the calls in flight
-   * and for the connections that are idle. To a proxy a connection that is refused is one to try elsewhere; one that
-   * breaks under a call that it has sent is not.
+   * Leaves, waits until load balancers have noticed, stops accepting connections, and waits for calls in flight and idle
+   * connections. A proxy retries elsewhere if a connection is refused, but not if it breaks during a call.
    *
-   * @param delay - in which everything is as ever, and after it the time in which whoever keeps an idle connection may
-   *   use it once more or close it, in milliseconds
-   * @param grace - for the calls in flight after the first delay, and at most for all that comes after it, in milliseconds
+   * @param delay - how long everything works as before, and how long after that idle connections may be used once more
+   *   or closed by the client, in milliseconds
+   * @param grace - for calls in flight after the first delay, and the limit for everything after it, in milliseconds
    */
   drain (delay: number, grace: number): Promise<void>
 }
 
-/** A turn of the event loop that is shorter, in milliseconds, had nothing to do. */
+/** A shorter turn of the event loop, in milliseconds, had nothing to do. */
 const EMPTY_TURN = 0.1
 
-/** How many turns are looked at for an empty one. */
+/** Maximum number of turns to wait for an empty one. */
 const TURNS = 1000
 
-/** Knows the calls in flight and the open connections. Must be registered before whatever may answer a call. */
+/** Tracks calls in flight and open connections. Register it before anything that may respond. */
 export function drainable (app: FastifyInstance): void {
   let stage: Shutdown['stage'] = 'serving'
   let connections = 0
@@ -82,17 +81,17 @@ export function drainable (app: FastifyInstance): void {
 }
 
 /**
- * So that the client's next call comes by a new connection, which goes elsewhere. Not before the server closes: as
- * long as it takes connections, keeping them makes new ones rare.
+ * Makes the client open a new connection for its next call, which goes elsewhere. Only while closing: before that, open
+ * connections make new ones rare.
  */
 function endConnection (response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
 /**
- * Takes no more connections, and leaves alone those that are open. What waits to be accepted at that moment is reset
- * by the operating system, with the call that a proxy may have sent on it: so it comes right after a turn of the
- * event loop that accepted all there was, and had nothing else to do.
+ * Stops accepting connections, without closing open ones. The operating system resets connections that wait to be accepted
+ * at that moment, with any call that a proxy has sent on them. So this waits for a turn of the event loop that accepted
+ * all there were, and had nothing else to do.
  */
 async function stopListening (server: FastifyInstance['server']): Promise<void> {
   await nextTurn()
@@ -101,6 +100,6 @@ async function stopListening (server: FastifyInstance['server']): Promise<void> 
     await nextTurn()
     if (performance.now() - begun < EMPTY_TURN) break
   }
-  // That of HTTP would close the idle connections too, on which a call may be on its way.
+  // The HTTP server's own close() would also close idle connections, on which a call may be arriving.
   NetServer.prototype.close.call(server)
 }

@@ -4,18 +4,18 @@ import type { ToolCallEvent } from 'mcp-from-routes'
 import { excerpt } from '../http/excerpt.ts'
 import { VERSION } from './version.ts'
 
-/** Traces of one app. */
+/** The traces of one app. */
 export interface Tracing {
-  /** To be registered first: it sees the hooks and routes that come after it. */
+  /** Register it first: it sees only hooks and routes that come after it. */
   instrument (app: FastifyInstance): Promise<void>
   /** For the option `onToolCall`: names the span of the request after the tool. */
   nameToolCall (event: ToolCallEvent): void
-  /** Sends what was not sent yet. */
+  /** Sends the remaining spans. */
   close (): Promise<void>
 }
 
 /**
- * Whether the environment asks for traces, by the standard variables: an endpoint, and no switch that is off.
+ * Whether the standard variables request traces: there is an endpoint, and nothing disables them.
  *
  * @see [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/)
  */
@@ -26,13 +26,13 @@ export function wantsTraces (environment: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Makes traces, in which a tool call and its route are one: the inner request runs inside the handler of the
- * outer one, whose span is its parent. Batches, sampling, resource and exporter go by the standard variables.
+ * Opens tracing. A tool call and its route are one trace: the inner request runs in the handler of the outer one, whose
+ * span is its parent. The standard variables configure batches, sampling, resource and exporter.
  *
  * @param exporter - default: OTLP over HTTP with protobuf
  */
 export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
-  // Loaded here: who wants no traces does not wait for the libraries.
+  // Loaded here, so that a server without traces does not load the libraries.
   const [{ FastifyOtelInstrumentation }, { BatchSpanProcessor, NodeTracerProvider }, { defaultResource, detectResources, envDetector, resourceFromAttributes }] = await Promise.all([
     import('@fastify/otel'), import('@opentelemetry/sdk-trace-node'), import('@opentelemetry/resources')
   ])
@@ -40,14 +40,14 @@ export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
     resource: defaultResource().merge(resourceFromAttributes({ 'service.name': 'shop', 'service.version': VERSION })).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporter ?? await otlpExporter())]
   })
-  // What carries the span from a handler to what it calls, and reads traceparent, is one for the whole process.
+  // Context propagation, which also reads traceparent, is global to the process.
   provider.register()
   const instrumentation = new FastifyOtelInstrumentation({
-    // A span for each hook of each request would hide the few that tell something.
+    // A span for each hook of each request would hide the useful ones.
     instrumentHooks: false,
     requestHook: (span, request) => {
       span.updateName(`${request.method} ${request.routeOptions.url ?? 'no route'}`)
-      // Not the query, which may hold anything.
+      // Without the query, which may contain anything.
       span.setAttributes({ 'url.path': excerpt(request.url.split('?')[0]!), 'request.id': request.id })
     }
   })

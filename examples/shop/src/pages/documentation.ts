@@ -5,11 +5,11 @@ import { VERSION } from '../operations/version.ts'
 import type { Config } from '../settings/config.ts'
 import { type Described, endpointSchema, forPeople, type SignIn, withSharedParts } from './openapi.ts'
 
-/** Where the description of the API is, for programs and for people. */
+/** The description of the API, for programs and for people. */
 export const OPENAPI_PATH = '/openapi.json'
 export const DOCS_PATH = '/docs'
 
-/** What a person who signs in on the pages asks for; the server's own documents name the same. */
+/** The scopes of the sign-in on the pages, the same as in the server's discovery documents. */
 const SCOPES = ['openid', 'email', 'profile'] as const
 
 const DESCRIPTION = `Catalogs, accounts, orders and payment keys of many shops.
@@ -18,15 +18,15 @@ Routes that are tagged \`mcp\` are also tools for agents, at \`/mcp\`; they take
 Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists take \`skip\` and \`limit\` or \`range\`, \`filter\` and \`sort\`, and return \`Content-Range\`.`
 
 /**
- * Serves the description of the routes that come after it: `/openapi.json`, and `/docs`, its pages. What makes them
- * takes a while to load and few ask for them, so they are made at the first request, by an app of their own that has
- * the same routes with nothing behind them.
+ * Serves the description of the routes that come after it: `/openapi.json`, and `/docs`, its pages. They are rarely used
+ * and their libraries load slowly, so a separate app makes them at the first request. It has the same routes without
+ * handlers.
  */
 export async function documentation (app: FastifyInstance, { config }: { readonly config: Config }): Promise<void> {
   const routes: RouteOptions[] = []
   let signIn: SignIn | undefined
   app.addHook('onRoute', (route) => {
-    // The URL is read now: Fastify goes on to use the same object for the twin with a slash at the end.
+    // The URL is read now, since Fastify reuses the object for the route with a trailing slash.
     const isEndpoint = route.url === MCP_PATH && route.method === 'POST'
     if (isEndpoint) routes.push(Object.assign(Object.create(route), { url: route.url, schema: endpointSchema }))
     else if (route.method !== 'HEAD' && route.schema?.hide !== true) routes.push(Object.assign(Object.create(route), { url: route.url }))
@@ -36,11 +36,11 @@ export async function documentation (app: FastifyInstance, { config }: { readonl
 
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     docs ??= describingApp(routes, config, () => signIn)
-    // Asked for again until the identity provider has been read.
+    // Requested again until the identity provider's metadata was read.
     signIn ??= signInFrom((await app.inject('/.well-known/oauth-authorization-server')).json())
     const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url: request.url })
     if (statusCode === 404) return reply.callNotFound()
-    // Its length and the connection are the outer answer's to tell.
+    // The outer response has its own length and connection headers.
     const { 'content-length': _length, connection: _connection, date: _date, 'transfer-encoding': _encoding, ...told } = headers
     return await reply.code(statusCode).headers(told).headers(signInHeaders(request.url, told, signIn)).send(rawPayload)
   }
@@ -56,8 +56,8 @@ function signInFrom ({ authorization_endpoint: authorizationUrl, token_endpoint:
 }
 
 /**
- * What the sign-in needs of a browser: the page asks the identity provider for the token, and its window must be known to
- * the one that signs in, which comes back to `oauth2-redirect.html` from another origin.
+ * What the sign-in needs from a browser: the page requests the token from the identity provider, and the window of the
+ * sign-in, which returns to `oauth2-redirect.html` from another origin, must know the window of the page.
  */
 function signInHeaders (url: string, { 'content-security-policy': policy }: Record<string, unknown>, signIn: SignIn | undefined): Record<string, string> {
   if (policy === undefined) return {}
@@ -71,7 +71,7 @@ function signInHeaders (url: string, { 'content-security-policy': policy }: Reco
 async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId }: Config, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
   const docs = Fastify({ exposeHeadRoutes: false, routerOptions: { ignoreTrailingSlash: true } })
-  // Nothing is ever sent to these routes: their schemas are read, not run.
+  // These routes get no requests; only their schemas are read.
   docs.setValidatorCompiler(() => () => true)
   docs.setSerializerCompiler(() => (value) => JSON.stringify(value))
   await docs.register(swagger, {
@@ -92,7 +92,7 @@ async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL
   await docs.register(swaggerUi, {
     routePrefix: DOCS_PATH,
     staticCSP: true,
-    // Without what would load or send anything elsewhere, or ask for https where the server has none.
+    // Without sources on other servers, and without an upgrade to https that the server may not have.
     transformStaticCSP: (policy) => policy.replaceAll(/ (?:https:|validator\.swagger\.io|upgrade-insecure-requests;)/g, ''),
     uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null },
     initOAuth: { clientId, scopes: [...SCOPES], usePkceWithAuthorizationCodeGrant: true },
@@ -110,11 +110,11 @@ async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL
 
 async function nothing (): Promise<void> {}
 
-/** What a route says of its credentials is what the authentication does: both read `config.auth`. */
+/** The described credentials are the real ones: both come from `config.auth`. */
 function describedSchema (schema: FastifySchema, { config }: RouteOptions): FastifySchema {
   const security = { public: [], dual: [{ api_key: [] }, { bearer: [] }], jwt: [{ bearer: [] }] }[config?.auth ?? 'jwt']
   const querystring = schema.querystring as QuerySchema | undefined
-  // The limits are in front of the routes of packages too, which do not know of them.
+  // Rate limits apply to the routes of packages too, whose schemas do not know them.
   const response = config?.rateLimit === false ? schema.response : { 429: Problem, ...schema.response as object }
   return { ...schema, response, security, ...(querystring?.properties !== undefined && { querystring: describedQuery(querystring) }) }
 }
@@ -123,7 +123,7 @@ interface QuerySchema {
   readonly properties?: Readonly<Record<string, { readonly type?: unknown }>>
 }
 
-/** As it stands in a URL, where an object is JSON; and with the second spelling of a page, which is not for tools. */
+/** The query as it is in a URL, where an object is JSON; with `range`, which tools do not have. */
 function describedQuery ({ properties = {}, ...rest }: QuerySchema): QuerySchema {
   const described = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
     [name, schema.type === 'object' ? { ...schema, 'x-consume': 'application/json' } : schema]))
@@ -132,7 +132,7 @@ function describedQuery ({ properties = {}, ...rest }: QuerySchema): QuerySchema
 
 const RANGE = { type: 'string', description: 'Instead of skip and limit: [first,last], last inclusive' }
 
-/** Of the shop's own; those of packages say it themselves. */
+/** Whether it is one of the shop's own lists; those of packages describe `range` themselves. */
 function isList ({ filter, range }: Readonly<Record<string, { readonly type?: unknown }>>): boolean {
   return filter?.type === 'object' && range === undefined
 }

@@ -9,7 +9,7 @@ export class Html {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Escapes every value of a template, except those that are HTML already. A list is its items, one after another. */
+/** Escapes every value of a template, except HTML. Lists are joined. */
 export function html (strings: TemplateStringsArray, ...values: ReadonlyArray<string | Html | readonly Html[]>): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(textOf)))
 }

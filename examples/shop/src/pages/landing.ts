@@ -16,7 +16,7 @@ pre { overflow-x: auto; padding: .75rem; border: 1px solid color-mix(in srgb, cu
 summary { cursor: pointer } a { color: LinkText }
 `
 
-/** The page may show itself and its style, of which this is the hash; there is nothing else to load. */
+/** The page loads nothing; its style is allowed by its hash. */
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -27,7 +27,7 @@ const POLICY = [
 
 type Settings = Pick<Config, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'METRICS_TOKEN'>
 
-/** What a person sees who opens the server's address in a browser. */
+/** The page at `/`, for people who open the server in a browser. */
 export async function landing (app: FastifyInstance, { config }: { readonly config: Settings }): Promise<void> {
   const { text } = page(config)
   app.get('/', { config: { auth: 'public' }, schema: { hide: true } }, async (_request, reply) =>
@@ -49,13 +49,13 @@ export function page ({ PUBLIC_BASE_URL, MCP_ENABLED, IDP_MCP_CLIENT_ID, METRICS
 <main>
 <h1>Shop</h1>
 <p>Catalogs of many shops, over REST and as tools for agents. Version ${VERSION}.</p>
-${MCP_ENABLED ? tools(mcpUrl, IDP_MCP_CLIENT_ID !== '') : html`<p>The tools for agents are switched off here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`}
+${MCP_ENABLED ? tools(mcpUrl, IDP_MCP_CLIENT_ID !== '') : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`}
 <h2>For programs</h2>
 <ul>
 <li><a href="${DOCS_PATH}">Documentation of the REST API</a>, <a href="${OPENAPI_PATH}">its OpenAPI description</a></li>
 <li><a href="/.well-known/oauth-protected-resource">Where to sign in</a> (RFC 9728)</li>
 <li><a href="/healthz">Is it up?</a> <a href="/readyz">Is it ready?</a></li>
-<li>${METRICS_TOKEN === undefined ? html`Metrics are switched off; <code>METRICS_TOKEN</code> switches them on` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
+<li>${METRICS_TOKEN === undefined ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
 </ul>
 </main>
 </body>
@@ -66,13 +66,13 @@ ${MCP_ENABLED ? tools(mcpUrl, IDP_MCP_CLIENT_ID !== '') : html`<p>The tools for 
 function tools (mcpUrl: string, withLogin: boolean): Html {
   return html`<p>MCP endpoint: <code>${mcpUrl}</code></p>
 <h2>Connect an agent with an API key</h2>
-<p>Put the key of your shop in the place of <code>${KEY_PLACE}</code>.</p>
+<p>Replace <code>${KEY_PLACE}</code> with the key of your shop.</p>
 ${keySetups(mcpUrl).map(setup)}
 ${withLogin
 ? html`<h2>Or sign in</h2>
 <p>Without a key the client opens a browser; it must call back on port 7777.</p>
 ${loginSetups(mcpUrl).map(setup)}`
-: html`<p>Signing in through a browser is not set up here.</p>`}`
+: html`<p>Browser sign-in is not set up here.</p>`}`
 }
 
 function setup ({ client, place, text }: ClientSetup): Html {

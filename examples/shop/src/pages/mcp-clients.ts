@@ -1,4 +1,4 @@
-/** How a client is told of the server: a command, or a piece of its configuration file. */
+/** How to connect a client to the server: a command, or a part of its configuration file. */
 export interface ClientSetup {
   readonly client: string
   /** Where it goes. */
@@ -6,7 +6,7 @@ export interface ClientSetup {
   readonly text: string
 }
 
-/** What stands where the key goes. */
+/** Placeholder for the key. */
 export const KEY_PLACE = 'YOUR_API_KEY'
 
 /**
@@ -30,7 +30,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
   ]
 }
 
-/** The same for people who sign in, with the callback that is registered at the identity provider. */
+/** The same for people who sign in, with the callback registered at the identity provider. */
 export function loginSetups (mcpUrl: string): readonly ClientSetup[] {
   return [
     { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}` },

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { Problem } from '../http/problem.ts'
 
-/** An OpenAPI document, as far as it is completed here. */
+/** The parts of an OpenAPI document that are completed here. */
 export interface Described {
   readonly components?: { readonly securitySchemes?: object }
   readonly paths?: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -33,19 +33,19 @@ export interface SignIn {
 }
 
 const HEADERS = {
-  'Content-Range': 'Which part of a list this is: its unit, what was skipped, what to skip for the next page, and how many records match in all, as in products 0-25/319',
-  Location: 'Where what was made can be read',
-  'Retry-After': 'Seconds after which to try again',
+  'Content-Range': 'The part of the list: its unit, how many records were skipped, the skip of the next page, and how many records match, as in products 0-25/319',
+  Location: 'URL of the created record',
+  'Retry-After': 'Seconds after which to retry',
   'WWW-Authenticate': 'Where to get a token (RFC 6750, RFC 9728)',
-  'X-Request-Id': 'The id of the request, as the log has it: the one that the client sent, or a new one',
-  'RateLimit-Limit': 'Calls that may be made in a window',
-  'RateLimit-Remaining': 'Calls that are left in this window',
+  'X-Request-Id': 'Id of the request in the log: the one that the client sent, or a new one',
+  'RateLimit-Limit': 'Calls allowed per window',
+  'RateLimit-Remaining': 'Calls left in this window',
   'RateLimit-Reset': 'Seconds until the window ends'
 }
 
 type Header = keyof typeof HEADERS
 
-/** What the answers of a status say in headers; the body's schema tells lists. */
+/** The headers of a response; the schema of the body tells whether it is a list. */
 function headersOf (status: string, { content }: Answer): readonly Header[] {
   const isList = status === '200' && content?.['application/json']?.schema?.type === 'array'
   return [
@@ -59,9 +59,8 @@ function headersOf (status: string, { content }: Answer): readonly Header[] {
 }
 
 /**
- * Completes the document of the routes: nearly every answer that is no success has the same body, which is described once;
- * answers get their headers. The filter of a list gets an example that matches everything: without one, the pages make one up
- * that matches nothing, and send it.
+ * Completes the document: nearly all error responses share one schema, and responses get their headers. The filter of a
+ * list gets an example that matches everything; without one, Swagger UI invents and sends one that matches nothing.
  */
 export function withSharedParts (document: Described): Described {
   let problem: object | undefined
@@ -82,8 +81,8 @@ export function withSharedParts (document: Described): Described {
 }
 
 /**
- * The document as the pages show it: each operation once, under its resource, whatever else it is tagged with; and with
- * the sign-in of people, whose addresses are only known of a running server.
+ * The document as Swagger UI shows it: each operation once, under its resource, whatever its other tags; and with the
+ * sign-in of people, whose URLs only a running server knows.
  */
 export function forPeople (document: Described, signIn: SignIn | undefined, scopes: readonly string[]): Described {
   for (const operation of operationsOf(document)) {
@@ -103,7 +102,7 @@ function operationsOf ({ paths = {} }: Described): Operation[] {
   return Object.values(paths).flatMap((path) => Object.values(path))
 }
 
-/** JSON-RPC in both directions: what may be said in it is the protocol's to define. */
+/** A JSON-RPC message, whose contents the protocol defines. */
 const Message = {
   type: 'object',
   required: ['jsonrpc'],
@@ -113,22 +112,22 @@ const Message = {
 
 const refused = (description: string) => ({ ...Problem, description })
 
-/** The endpoint of the tools, which is registered without a schema of its own: it reads its messages by itself. */
+/** Describes the endpoint of the tools, whose route has no schema since it parses its messages itself. */
 export const endpointSchema: FastifySchema = {
   operationId: 'mcp',
   summary: 'Call the tools',
   description: 'The Model Context Protocol over streamable HTTP: one JSON-RPC 2.0 message, such as initialize, tools/list or tools/call. ' +
-    'Send Accept: application/json, text/event-stream. Every tool is one of the routes here, by the name of its operation.',
+    'Send Accept: application/json, text/event-stream. Every tool is one of these routes, named by its operation id.',
   tags: ['mcp'],
   body: { ...Message, examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }] },
   response: {
     200: { description: 'The response to a request', content: { 'application/json': { schema: Message }, 'text/event-stream': { schema: { type: 'string' } } } },
-    202: { description: 'A notification was taken', type: 'null' },
-    400: { ...Message, description: 'A message that cannot be read' },
-    401: refused('No credential, or one that is not good here'),
-    403: refused('An origin or credential that may not call it'),
-    413: refused('A message that is too large'),
-    415: refused('A body that is not JSON'),
-    503: refused('The server cannot take it at the moment')
+    202: { description: 'A notification was accepted', type: 'null' },
+    400: { ...Message, description: 'An invalid message' },
+    401: refused('No credential, or an invalid one'),
+    403: refused('The origin or credential has no access'),
+    413: refused('The message is too large'),
+    415: refused('The body is not JSON'),
+    503: refused('The server is overloaded or not ready')
   }
 }

@@ -4,18 +4,18 @@ import { ambiguousIds, secretFromText } from '../settings/secrets.ts'
 
 /** Encrypts the secret keys of shops for the database. */
 export interface KeyRing {
-  /** @returns the key as it is stored: `v1:<id of the secret>:<iv>:<ciphertext>:<tag>`, base64url */
+  /** @returns the encrypted key, as it is stored: `v1:<id of the secret>:<iv>:<ciphertext>:<tag>`, base64url */
   seal (secretKey: string, shopId: string): string
   /**
    * @returns the key that was sealed for this shop
-   * @throws {@link SHOP_PAY_KEY_UNREADABLE} when it was sealed for another shop or by an unknown secret, or was changed
+   * @throws {@link SHOP_PAY_KEY_UNREADABLE} if it was encrypted for another shop or with an unknown secret, or was tampered with
    */
   open (sealed: string, shopId: string): string
   /** Whether {@link KeyRing.open} returns a key. */
   opens (sealed: string, shopId: string): boolean
-  /** Whether the newest secret sealed it. */
+  /** Whether it is encrypted with the newest secret. */
   isCurrent (sealed: string): boolean
-  /** The id of the secret that sealed it. */
+  /** The id of the secret that it is encrypted with. */
   secretOf (sealed: string): string
 }
 
@@ -24,16 +24,15 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM with the shop's id as additional data: a value that is copied into the row of another
- * shop does not open there.
+ * AES-256-GCM with the shop's id as additional data: a value that is copied to another shop cannot be decrypted there.
  *
- * @param secrets - `id:secret`, newest first; the first one seals, all of them open
- * @throws {@link SHOP_SETTINGS} when an id stands for two secrets: keys would be sealed by one and named after the other
+ * @param secrets - `id:secret`, newest first; the first one encrypts, all of them decrypt
+ * @throws {@link SHOP_SETTINGS} if an id stands for two secrets: keys would be encrypted with one and looked up with the other
  * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final)
  */
 export function keyRing (secrets: readonly string[]): KeyRing {
   const ambiguous = ambiguousIds(secrets)
-  if (ambiguous.length > 0) throw new SHOP_SETTINGS(`  PAY_KEY_SECRETS has more than one secret with the id ${ambiguous.join(', ')}`)
+  if (ambiguous.length > 0) throw new SHOP_SETTINGS(`  PAY_KEY_SECRETS has several secrets with the id ${ambiguous.join(', ')}: give each secret its own id`)
   const keys = new Map(secrets.map(keyFromText))
   const [[newestId, newest]] = [...keys] as [[string, Buffer]]
 

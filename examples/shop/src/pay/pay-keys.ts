@@ -6,27 +6,27 @@ import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** How a shop stands with its payment provider. */
+/** The state of a shop at its payment provider. */
 export interface PayStatus {
   readonly configured: boolean
-  /** Whether one of the secrets opens the key; false without a key. */
+  /** Whether one of the secrets decrypts the key; false without a key. */
   readonly readable: boolean
   readonly accounts: number
   readonly linked: number
   readonly synced: number
 }
 
-/** What {@link resealPayKeys} found. */
+/** The result of {@link resealPayKeys}. */
 export interface Resealed {
-  /** How many keys are now encrypted under the newest secret and were not before. */
+  /** How many keys were re-encrypted with the newest secret. */
   readonly resealed: number
-  /** How many were already. */
+  /** How many were encrypted with it already. */
   readonly current: number
-  /** The shops whose key no secret opens. */
+  /** The shops whose key no secret decrypts. */
   readonly unreadable: readonly string[]
 }
 
-/** Encrypts anew, under the newest secret, what older ones encrypted. A key that is set meanwhile stays as it was set. */
+/** Re-encrypts keys with the newest secret. Keys that are set meanwhile are left alone. */
 export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Resealed> {
   const result = { resealed: 0, current: 0, unreadable: [] as string[] }
   const shops = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
@@ -38,7 +38,7 @@ export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Reseale
   return result
 }
 
-/** The secret keys of shops: encrypted in the database, in the clear only on their way to the provider. */
+/** The secret keys of shops: encrypted in the database, and decrypted only for calls to the provider. */
 export function payKeyRepository (knex: Knex, keys: KeyRing) {
   return {
     async status (shop: ShopScope): Promise<PayStatus> {

@@ -7,7 +7,7 @@ import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** @param url - of a stand-in; undefined, the payment provider itself */
+/** @param url - of a stand-in; default: the payment provider itself */
 export function payProvider (url: string | undefined): PayProvider {
   if (url === undefined) return stripeProvider()
   const { protocol, hostname, port } = new URL(url)
@@ -27,7 +27,7 @@ export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: Ke
   }
 }
 
-/** Who calls, for the audit: the id of a person, the client of a machine. */
+/** The caller, for the audit: the id of a person, or the client of a machine. */
 export function actorOf ({ identity, currentUser }: FastifyRequest): string {
   if (currentUser !== null) return currentUser.id
   return identity?.kind === 'machine' ? `machine:${identity.clientId}` : 'anybody'

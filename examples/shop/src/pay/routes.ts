@@ -18,14 +18,14 @@ export interface PayOptions {
   readonly knex: Knex
   readonly provider: PayProvider
   readonly keys: KeyRing
-  /** Lets everybody call these routes, as the service did before they asked for a token. */
+  /** Makes these routes public, as they were before they required a token. */
   readonly isPublic: boolean
 }
 
-/** How long the provider may take to answer whether it knows a key, in milliseconds. */
+/** Time limit for verifying a key at the provider, in milliseconds. */
 const VERIFY_TIMEOUT = 4000
 
-/** An address that no customer has, to ask for without learning anything. */
+/** An e-mail address that no customer has, for a search that reveals nothing. */
 const NOBODY = 'nobody@shop.invalid'
 
 const PayKey = Type.Object({
@@ -43,7 +43,7 @@ const PayStatus = Type.Object({
 })
 
 const Verdict = Type.Object({
-  valid: Type.Boolean({ description: 'Whether the payment provider takes the key' }),
+  valid: Type.Boolean({ description: 'Whether the payment provider accepts the key' }),
   code: Type.Optional(Type.String({ description: 'Why not' }))
 })
 
@@ -56,13 +56,13 @@ const Checkout = Type.Object({
   created: Type.Boolean({ description: 'Whether this checkout created that customer' })
 })
 
-/** The shop and its payment provider. */
+/** The routes between a shop and its payment provider. */
 export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, isPublic }) => {
   const repository = payKeyRepository(knex, keys)
   const accounts = accountRepository(knex)
   const orders = orderRepository(knex)
 
-  if (isPublic) app.log.warn('PAY_ROUTES_PUBLIC: anybody can set and remove the payment keys of shops, without a token')
+  if (isPublic) app.log.warn('PAY_ROUTES_PUBLIC is true: anyone can set and remove the payment keys of shops, without a token')
   const ownersAlone = isPublic ? [] : ownersOnly(knex)
   app.addHook('preParsing', isPublic ? ShopScope.open(knex) : ShopScope.authorize(knex))
 
@@ -82,7 +82,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'set_pay_key',
       summary: 'Set the secret key',
-      description: 'Set the secret key of the shop at the payment provider, in place of the last one. It is never shown again. For owners of the shop, admins and machines.',
+      description: 'Set the secret key of the shop at the payment provider, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
       body: PayKey,
@@ -98,7 +98,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'verify_pay_key',
       summary: 'Verify the secret key',
-      description: 'Ask the payment provider whether it takes the secret key of the shop. Changes nothing.',
+      description: 'Ask the payment provider whether it accepts the secret key of the shop. Changes nothing.',
       tags: ['pay'],
       params: ShopParams,
       response: { 200: Verdict, ...writeProblems, ...providerProblems }
@@ -114,7 +114,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'delete_pay_key',
       summary: 'Remove the secret key',
-      description: 'Remove the secret key of the shop. Accounts keep their customers; nothing can be read or created without a key. ' +
+      description: 'Remove the secret key of the shop. Accounts keep their customers; without a key nothing can be read or created. ' +
         'For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
@@ -129,8 +129,8 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'create_pay_checkout',
       summary: 'Check out an order',
-      description: 'Give the account of a pending order its customer at the payment provider: created at the first checkout, however many ' +
-        'there are at once, and kept in details.pay_customer_id of the account.',
+      description: 'Give the account of a pending order its customer at the payment provider. The first checkout creates it, ' +
+        'also if there are several at once, and stores it in details.pay_customer_id of the account.',
       tags: ['pay'],
       params: ShopParams,
       body: CheckoutInput,
@@ -149,7 +149,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
   })
 }
 
-/** @throws a provider error when the provider did not say whether it takes the key */
+/** @throws a provider error if the provider did not say whether it accepts the key */
 async function verdictOf (provider: PayProvider, secretKey: string, signal: AbortSignal): Promise<{ valid: boolean, code?: string }> {
   try {
     await provider.findByEmail({ secretKey, email: NOBODY, signal })

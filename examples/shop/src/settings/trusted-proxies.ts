@@ -1,14 +1,14 @@
 import { isIP } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 
-/** Whether Fastify believes a proxy: its address, and how many stand between it and the server. */
+/** Whether Fastify trusts a proxy, by its address and its distance from the server. */
 export type TrustProxy = (address: string, hop: number) => boolean
 
 /**
- * Fastify's `trustProxy` from the setting: how many proxies stand in front, or who they are.
+ * Fastify's `trustProxy` from the setting: how many proxies are in front, or which.
  *
- * @param text - a number, or addresses and networks separated by commas; empty, nobody is believed
- * @throws TypeError for what is neither, a host name for one: names are not looked up
+ * @param text - a number, or addresses and networks separated by commas; empty trusts none
+ * @throws TypeError for anything else, such as a host name: names are not resolved
  */
 export function trustedProxies (text: string): false | TrustProxy {
   if (text === '') return false

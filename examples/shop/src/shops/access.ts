@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN, SHOP_OWNER_ONLY } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
 
-/** What is known of a shop once its caller was let in. */
+/** What is known about a shop once its caller has access. */
 export interface OpenShop {
   readonly id: string
   /** ISO 4217. */
@@ -16,8 +16,8 @@ function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
 }
 
 /**
- * The shops that the caller of a request is let into, to be asked further: an API key's own, those that a person is a
- * member of, unless they are archived; all for an admin and a machine.
+ * A query of the shops that the caller reaches: an API key its own, a person those that they are a member of, unless they
+ * are archived; admins and machines all.
  */
 export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBuilder {
   const shops = knex('shops')
@@ -29,11 +29,10 @@ export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBu
 }
 
 /**
- * Lets the caller of a request into a shop: an API key into its own, a person into those that they
- * are a member of, unless it is archived; an admin and a machine into all.
+ * Checks that the caller reaches a shop, see {@link shopsReached}.
  *
- * @throws {@link SHOP_FORBIDDEN} for those who may not enter every shop, whether or not this one exists
- * @throws {@link SHOP_NOT_FOUND} for those who may
+ * @throws {@link SHOP_FORBIDDEN} for callers who do not reach every shop, whether or not this one exists
+ * @throws {@link SHOP_NOT_FOUND} for callers who do
  */
 export async function enterShop (knex: Knex, request: FastifyRequest, id: string): Promise<OpenShop> {
   const [shop] = await withId(shopsReached(knex, request), id)
@@ -42,7 +41,7 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
 }
 
 /**
- * Lets an owner of the shop pass, and those who reach every shop. Asked of callers who were let into it.
+ * Checks that the caller, who has access to the shop, is one of its owners or reaches every shop.
  *
  * @throws {@link SHOP_OWNER_ONLY}
  */
@@ -53,7 +52,7 @@ export async function demandOwner (knex: Knex, request: FastifyRequest, shopId: 
 }
 
 /**
- * A `preParsing` hook behind that of the shop's scope: lets in who {@link demandOwner} lets pass.
+ * A `preParsing` hook after that of the shop's scope, see {@link demandOwner}.
  *
  * @throws {@link SHOP_OWNER_ONLY}
  */
@@ -62,7 +61,7 @@ export function ownersOnly (knex: Knex) {
 }
 
 /**
- * Lets anybody into a shop that is not archived.
+ * Finds a shop that is not archived, for routes that are public.
  *
  * @throws {@link SHOP_NOT_FOUND}
  */

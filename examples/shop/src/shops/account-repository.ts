@@ -22,7 +22,7 @@ interface AccountChanges {
   readonly details?: Details
 }
 
-/** Accounts, with what the shop says of them in `details`; the payment keys in there are not its to write. */
+/** Accounts. The shop writes their `details`, except the keys of the payment routes. */
 export function accountRepository (knex: Knex) {
   const rows = recordRepository<AccountRow>(knex, {
     table: 'accounts', noun: 'account', ...list, dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
@@ -39,7 +39,7 @@ export function accountRepository (knex: Knex) {
     },
 
     /**
-     * Changes `details` where it is, in one statement: whoever writes other keys at the same time loses nothing.
+     * Merges `details` in one statement, so that concurrent writers of other keys lose nothing.
      *
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID}
      */
@@ -51,7 +51,7 @@ export function accountRepository (knex: Knex) {
   }
 }
 
-/** What is to be set, and the keys that are to be removed: those given as null. */
+/** The keys to set, and the keys to remove: those that are null. */
 function splitDetails (details: Details): { set: Details, removed: string[] } {
   const key = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at'].find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)

@@ -3,7 +3,7 @@ import { Name, Nullable, ShopRecord } from '../http/schemas.ts'
 import { type Filter, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
-const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A name that gives nobody away' }))
+const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A pseudonym' }))
 const Details = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only'
 })
@@ -23,7 +23,7 @@ export const Account = ShopRecord({
 })
 
 const missingPay: Filter = {
-  schema: Type.Boolean({ description: 'true: only those without a customer at the payment provider; false: only those with one' }),
+  schema: Type.Boolean({ description: 'true: only accounts without a customer at the payment provider; false: only accounts with one' }),
   apply: (query, missing: boolean) => {
     query.whereRaw(`nullif(details->>'pay_customer_id', '') is ${missing ? 'null' : 'not null'}`)
   }

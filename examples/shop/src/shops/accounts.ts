@@ -9,7 +9,7 @@ import { Account, AccountChanges, AccountInput, list } from './account-schemas.t
 
 const AccountParams = Type.Object({ ...ShopParams.properties, account_id: Uuid('The account') })
 
-/** The customers of a shop, as it knows them itself. */
+/** The customers of a shop. */
 export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = accountRepository(knex)
 
@@ -29,7 +29,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'create_account',
       summary: 'Create an account',
-      description: 'Create an account. Its customer at the payment provider is created at its first checkout.',
+      description: 'Create an account. The first checkout creates its customer at the payment provider.',
       tags: ['accounts'],
       params: ShopParams,
       body: AccountInput,
@@ -68,7 +68,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'delete_account',
       summary: 'Delete an account',
-      description: 'Delete an account for good. Its orders stay, without an account; its customer at the payment provider stays, too.',
+      description: 'Delete an account permanently. Its orders stay, without an account; so does its customer at the payment provider.',
       tags: ['accounts'],
       params: AccountParams,
       response: { 204: Deleted, ...writeProblems }

@@ -11,7 +11,7 @@ import type { ShopScope } from './scope.ts'
 type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>
 
-/** What holds until a shop says otherwise; only what it said is stored. */
+/** Defaults; only what a shop has set is stored. */
 const defaults = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, metadata: {} }
 
 const COLUMNS = ['id', 'currency', 'settings', 'updated_at'] as const
@@ -24,7 +24,7 @@ export function configRepository (knex: Knex) {
     },
 
     /**
-     * Changes settings where they are, one change after another: whoever writes others at the same time loses nothing.
+     * Merges settings under a lock, so that concurrent writers of other settings lose nothing.
      *
      * @throws {@link SHOP_INVALID}
      */
@@ -65,7 +65,7 @@ function configFromRow (row: ConfigRow | undefined, shop: ShopScope): Config {
   return { ...defaults, ...settings, shop_id: id, currency, updated_at: at }
 }
 
-/** @throws {@link SHOP_INVALID} about what a schema cannot tell */
+/** @throws {@link SHOP_INVALID} about what a schema cannot check */
 function checked (settings: Omit<Changes, 'currency'>): object {
   const { locale, time_zone: timeZone, metadata } = settings
   if (locale !== undefined) accept('locale', 'a language tag such as en or pt-BR', () => Intl.getCanonicalLocales(locale))

@@ -2,11 +2,11 @@ import { Type } from '@sinclair/typebox'
 import { Currency, Metadata, Nullable, serverFields } from '../http/schemas.ts'
 
 const settings = {
-  currency: Type.String({ ...Currency, description: 'ISO 4217: of new products and orders unless they say another; those that there are keep theirs' }),
-  locale: Type.String({ minLength: 2, maxLength: 35, description: 'BCP 47 language tag; en until set' }),
-  time_zone: Type.String({ minLength: 1, maxLength: 64, description: 'Name of the IANA time zone; UTC until set' }),
-  contact_email: Nullable(Type.String({ format: 'email', maxLength: 254, description: 'Where customers write to; null until set' })),
-  prices_include_tax: Type.Boolean({ description: 'Whether prices are gross; true until set' }),
+  currency: Type.String({ ...Currency, description: 'ISO 4217; the default for new products and orders' }),
+  locale: Type.String({ minLength: 2, maxLength: 35, description: 'BCP 47 language tag; default en' }),
+  time_zone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA time zone; default UTC' }),
+  contact_email: Nullable(Type.String({ format: 'email', maxLength: 254, description: 'E-mail address for customers; default null' })),
+  prices_include_tax: Type.Boolean({ description: 'Whether prices include tax; default true' }),
   metadata: Metadata
 }
 

@@ -6,7 +6,7 @@ import { ShopParams } from '../http/schemas.ts'
 import { configRepository } from './config-repository.ts'
 import { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 
-/** How a shop does business. */
+/** The settings of a shop. */
 export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = configRepository(knex)
 
@@ -14,7 +14,7 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'get_shop_config',
       summary: 'Get the settings of a shop',
-      description: 'Get the settings of a shop, with defaults for those that were never set.',
+      description: 'Get the settings of a shop, with defaults for unset ones.',
       tags: ['shops'],
       params: ShopParams,
       response: { 200: ShopConfig, ...readProblems }

@@ -3,7 +3,7 @@ import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from './scope.ts'
 
 /**
- * Waits for a deletion of the shop that is under way, for work that has less time than a large shop's deletion takes.
+ * Waits until a running deletion of the shop ends, for work whose time limit is shorter than the deletion of a large shop.
  *
  * @throws {@link SHOP_GONE}
  */
@@ -12,10 +12,10 @@ export async function awaitDeletion (knex: Knex, id: string): Promise<void> {
 }
 
 /**
- * Keeps the shop from being deleted until `trx` ends. Whoever takes several rows of a shop takes that of the shop first,
- * as its deletion does: two that take the same rows in different orders wait for each other.
+ * Prevents the deletion of the shop until `trx` ends. Transactions that lock several rows of a shop lock the shop first, as
+ * its deletion does, since two that lock the same rows in different orders deadlock.
  *
- * @param alone - one after another with all who ask for this; those who do not are in nobody's way
+ * @param alone - take turns with other callers that set this; callers that do not are not affected
  * @throws {@link SHOP_GONE}
  */
 export async function holdShop (trx: Knex.Transaction, shop: ShopScope, { alone = false } = {}): Promise<void> {

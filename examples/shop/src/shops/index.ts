@@ -7,7 +7,7 @@ import { orders } from './orders.ts'
 import { prices } from './prices.ts'
 import { ShopScope } from './scope.ts'
 
-/** What a shop keeps besides its catalog: for tokens only, and never tools. */
+/** The records of a shop outside its catalog: for tokens only, and never tools. */
 export const shopRecords: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 

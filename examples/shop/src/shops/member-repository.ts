@@ -13,7 +13,7 @@ import type { ShopScope } from './scope.ts'
 
 type MemberRow = Static<typeof Member>
 
-/** Who works for a shop. Changes of one shop take turns, so that nobody acts on a right that was just taken from them. */
+/** The members of shops. Changes in a shop take turns, so that nobody uses a right that they have just lost. */
 export function memberRepository (knex: Knex) {
   const people = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder => on.from(
     on('shop_members as m').join('users as u', 'u.id', 'm.user_id').where('m.shop_id', shop.id)
@@ -27,9 +27,9 @@ export function memberRepository (knex: Knex) {
   }
 
   /**
-   * Runs `change` as the only one for the shop.
+   * Runs `change` while no other change of members of the shop runs.
    *
-   * @param maySelf - lets a person through who is neither an owner of the shop nor an admin
+   * @param maySelf - admits a person who is neither an owner of the shop nor an admin
    * @throws {@link SHOP_GONE} | {@link SHOP_OWNER_ONLY}
    */
   async function manage<T> (
@@ -45,8 +45,8 @@ export function memberRepository (knex: Knex) {
   }
 
   /**
-   * Records the change of a member. Refuses it if it takes away the last active owner. An admin may still make an owner
-   * inactive: shutting somebody out must always work, and an admin can make others owners.
+   * Records the change of a member, and rejects it if no active owner would be left. Admins can still make any owner
+   * inactive: locking a person out must always work, and admins can make others owners.
    *
    * @throws {@link SHOP_LAST_OWNER}
    */

@@ -10,7 +10,7 @@ import { list, Member, MemberChanges, MemberInput } from './member-schemas.ts'
 
 const MemberParams = Type.Object({ ...ShopParams.properties, user_id: Uuid('The person') })
 
-/** Who works for a shop. */
+/** The people who work for a shop. */
 export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = memberRepository(knex)
 
@@ -30,7 +30,7 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'add_member',
       summary: 'Add a member',
-      description: 'Let a person work for a shop, from their next request on. For owners of the shop, admins and machines.',
+      description: 'Let a person work for a shop. For owners of the shop, admins and machines.',
       tags: ['members'],
       params: ShopParams,
       body: MemberInput,
@@ -57,7 +57,7 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'update_member',
       summary: 'Update a member',
-      description: 'Change the role of a member. The last active owner stays one. For owners of the shop, admins and machines.',
+      description: 'Change the role of a member. The last active owner cannot be changed. For owners of the shop, admins and machines.',
       tags: ['members'],
       params: MemberParams,
       body: MemberChanges,
@@ -69,8 +69,8 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'remove_member',
       summary: 'Remove a member',
-      description: 'Take a person out of a shop: their next request to it is refused. API keys that they made work on. ' +
-        'The last active owner stays. For owners of the shop, admins, machines, and the member who leaves.',
+      description: 'Remove a person from a shop: their next request to it is rejected. API keys that they created keep working. ' +
+        'The last active owner cannot be removed. For owners of the shop, admins, machines, and the member who leaves.',
       tags: ['members'],
       params: MemberParams,
       response: { 204: Deleted, ...conflictProblems }

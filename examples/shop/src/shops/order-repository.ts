@@ -10,7 +10,7 @@ import type { ShopScope } from './scope.ts'
 type OrderRow = Static<typeof Order>
 type LineInput = Static<typeof OrderInput>['lines'][number]
 
-/** What may follow a status. */
+/** The statuses that may follow a status. */
 const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ['paid', 'cancelled'],
   paid: ['fulfilled', 'cancelled'],
@@ -18,7 +18,7 @@ const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   cancelled: []
 }
 
-/** Orders with their lines, which are written once. */
+/** Orders with their lines, which never change. */
 export function orderRepository (knex: Knex) {
   const rows = recordRepository<OrderRow>(knex, {
     table: 'orders',
@@ -41,7 +41,7 @@ export function orderRepository (knex: Knex) {
         await holdShop(trx, shop)
         const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
-        if (!Number.isSafeInteger(total)) throw invalid('lines', 'lines come to more than can be counted')
+        if (!Number.isSafeInteger(total)) throw invalid('lines', 'the total of lines is too large')
         const { id } = await rows.insert(shop, { account_id: accountId, currency, total_amount: total }, trx)
         await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
         return await rows.get(shop, id, trx)
@@ -49,7 +49,7 @@ export function orderRepository (knex: Knex) {
     },
 
     /**
-     * @param status - undefined, and everything stays as it is
+     * @param status - if undefined, nothing changes
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT}
      */
     async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined): Promise<OrderRow> {

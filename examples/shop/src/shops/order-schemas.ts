@@ -4,7 +4,7 @@ import { bound, having } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
-  type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'How far it has come'
+  type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'Progress of the order'
 })
 
 /** Of one product. */
@@ -13,18 +13,18 @@ export const Quantity = Type.Integer({ minimum: 1, maximum: 100_000 })
 export type OrderStatus = Static<typeof Status>
 
 export const OrderInput = Type.Object({
-  account_id: Uuid('Whose order it is'),
+  account_id: Uuid('The account that orders'),
   lines: Type.Array(Type.Object({
     product_id: Uuid('An active product with a price in that currency'),
     quantity: Type.Optional(Quantity)
-  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'What is bought' }),
-  currency: Defaulted(Currency, 'That of the shop')
+  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'Products and quantities' }),
+  currency: Defaulted(Currency, 'The currency of the shop')
 }, { additionalProperties: false })
 
 export const OrderChanges = Type.Object({ status: Type.Optional(Status) }, { additionalProperties: false })
 
 const OrderLine = Type.Object({
-  product_id: Nullable(Uuid('null when the product was deleted')),
+  product_id: Nullable(Uuid('The product; null if it was deleted')),
   name: Name,
   sku: Nullable(Type.String()),
   unit_amount: Amount('Price of one'),
@@ -32,18 +32,18 @@ const OrderLine = Type.Object({
 })
 
 export const Order = ShopRecord({
-  account_id: Nullable(Uuid('Whose order it is; null when the account was deleted')),
+  account_id: Nullable(Uuid('The account that ordered; null if it was deleted')),
   status: Status,
   currency: Type.String({ description: 'ISO 4217' }),
   total_amount: Amount('Sum of the lines'),
-  lines: Type.Array(OrderLine, { description: 'As the products were when it was placed' })
+  lines: Type.Array(OrderLine, { description: 'The products as they were when the order was placed' })
 })
 
 export const list = listRules(Order, {
   sort: 'created_at',
   filters: {
     lines: having('orders', ['order_lines', 'order_id'], OrderLine),
-    total_amount_gte: bound('total_amount', '>=', Amount('At least')),
-    total_amount_lte: bound('total_amount', '<=', Amount('At most'))
+    total_amount_gte: bound('total_amount', '>=', Amount('Minimum total')),
+    total_amount_lte: bound('total_amount', '<=', Amount('Maximum total'))
   }
 })

@@ -9,7 +9,7 @@ import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
 
 const OrderParams = Type.Object({ ...ShopParams.properties, order_id: Uuid('The order') })
 
-/** What was bought in a shop. Orders are never deleted. */
+/** The orders of a shop. They are never deleted. */
 export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = orderRepository(knex)
 
@@ -30,7 +30,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       operationId: 'create_order',
       summary: 'Create an order',
       description: 'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now, ' +
-        'in the currency of the shop unless another is given. A price that is in force for the quantity goes before the one of the product itself.',
+        'in the currency of the shop by default. A price in force for the quantity overrides the price_amount of the product.',
       tags: ['orders'],
       params: ShopParams,
       body: OrderInput,
@@ -56,7 +56,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'update_order_status',
       summary: 'Update the status of an order',
-      description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. Nothing else of it changes.',
+      description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. Nothing else changes.',
       tags: ['orders'],
       params: OrderParams,
       body: OrderChanges,

@@ -7,7 +7,7 @@ import type { ShopScope } from './scope.ts'
 
 type PriceRow = Static<typeof Price>
 
-/** What products cost besides their own price: in other currencies, for larger quantities, for a time. */
+/** Prices of products in other currencies, for larger quantities, or for a time. */
 export function priceRepository (knex: Knex) {
   const rows = recordRepository<PriceRow>(knex, { table: 'prices', noun: 'price', ...list })
 
@@ -28,7 +28,7 @@ export function priceRepository (knex: Knex) {
   }
 }
 
-/** The instants in UTC: PostgreSQL does not take every offset that RFC 3339 allows. */
+/** Instants in UTC, since PostgreSQL does not accept every offset that RFC 3339 allows. */
 function columnsOf ({ valid_from: from, valid_to: to, ...columns }: Static<typeof PriceChanges>): object {
   refuseUnknownCurrency(columns)
   return { ...columns, ...(from !== undefined && { valid_from: utc(from) }), ...(to !== undefined && { valid_to: utc(to) }) }
@@ -40,7 +40,7 @@ function utc (instant: string | null): string | null {
 
 type Tier = Pick<PriceRow, 'product_id' | 'amount' | 'min_quantity'>
 
-/** @returns the prices of the products that are in force now, those to be taken first at the front */
+/** @returns the prices of the products that are in force now, by priority */
 export async function pricesInForce (on: Knex, shop: ShopScope, productIds: readonly string[], currency: string): Promise<readonly Tier[]> {
   return await on('prices').where({ shop_id: shop.id, currency }).whereIn('product_id', productIds)
     .modify(whereInForce, on.fn.now())
@@ -49,11 +49,11 @@ export async function pricesInForce (on: Knex, shop: ShopScope, productIds: read
 }
 
 /**
- * What one of a product costs: by the price for the largest quantity that is reached, of several such
- * the one that started last; else the product's own.
+ * The price of one unit: that of the largest quantity that is reached, and of several the one that started last; else the
+ * product's own price.
  *
- * @param prices - as {@link pricesInForce} has them
- * @returns undefined when it has no price in that currency
+ * @param prices - from {@link pricesInForce}
+ * @returns undefined if there is no price in that currency
  */
 export function unitAmount (
   product: { readonly id: string, readonly currency: string, readonly price_amount: number | null },

@@ -6,14 +6,14 @@ import { listRules } from '../lists/list.ts'
 import { Quantity } from './order-schemas.ts'
 
 const ProductId = Uuid('The product')
-const MinQuantity = Type.Integer({ ...Quantity, description: 'It applies from so many of one line of an order on' })
-const ValidFrom = Nullable(Instant('When it starts; null: it always was'))
-const ValidTo = Nullable(Instant('When it ends; null: never'))
+const MinQuantity = Type.Integer({ ...Quantity, description: 'Minimum quantity of an order line for this price' })
+const ValidFrom = Nullable(Instant('Start; null for no start'))
+const ValidTo = Nullable(Instant('End; null for no end'))
 
 export const PriceInput = Type.Object({
   product_id: ProductId,
   amount: Amount('Price of one'),
-  currency: Defaulted(Currency, 'That of the shop'),
+  currency: Defaulted(Currency, 'The currency of the shop'),
   min_quantity: Defaulted(MinQuantity, '1'),
   valid_from: Type.Optional(ValidFrom),
   valid_to: Type.Optional(ValidTo)
@@ -31,13 +31,13 @@ export const Price = ShopRecord({
 })
 
 const inForceAt: Filter = {
-  schema: Instant('Only those in force then'),
+  schema: Instant('Only prices in force at this time'),
   apply: (query, instant: string) => { query.modify(whereInForce, new Date(instant).toISOString()) }
 }
 
 export const list = listRules(Price, { sort: 'created_at', filters: { in_force_at: inForceAt } })
 
-/** Leaves the prices that are in force at an instant: from their start on, and before their end. */
+/** Selects the prices in force at an instant: from their start, and before their end. */
 export function whereInForce (query: Knex.QueryBuilder, instant: Knex.Value | Knex.Raw): void {
   query.where((started) => { started.whereNull('valid_from').orWhere('valid_from', '<=', instant) })
     .where((lasting) => { lasting.whereNull('valid_to').orWhere('valid_to', '>', instant) })

@@ -9,7 +9,7 @@ import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
 
 const PriceParams = Type.Object({ ...ShopParams.properties, price_id: Uuid('The price') })
 
-/** What products cost in other currencies, for larger quantities, and for a time. */
+/** Prices of products in other currencies, for larger quantities, or for a time. */
 export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = priceRepository(knex)
 
@@ -17,7 +17,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'list_prices',
       summary: 'List prices',
-      description: 'List the prices of the products of a shop, a page at a time. What a product costs by itself is its price_amount.',
+      description: 'List the prices of the products of a shop, a page at a time. The default price of a product is its price_amount.',
       tags: ['prices'],
       params: ShopParams,
       querystring: listQuerySchema(list),
@@ -29,8 +29,8 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'create_price',
       summary: 'Create a price',
-      description: 'Create a price of a product, which orders take instead of its price_amount while it is in force. ' +
-        'Of several, the one for the largest quantity that is reached applies; of those, the one that started last.',
+      description: 'Create a price of a product, which overrides its price_amount while it is in force. ' +
+        'Of several prices, the one with the largest quantity that is reached applies; of those, the one that started last.',
       tags: ['prices'],
       params: ShopParams,
       body: PriceInput,
@@ -56,7 +56,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'update_price',
       summary: 'Update a price',
-      description: 'Change some fields of a price; those left out stay as they are. Orders that were placed keep what they cost.',
+      description: 'Change some fields of a price; those left out stay as they are. Existing orders keep their prices.',
       tags: ['prices'],
       params: PriceParams,
       body: PriceChanges,
@@ -68,7 +68,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'delete_price',
       summary: 'Delete a price',
-      description: 'Delete a price for good. To end it and keep it, set its valid_to instead.',
+      description: 'Delete a price permanently. To only end it, set its valid_to instead.',
       tags: ['prices'],
       params: PriceParams,
       response: { 204: Deleted, ...writeProblems }

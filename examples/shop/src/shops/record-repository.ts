@@ -6,18 +6,18 @@ import { pageOf } from '../lists/page.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
-/** What the repositories of the resources of a shop differ in. */
+/** What distinguishes the repositories of records. */
 interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly table: string
   /** For messages: `product`. */
   readonly noun: string
-  /** Further fields of each row read: SQL over the row, which goes by `item`. */
+  /** Further fields to read: SQL over the row, which is named `item`. */
   readonly computed?: Readonly<Record<string, string>>
-  /** What loses something by the deletion of a row, and so has changed. */
+  /** Rows that change when a row is deleted, since they lose a link to it. */
   readonly dependents?: readonly Dependents[]
 }
 
-/** Rows of `table` that are linked to a deleted one: in `link`, `from` has their id and `to` has its. */
+/** Rows of `table` that are linked to a deleted row: in the table `link`, `from` has their id and `to` its id. */
 interface Dependents {
   readonly table: string
   readonly link: string
@@ -26,18 +26,17 @@ interface Dependents {
 }
 
 /**
- * Reads and writes the rows of one table, each time within one shop. A row of another shop is as
- * absent as one that never was.
+ * Reads and writes the rows of one table, always within one shop. Rows of other shops count as missing.
  *
- * Methods take a transaction as `on` where the caller has one open; by default they use the pool.
+ * Methods take the caller's transaction as `on`; by default they use the pool.
  */
 export function recordRepository<Row> (knex: Knex, { table, noun, filters, nullable, computed = {}, dependents = [] }: Records) {
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   /**
-   * Takes the row for its deletion, before anybody is touched: whoever links to it meanwhile waits, and is not missed.
-   * With those of the same table that depend on it, in the order of their ids, as those take them who link to several.
+   * Locks the row before its deletion, so that new links to it wait. Also locks rows of the same table that depend on it, in
+   * the order of their ids, as writers of several links do.
    */
   async function lock (trx: Knex.Transaction, shop: ShopScope, id: string): Promise<void> {
     const rows = trx(table).where({ shop_id: shop.id }).where((any) => {
@@ -60,16 +59,16 @@ export function recordRepository<Row> (knex: Knex, { table, noun, filters, nulla
       return row
     },
 
-    /** @returns the row as the table has it, without computed fields */
+    /** @returns the stored row, without computed fields */
     async insert (shop: ShopScope, values: object, on: Knex = knex): Promise<Row> {
       const [row] = await on(table).insert({ ...values, shop_id: shop.id }).returning('*')
       return row
     },
 
     /**
-     * Changes the given columns; with none given it changes nothing but still locks the row.
+     * Changes the given columns. Without any it only locks the row.
      *
-     * @returns the row as the table has it, without computed fields
+     * @returns the stored row, without computed fields
      * @throws {@link SHOP_NOT_FOUND}
      */
     async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
@@ -84,7 +83,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, filters, nulla
       const count = dependents.length === 0
         ? await remove(knex)
         : await knex.transaction(async (trx) => {
-          // What is below a row may be moved meanwhile: that takes turns with this.
+          // Takes turns with moves of rows below this one.
           await holdShop(trx, shop, { alone: below.length > 0 })
           await lock(trx, shop, id)
           for (const linked of dependents) await touch(trx, shop, id, linked)
@@ -95,7 +94,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, filters, nulla
   }
 }
 
-/** In the order of their ids, so that two deletions at once do not wait for each other. */
+/** In the order of their ids, so that concurrent deletions do not deadlock. */
 async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { table, link, from, to }: Dependents): Promise<void> {
   const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
   const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')

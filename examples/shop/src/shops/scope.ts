@@ -10,9 +10,9 @@ declare module 'fastify' {
 }
 
 /**
- * The right to work on the rows of one shop. Every repository asks for it, and only
- * {@link ShopScope.authorize} makes one (and {@link ShopScope.open}, where the settings say that everybody is let in), so
- * that no code can reach a shop that the caller was not let into.
+ * The right to work on the rows of one shop. Every repository requires it, and only {@link ShopScope.authorize} creates one
+ * (or {@link ShopScope.open}, if the settings make routes public), so that no code can reach a shop without a check of the
+ * caller's access.
  */
 export class ShopScope {
   readonly id: string
@@ -25,7 +25,7 @@ export class ShopScope {
   }
 
   /**
-   * A `preParsing` hook for routes under `/shops/:shop_id` that are public: everybody is let in.
+   * A `preParsing` hook for public routes under `/shops/:shop_id`.
    *
    * @throws {@link SHOP_NOT_FOUND}
    */
@@ -37,8 +37,8 @@ export class ShopScope {
   }
 
   /**
-   * A `preParsing` hook for routes under `/shops/:shop_id`: whoever is not let in cannot make the
-   * server read a body, nor learn what it would have said of it.
+   * A `preParsing` hook for routes under `/shops/:shop_id`: a caller without access cannot make the server read a body, nor
+   * learn how it would have been validated.
    *
    * @throws {@link SHOP_FORBIDDEN} | {@link SHOP_NOT_FOUND}, see {@link enterShop}
    */

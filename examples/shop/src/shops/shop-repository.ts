@@ -58,10 +58,10 @@ export function shopsRepository (knex: Knex) {
      */
     async remove (shop: ShopScope, caller: Caller): Promise<void> {
       await knex.transaction(async (trx) => {
-        // Whoever places an order holds the row of the shop until that is done, and waits here from now on.
+        // New orders lock the row of the shop, and wait from here on.
         const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         const order = await trx('orders').where({ shop_id: shop.id }).first('id')
-        if (order !== undefined) throw conflict('shop_id', 'The shop has orders, which are kept: archive it instead')
+        if (order !== undefined) throw conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead')
         await trx('shops').where({ id: shop.id }).delete()
         await recordChange(trx, caller, changeOf(shop.id, fieldsOf(before, AUDITED), null))
       })
@@ -69,14 +69,14 @@ export function shopsRepository (knex: Knex) {
   }
 }
 
-/** What the audit trail says of a shop that is made or deleted. */
+/** The fields that the audit trail records of a created or deleted shop. */
 const AUDITED = ['slug', 'name', 'currency', 'status'] as const
 
 function changeOf (id: string, before: Change['before'], after: Change['after']): Change {
   return { shopId: id, recordKind: 'shop', recordId: id, before, after }
 }
 
-/** @throws {@link SHOP_NOT_FOUND} when the shop was deleted since the caller was let in */
+/** @throws {@link SHOP_NOT_FOUND} if the shop was deleted meanwhile */
 function required<Row> ([row]: readonly Row[], { id }: ShopScope): Row {
   if (row === undefined) throw notFound('shop', id)
   return row

@@ -4,14 +4,14 @@ import { search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'active' | 'archived'>({
-  type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys; admins and machines still reach it'
+  type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys, but not to admins and machines'
 })
 const ShopSlug = Type.String({ ...Slug, description: 'Unique: lower-case letters, digits and single hyphens' })
-const ShopCurrency = Type.String({ ...Currency, description: 'ISO 4217: of its products and orders unless they say another' })
+const ShopCurrency = Type.String({ ...Currency, description: 'ISO 4217; the default for its products and orders' })
 
 export const ShopInput = Type.Object({
   name: Name,
-  slug: Defaulted(ShopSlug, 'Made from the name'),
+  slug: Defaulted(ShopSlug, 'Derived from the name'),
   currency: ShopCurrency
 }, { additionalProperties: false })
 
@@ -22,7 +22,7 @@ export const ShopChanges = Type.Object({
 }, { additionalProperties: false })
 
 export const Shop = Type.Object({
-  id: Uuid('Made by the server'),
+  id: Uuid('Set by the server'),
   slug: ShopSlug,
   name: Name,
   currency: ShopCurrency,

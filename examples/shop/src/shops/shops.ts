@@ -10,7 +10,7 @@ import { ShopScope } from './scope.ts'
 import { shopsRepository } from './shop-repository.ts'
 import { list, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
 
-/** The shops themselves: whoever has a token sees those that they reach, admins make and close them. */
+/** The shops themselves: people see those that they reach, admins create, archive and delete them. */
 export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = shopsRepository(knex)
   const inShop = ShopScope.authorize(knex)
@@ -59,7 +59,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     schema: {
       operationId: 'update_shop',
       summary: 'Update a shop',
-      description: 'Change the name, slug or status of a shop; what is left out stays as it is. Admins only.',
+      description: 'Change the name, slug or status of a shop; fields left out stay as they are. Admins only.',
       tags: ['shops'],
       params: ShopParams,
       body: ShopChanges,
@@ -72,7 +72,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     schema: {
       operationId: 'delete_shop',
       summary: 'Delete a shop',
-      description: 'Delete a shop for good, with its catalog, accounts, members and API keys. One with orders is refused: archive it. Admins only.',
+      description: 'Delete a shop permanently, with its catalog, accounts, members and API keys. A shop with orders cannot be deleted: archive it. Admins only.',
       tags: ['shops'],
       params: ShopParams,
       response: { 204: Deleted, ...conflictProblems }

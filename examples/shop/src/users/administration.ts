@@ -10,7 +10,7 @@ import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
 
 type UserRow = Static<typeof UserSchema>
 
-/** What admins may see and change of people. */
+/** How admins read and change users. */
 export function userAdministration (knex: Knex) {
   return {
     async list (query: ListQuery): Promise<Page<UserRow>> {
@@ -25,12 +25,11 @@ export function userAdministration (knex: Knex) {
     },
 
     /**
-     * Changes take turns: of two admins who take each other's role at once, one does and the other is
-     * an admin no longer.
+     * Changes take turns: if two admins remove each other's role at the same time, only one succeeds.
      *
-     * @throws {@link SHOP_ADMIN_ONLY} when the caller is none by now
+     * @throws {@link SHOP_ADMIN_ONLY} if the caller is no admin any more
      * @throws {@link SHOP_NOT_FOUND}
-     * @throws {@link SHOP_CONFLICT} when no active admin would be left
+     * @throws {@link SHOP_CONFLICT} if no active admin would be left
      */
     async update (caller: Caller, id: string, changes: Changes): Promise<UserRow> {
       return await knex.transaction(async (trx) => {
@@ -41,7 +40,7 @@ export function userAdministration (knex: Knex) {
         if (user === undefined) throw notFound('user', id)
         const isAdmin = user.active && user.roles.includes('admin')
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
-          throw conflict(user.active ? 'roles' : 'active', 'They are the last active admin')
+          throw conflict(user.active ? 'roles' : 'active', 'This is the last active admin')
         }
         const names = Object.keys(changes)
         if (names.length > 0) {

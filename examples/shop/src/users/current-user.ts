@@ -7,15 +7,14 @@ import type { User } from './user.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The person who calls, as the database has them on this request; null for keys, machines and public routes. */
+    /** The calling person, as in the database on this request; null for keys, machines and public routes. */
     currentUser: User | null
   }
 }
 
 /**
- * A `preParsing` hook, so that it comes behind every `onRequest` hook and thus behind the
- * authentication, and before a body is read: looks up the person of a user token, and makes
- * them known at their first one.
+ * A `preParsing` hook, so that it runs after every `onRequest` hook and thus the authentication, and before a body is read.
+ * It looks up the person of a token, and creates them at their first one.
  *
  * @throws {@link SHOP_USER_INACTIVE}
  */
@@ -24,7 +23,7 @@ export function knowCurrentUser (knex: Knex) {
     const { identity } = request
     if (identity?.kind !== 'user' || request.currentUser !== null) return
     const parent = request.raw[PARENT_REQUEST]
-    // The same object, not only the same person: then it is one external request, and was looked up for it.
+    // The same object, not only the same person: then it is the same external request, which looked them up.
     request.currentUser = parent?.identity === identity && parent.currentUser !== null
       ? parent.currentUser
       : await provisionUser(knex, identity.subject, identity.username)

@@ -3,13 +3,13 @@ import { notFound } from '../errors.ts'
 import { readProblems } from '../http/problem.ts'
 import { Me } from './user-schemas.ts'
 
-/** Who the caller is, as the database has them. */
+/** The calling person, as in the database. */
 export const me: FastifyPluginAsyncTypebox = async (app) => {
   app.get('/me', {
     schema: {
       operationId: 'get_me',
       summary: 'Get yourself',
-      description: 'Get the person whose token it is, with the id that shops know them by. A machine is no person: 404.',
+      description: 'Get the person whose token it is, with the id that shops use. Machines get 404.',
       tags: ['users'],
       response: { 200: Me, ...readProblems }
     }

@@ -7,7 +7,7 @@ import type { User } from './user.ts'
 
 const COLUMNS = ['id', 'subject', 'name', 'active', 'roles'] as const
 
-/** @returns the user with that subject; made, without any rights, at their first token */
+/** @returns the user with that subject, who is created without any rights at their first token */
 export async function provisionUser (knex: Knex, subject: string, name: string | null): Promise<User> {
   const known = await knex('users').where({ subject }).first(COLUMNS)
   if (known !== undefined && (known.name === name || name === null)) return known
@@ -16,27 +16,27 @@ export async function provisionUser (knex: Knex, subject: string, name: string |
   return user
 }
 
-/** Whether the person of that id is an active admin at the moment. */
+/** Whether the person with that id is an active admin now. */
 export async function isAdmin (knex: Knex, id: string): Promise<boolean> {
   return await knex('users').where({ active: true }).whereRaw("id::text = ? and 'admin' = any(roles)", [id]).first('id') !== undefined
 }
 
-/** Gives the role `admin` to those who are to have it from the start. Takes it from nobody, and opens no account that was closed. */
+/** Gives the role `admin` to the subjects of `ADMIN_SUBJECTS`. Takes it from nobody, and reactivates no account. */
 export async function makeAdmins (knex: Knex, subjects: readonly string[]): Promise<void> {
   for (const subject of subjects) await makeAdmin(knex, { kind: 'server', id: null, operation: 'ADMIN_SUBJECTS', requestId: null }, subject, ['roles'])
 }
 
 /**
- * Gives the role `admin` to the person of a subject, who need not have signed in yet. Writes nothing if they have it.
+ * Gives the role `admin` to the person with a subject, who may not have signed in yet. Writes nothing if they have it.
  *
- * @param fields - what to set: `active` lets in again a person who was shut out
- * @returns the person as they are now, whether they were known before, and whether anything changed
+ * @param fields - what to set: `active` reactivates an inactive person
+ * @returns the person, whether they were known before, and whether anything changed
  */
 export async function makeAdmin (
   knex: Knex, actor: Actor, subject: string, fields: ReadonlyArray<'roles' | 'active'>
 ): Promise<{ readonly user: User, readonly known: boolean, readonly changed: boolean }> {
   return await knex.transaction(async (trx) => {
-    // Of replicas that start at once one makes the person, and the others find them.
+    // If replicas start at the same time, one creates the person, and the others find them.
     const [made] = await trx('users').insert({ subject, roles: ['admin'] }).onConflict('subject').ignore().returning(COLUMNS)
     if (made !== undefined) {
       await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: made.id, before: null, after: fieldsOf(made, ['subject', 'active', 'roles']) })

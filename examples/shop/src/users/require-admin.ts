@@ -4,8 +4,8 @@ import { SHOP_ADMIN_ONLY } from '../errors.ts'
 import { knowCurrentUser } from './current-user.ts'
 
 /**
- * An `onRequest` hook behind the authentication: lets in people who are active admins, as the
- * database has them on this request. Machines and API keys are nobody's superuser.
+ * A hook after the authentication: admits people who are active admins in the database on this request, and never machines
+ * or API keys.
  *
  * @throws {@link SHOP_USER_INACTIVE} | {@link SHOP_ADMIN_ONLY}
  */

@@ -4,8 +4,8 @@ import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Role = Type.Unsafe<'admin'>({ type: 'string', enum: ['admin'], description: 'admin reaches all shops' })
-const Roles = Type.Array(Role, { uniqueItems: true, maxItems: 10, description: 'What they may do beyond the shops that they are a member of' })
-const Active = Type.Boolean({ description: 'Those who are not active are refused, whatever their token says' })
+const Roles = Type.Array(Role, { uniqueItems: true, maxItems: 10, description: 'Roles beyond their memberships' })
+const Active = Type.Boolean({ description: 'Inactive people are rejected, even with a valid token' })
 
 export const UserChanges = Type.Object({
   active: Type.Optional(Active),
@@ -16,9 +16,9 @@ export type Changes = Static<typeof UserChanges>
 
 /** A person as they see themselves. */
 export const Me = Type.Object({
-  id: Uuid('Made by the server'),
+  id: Uuid('Set by the server'),
   subject: Type.String({ description: 'The sub claim of their tokens' }),
-  name: Nullable(Type.String({ description: 'What they sign in with; null when no token has told it yet' })),
+  name: Nullable(Type.String({ description: 'The name that they sign in with; null if no token has had it yet' })),
   active: Active,
   roles: Type.Array(Type.String(), { description: 'admin reaches all shops' })
 })

@@ -11,7 +11,7 @@ import { list, User, UserChanges } from './user-schemas.ts'
 
 const UserParams = Type.Object({ user_id: Uuid('The person') })
 
-/** All people who have signed in, for admins. */
+/** The users, for admins. */
 export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const administration = userAdministration(knex)
   app.addHook('preParsing', requireAdmin(knex))
@@ -42,7 +42,7 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     schema: {
       operationId: 'update_user',
       summary: 'Update a user',
-      description: 'Give or take roles, or shut a person out, from their next request on. The last active admin stays one. Admins only.',
+      description: 'Change the roles of a person, or make them inactive, from their next request on. The last active admin cannot be changed. Admins only.',
       tags: ['users'],
       params: UserParams,
       body: UserChanges,
