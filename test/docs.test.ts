@@ -7,7 +7,7 @@ import parseChangeset from '@changesets/parse'
 import { parse } from 'yaml'
 import { configFromEnvironment } from '../examples/shop/src/settings/config.ts'
 import { callbackFrom } from '../examples/shop/src/demo/identity-provider.ts'
-import { lastingData, readDemo, start } from '../examples/shop/test/process.ts'
+import { readDemo, seededData, start } from '../examples/shop/test/process.ts'
 import { callbackPort } from '../packages/oauth-discovery-shim/test/callback-port.ts'
 import { type Fence, fencesOf } from './docs/fences.ts'
 import { type Shell, shell } from './docs/shell.ts'
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
-const settings = await lastingData(t)
+const settings = await seededData(t)
 const demo = await start(t, 'demo/start', settings)
 const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
 await callbackPort(t)

@@ -19,13 +19,13 @@ export async function madeOnce (name: string, sources: readonly URL[], make: (pa
   if (existsSync(kept)) return kept
   const draft = `${kept}.${randomUUID()}`
   mkdirSync(CACHE, { recursive: true })
-  await make(draft)
   try {
+    await make(draft)
     renameSync(draft, kept)
   } catch (error) {
-    // A directory that another process made in the meantime.
+    rmSync(draft, { recursive: true, force: true })
+    // Another process may have made it in the meantime.
     if (!existsSync(kept)) throw error
-    rmSync(draft, { recursive: true })
   }
   return kept
 }

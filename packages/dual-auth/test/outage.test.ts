@@ -27,7 +27,7 @@ function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 't
 for (const fault of ['reject', 'throw', 'hang'] as const) {
   t.test(`the store does ${fault}: 503 with Retry-After for keys and their management, and it recovers by itself`, async t => {
     const { store, state } = faulty()
-    const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 500 } })
+    const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 1000 } })
     const { id, plaintext } = await mint()
     const path = `/shops/${SHOP}/api-keys/`
     const user = bearer(issuer.user())
@@ -60,14 +60,14 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   const store: ApiKeyStore = {
     ...inner,
     insert (...args) {
-      if (slow) landed = setTimeout(600).then(() => inner.insert(...args))
+      if (slow) landed = setTimeout(1500).then(() => inner.insert(...args))
       return slow ? landed : inner.insert(...args)
     }
   }
   const lines: string[] = []
   const { app, issuer } = await build(t, {
     store,
-    apiKeys: { storeTimeout: 300, maxPerShop: 1 },
+    apiKeys: { storeTimeout: 1000, maxPerShop: 1 },
     server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } }
   })
   const path = `/shops/${SHOP}/api-keys/`

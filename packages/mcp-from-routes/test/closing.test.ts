@@ -57,7 +57,7 @@ for (const { way, params = {}, headers = {} } of PLAIN) {
     await begun
     const took = closing(app)
     t.match(await answer, '"structuredContent":{"aborted":false}')
-    t.ok(await took < 1000)
+    t.ok(await took < 10_000)
   })
 }
 
@@ -74,7 +74,7 @@ t.test('app.close() waits for a call that never ends for as long as toolTimeout'
   await begun
   const took = closing(app)
   t.match(await answer, /did not answer within 200 ms/)
-  t.ok(await took < 1000)
+  t.ok(await took < 10_000)
 })
 
 t.test('app.close() ends streams at once, and says that a call so ended may have been carried out', async (t) => {
