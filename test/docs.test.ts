@@ -75,6 +75,9 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     if (source === undefined) t.fail(`line ${line}: a program has to be that of a file, which is compiled`)
     else t.equal(text, read(source), `line ${line} is ${source}`)
   },
+  js (t, { text, line }) {
+    t.equal(spawnSync(process.execPath, ['--input-type=module', '--check'], { input: text }).status, 0, `line ${line} is JavaScript`)
+  },
   md (t, { text, line }) {
     const { releases } = parseChangeset(text)
     t.ok(releases.length > 0 && releases.every(({ name }) => existsSync(join(root, 'packages', name))), `line ${line} is a changeset`)

@@ -10,8 +10,8 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const anchorsOf = (page: string): string[] => [...page.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)]
   .map(([, heading = '']) => heading.toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-'))
 
-/** The packages whose README is short and whose depth is in docs/<package>. */
-for (const name of ['dual-auth', 'oauth-discovery-shim']) {
+/** The README of a package is short; its depth is in docs/<package>. */
+for (const name of readdirSync(join(root, 'packages'))) {
   const readme = `packages/${name}/README.md`
   const pages = [readme, ...readdirSync(join(root, 'docs', name)).map((page) => `docs/${name}/${page}`)]
 

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
 const command = join(top, 'packages/mcp-from-routes/bin/mcp-from-routes.js')
-const readme = readFileSync(join(top, 'packages/mcp-from-routes/README.md'), 'utf8')
+const page = readFileSync(join(top, 'docs/contract.md'), 'utf8')
 const env = { ...process.env, NODE_OPTIONS: '', GITHUB_ACTIONS: '', GITHUB_BASE_REF: '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
@@ -80,7 +80,7 @@ for (const { title, from, to, asked, tooLittle } of [
     change(from, to)
     const drifted = run('check')
     t.equal(drifted.status, 1, drifted.said)
-    t.ok(readme.includes(drifted.said.trimEnd()), `the README shows what it says:\n${drifted.said}`)
+    t.ok(page.includes(drifted.said.trimEnd()), `docs/contract.md shows what it says:\n${drifted.said}`)
     t.equal(run('write').status, 0)
     changeset(tooLittle)
     t.match(run('check'), { status: 1, said: `ask for ${asked}, but shop rises from` }, 'with a changeset that says too little')

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { contractFromTools, diffContracts } from '../src/contract/index.ts'
 import type { ArgumentOverrides } from '../src/index.ts'
+import things from '../../../examples/quickstart/arguments.ts'
 import { build, call, listen } from './build.ts'
 
 const params = { type: 'object', properties: { id: { type: 'string', pattern: '^\\d+$' } } }
@@ -115,27 +115,7 @@ for (const [title, given, problem] of [
   })
 }
 
-t.test('the example of the README is this one', async (t) => {
-  const handler = async ({ params, query, body, headers }: FastifyRequest): Promise<unknown> => ({ params, query, body, tenant: headers['x-tenant'] })
-  const { url } = await listen(t, (app) => {
-    const querystring = { type: 'object', properties: { version: { type: 'integer' }, q: { type: 'string' } } }
-    const body = { type: 'object', properties: { id: { type: 'string' } } }
-    app.put('/things/:id', {
-      schema: { operationId: 'put_thing', description: 'P.', tags: ['mcp'], querystring, body },
-      config: {
-        mcp: {
-          arguments: {
-            body: { id: { name: 'id' } }, // The id in the path and in the body: one argument fills both.
-            querystring: { version: { value: 2 }, q: { name: 'search' } }, // A fixed value, and another name.
-            headers: { 'x-tenant': { value: 'acme' } } // Headers have fixed values only.
-          }
-        }
-      }
-    }, handler)
-  })
+t.test('the example of the documentation', async (t) => {
+  const { url } = await listen(t, (app) => { app.register(things) })
   t.strictSame((await call(url, 'put_thing', { id: '7', search: 's' })).structuredContent, { params: { id: '7' }, query: { version: 2, q: 's' }, body: { id: '7' }, tenant: 'acme' })
-  const [, fence = ''] = /\n {2}config: (\{[^]*?\n {2}\})\n\}, handler\)\n```/.exec(readFileSync(new URL('../README.md', import.meta.url), 'utf8')) ?? []
-  const lines = (text: string): string => text.split('\n').map((line) => line.trim()).join('\n')
-  t.not(fence, '')
-  t.ok(lines(readFileSync(new URL(import.meta.url), 'utf8')).includes(`config: ${lines(fence)}`))
 })

@@ -15,5 +15,5 @@ t.test('the quickstart program runs, and an agent can use it', async (t) => {
 
 t.test('the README shows the quickstart program as it is', async (t) => {
   const readme = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8')
-  t.ok(readme.includes(`\`\`\`ts\n${sourceOf('mcp-from-routes')}\`\`\``))
+  t.ok(readme.includes(`\`\`\`ts source="examples/quickstart/mcp-from-routes.ts"\n${sourceOf('mcp-from-routes')}\`\`\``))
 })

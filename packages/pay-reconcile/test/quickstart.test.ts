@@ -13,7 +13,7 @@ const source = (path: string) => readFile(new URL(`../../../${path}`, import.met
 
 t.test('the README shows the program that is run here', async t => {
   const readme = await source('packages/pay-reconcile/README.md')
-  t.ok(readme.includes(`\`\`\`ts\n${await source('examples/quickstart/pay-reconcile.ts')}\`\`\``))
+  t.ok(readme.includes(`\`\`\`ts source="examples/quickstart/pay-reconcile.ts"\n${await source('examples/quickstart/pay-reconcile.ts')}\`\`\``))
 })
 
 t.test('the pages say what the command prints, and every link leads somewhere', async t => {
