@@ -352,6 +352,8 @@ t.test('what is not an http(s) URL is refused', async t => {
 
 t.test('the command', async t => {
   const { baseUrl } = await signInWorld(t)
+  const all = await command('doctor', baseUrl)
+  t.strictSame(all.out.trimEnd().split('\n').length, clients.length, 'without names, all clients')
   const [good, bad, noUrl, plain, ...wrong] = await Promise.all([
     command('doctor', baseUrl, 'sdk-1', 'sdk-2'),
     command('doctor', baseUrl, 'sdk-1', 'vs-code'),

@@ -96,6 +96,13 @@ t.test('a document that must not be served is not served', async t => {
   }
 })
 
+t.test('the log says how the provider answered', async t => {
+  const causes: string[] = []
+  const logger = { level: 'error', stream: { write: (line: string) => { causes.push(JSON.parse(line).err.message) } } }
+  await (await build(t, { ...options(await serve(t, (_, response) => response.writeHead(404).end('{}'))), server: { logger } })).ready()
+  t.match(causes, [/returned 404$/])
+})
+
 t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async t => {
   for (const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const) {
     const waiting: Array<() => void> = []
