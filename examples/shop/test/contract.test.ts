@@ -83,8 +83,8 @@ for (const { title, from, to, asked, tooLittle } of [
     t.ok(page.includes(drifted.said.trimEnd()), `docs/contract.md shows what it says:\n${drifted.said}`)
     t.equal(run('write').status, 0)
     changeset(tooLittle)
-    t.match(run('check'), { status: 1, said: `ask for ${asked}, but shop rises from` }, 'with a changeset that says too little')
+    t.match(run('check'), { status: 1, said: `require ${asked}, but shop rises from` }, 'with a changeset that says too little')
     changeset(asked)
-    t.match(run('check'), { status: 0, said: `ask for ${asked}, and shop rises from` }, 'with one that says enough')
+    t.match(run('check'), { status: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
   })
 }

@@ -25,7 +25,7 @@ t.test('an older secret opens, the newest seals', async (t) => {
 t.test('an id stands for one secret', async (t) => {
   const secret = 'n'.repeat(32)
   const thrown = t.throws(() => keyRing([newer, older, `2025:${secret}`])) as { message: string }
-  t.match(thrown, { code: 'SHOP_SETTINGS', message: /PAY_KEY_SECRETS has more than one secret with the id 2025$/ })
+  t.match(thrown, { code: 'SHOP_SETTINGS', message: /PAY_KEY_SECRETS has several secrets with the id 2025: give each secret its own id$/ })
   t.notMatch(thrown.message, secret)
 })
 
