@@ -22,7 +22,9 @@ const node = [
 ]
 
 // The longest first, so that no processor waits for the others at the end.
-const files = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
+const LONG = /bulk|contract\/cli|shop\/test\/(contract|server|commands|tenancy|demo|health|durability)|docs|production/
+const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
+const files = [...found.filter((file) => LONG.test(file)), ...found.filter((file) => !LONG.test(file))]
 
 function testsIn (folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -1,6 +1,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import knexFrom, { type Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
+import root from 'tap'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
 import { pgliteClient } from './pglite-client.ts'
@@ -18,8 +19,10 @@ export interface Engine {
 
 const serverUrl = process.env.TEST_DATABASE_URL
 
-// Starting the engine takes a second, so a file's tests share it one after another, each with an empty schema.
+// Starting the engine takes time, so a file's tests share it one after another, each with an empty schema.
 let engine: Promise<PGlite> | undefined
+// It would keep the process alive.
+root.teardown(async () => await (await engine)?.close())
 
 export const pglite: Engine = {
   name: 'PGlite',
