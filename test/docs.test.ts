@@ -75,6 +75,7 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     if (source === undefined) t.fail(`line ${line}: a program has to be that of a file, which is compiled`)
     else t.equal(text, read(source), `line ${line} is ${source}`)
   },
+  report (t, { line }) { t.pass(`line ${line} is compared by examples/shop/test/contract.test.ts`) },
   js (t, { text, line }) {
     t.equal(spawnSync(process.execPath, ['--input-type=module', '--check'], { input: text }).status, 0, `line ${line} is JavaScript`)
   },
