@@ -135,9 +135,13 @@ export class LightResponse extends ServerResponse<LightRequest> {
     return this
   }
 
-  // Node's types declare it as a property, so TypeScript allows no accessor here.
+  // Node's types declare them as properties, so TypeScript allows no accessors here.
   static {
-    Object.defineProperty(this.prototype, 'headersSent', { get (this: LightResponse) { return this.#headersSent } })
+    Object.defineProperties(this.prototype, {
+      headersSent: { get (this: LightResponse) { return this.#headersSent } },
+      // Node.js 24 keeps it in a private property, which only its own end() sets.
+      writableFinished: { get (this: LightResponse) { return this.writableEnded } }
+    })
   }
 
   override setHeader (name: string, value: number | string | readonly string[]): this {
