@@ -12,12 +12,12 @@ const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
 
-/** On the query of a client that cannot go on after a page that ended early. */
+/** The parameter by which a client asked for a whole page: it cannot go on after one that ended early. */
 const WHOLE = Symbol('whole')
 
 /** A list request after validation. */
 export interface ListQuery {
-  readonly [WHOLE]?: true
+  readonly [WHOLE]?: 'filter' | 'range'
   readonly skip: number
   readonly limit: number
   readonly filter?: Readonly<Record<string, unknown>>
@@ -106,7 +106,7 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   if (query['range'] !== undefined) readRange(query)
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
   // react-admin names the records and no limit, and expects all of them.
-  if (query['limit'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: true })
+  if (query['limit'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: 'filter' })
 }
 
 function sortFromPair ([field, direction, ...more]: readonly unknown[]): string {
@@ -124,7 +124,7 @@ function readRange (query: Record<string, unknown>): void {
   if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], such as [0, 24]')
   if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not have more than ${MAX_LIMIT} records, nor start after ${MAX_SKIP}`)
   delete query['range']
-  Object.assign(query, { skip: first, limit: last - first + 1, [WHOLE]: true })
+  Object.assign(query, { skip: first, limit: last - first + 1, [WHOLE]: 'range' })
 }
 
 function fromJson (field: string, text: unknown): unknown {
@@ -144,7 +144,7 @@ function fromJson (field: string, text: unknown): unknown {
  */
 function contentRange (unit: string, { skip, limit, [WHOLE]: whole }: ListQuery, { rows, count }: Page<unknown>): string {
   const isCut = rows.length < Math.min(limit, count - skip)
-  if (isCut && whole) throw invalid('range', `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
+  if (isCut && whole !== undefined) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
   return `${unit} ${skip}-${skip + (isCut ? rows.length : limit)}/${count}`
 }
 
