@@ -8,15 +8,18 @@ import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/serv
 import mcpFromRoutes from '../src/index.ts'
 import { lightLoopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
+import { CALL, recordedCalls } from './messages.ts'
 
 /**
  * The servers that are measured. All serve the same routes; the last three serve them as the same tools. The two before
- * them do only what no tool call can be without: `bare POST` takes the message and answers always the same, `bare
- * loopback` also asks the route by way of the router.
+ * them do only what no tool call can be without: `bare POST` takes the message and answers with the bytes that the
+ * plugin answers with, written before; `bare loopback` asks the route by way of the router.
  */
 export const CONTENDERS = ['plain route', 'bare POST', 'bare loopback', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
 export type Contender = typeof CONTENDERS[number]
 
+/** The revision whose answers differ from those before. */
+const NEWEST = '2026-07-28'
 const SERVER_INFO = { name: 'bench', version: '1.0.0' }
 
 /** Routes that look like a catalog's; `tool_0` takes one path parameter and answers a small object. */
@@ -66,7 +69,15 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
   },
   async 'bare POST' (app, count) {
     addRoutes(app, count)
-    app.post('/mcp', async (_request, reply) => reply.type('application/json').send('{"id":"abc","name":"thing 7"}'))
+    const plugin = Fastify()
+    await BUILDERS['mcp-from-routes'](plugin, count)
+    const answers = new Map<boolean, string>()
+    for (const { headers, body = '' } of [CALL, ...recordedCalls().values()]) {
+      const { body: answer } = await plugin.inject({ method: 'POST', url: '/mcp', headers, payload: body })
+      answers.set(headers['mcp-protocol-version'] === NEWEST, answer)
+    }
+    const [older, newest] = [answers.get(false), answers.get(true)]
+    app.post('/mcp', async ({ headers }, reply) => reply.type('application/json').send(headers['mcp-protocol-version'] === NEWEST ? newest : older))
   },
   async 'bare loopback' (app, count) {
     addRoutes(app, count)

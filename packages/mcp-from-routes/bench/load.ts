@@ -1,9 +1,14 @@
-import { fork } from 'node:child_process'
+import { execFile, fork, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 import type { Contender } from './contenders.ts'
+import type { BenchRequest } from './messages.ts'
 
 /** A running contender. */
 export interface Running { readonly child: ChildProcess, readonly address: string }
@@ -21,6 +26,15 @@ export interface Sample {
   /** Of the server, per answer, in microseconds. */
   readonly cpu: number
 }
+
+/** What a load generator counted. */
+interface Counted { readonly answers: number, readonly failed: number, readonly rate: number, readonly p50: number, readonly p99: number }
+
+/** As many as a small fleet of agents keeps busy. */
+const CONNECTIONS = 16
+
+/** What makes the load: wrk where it is installed, because a generator in Node.js is slower than the servers. */
+export const GENERATOR = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' : 'autocannon'
 
 export async function launch (contender: Contender, tools: number): Promise<Running> {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [contender, String(tools)], { execArgv: [...process.execArgv, '--expose-gc'] })
@@ -42,13 +56,60 @@ export async function stop ({ child }: Running): Promise<void> {
   await gone
 }
 
-/** Loads a contender from this process for so many seconds, or with so many requests. */
-export async function load (running: Running, request: autocannon.Request, { seconds, amount, connections = 10 }: { seconds?: number, amount?: number, connections?: number }): Promise<Sample> {
-  const before = await usage(running)
-  const result = await autocannon({ url: running.address, connections, ...seconds !== undefined && { duration: seconds }, ...amount !== undefined && { amount }, requests: [request] })
-  const after = await usage(running)
-  const answers = result['2xx']
-  if (answers === 0 || result.non2xx > 0 || result.errors > 0) process.stderr.write(`${result.non2xx} answers were no 2xx, ${result.errors} requests failed\n`)
-  const cpu = after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system
-  return { rate: answers / result.duration, p50: result.latency.p50, p99: result.latency.p99, cpu: cpu / answers }
+/** Loads a contender for so many seconds. */
+export async function load (running: Running, request: BenchRequest, seconds: number): Promise<Sample> {
+  return measured(running, () => GENERATOR === 'wrk' ? wrk(running, request, seconds) : cannon(running, request, { duration: seconds }))
+}
+
+/** Loads a contender with so many requests. */
+export async function loadAmount (running: Running, request: BenchRequest, amount: number): Promise<Sample> {
+  return measured(running, () => cannon(running, request, { amount }))
+}
+
+async function measured (running: Running, run: () => Promise<Counted>): Promise<Sample> {
+  const before = (await usage(running)).cpu
+  const { answers, failed, rate, p50, p99 } = await run()
+  const after = (await usage(running)).cpu
+  if (answers === 0 || failed > 0) process.stderr.write(`${failed} requests failed\n`)
+  return { rate, p50, p99, cpu: (after.user + after.system - before.user - before.system) / answers }
+}
+
+async function cannon ({ address }: Running, request: BenchRequest, end: { duration: number } | { amount: number }): Promise<Counted> {
+  const { '2xx': answers, non2xx, errors, duration, latency } = await autocannon({ url: address, connections: CONNECTIONS, idReplacement: true, requests: [request], ...end })
+  return { answers, failed: non2xx + errors, rate: answers / duration, p50: latency.p50, p99: latency.p99 }
+}
+
+async function wrk ({ address }: Running, request: BenchRequest, seconds: number): Promise<Counted> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  try {
+    const script = join(folder, 'request.lua')
+    writeFileSync(script, luaOf(request))
+    const { stdout } = await promisify(execFile)('wrk', ['--threads', '1', '--connections', String(CONNECTIONS), '--duration', `${seconds}s`, '--latency', '--script', script, address])
+    const counts = /requests (\d+) failed (\d+) duration (\d+) p50 (\d+) p99 (\d+)/.exec(stdout)
+    if (counts === null) throw new Error(`wrk printed ${stdout}`)
+    const [requests = NaN, failed = NaN, duration = NaN, p50 = NaN, p99 = NaN] = counts.slice(1).map(Number)
+    return { answers: requests - failed, failed, rate: (requests - failed) * 1e6 / duration, p50: p50 / 1000, p99: p99 / 1000 }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** The request as a script of wrk, which prints what it counted on a line of its own. */
+function luaOf ({ method, path, headers, body = '' }: BenchRequest): string {
+  const set = Object.entries(headers).map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)
+  // Requests that are all alike are written once.
+  const each = body.includes('[<id>]')
+    ? ['local count = 0', 'function request() count = count + 1; return wrk.format(nil, nil, nil, (wrk.body:gsub("%[<id>%]", count))) end']
+    : []
+  return [
+    `wrk.method = "${method}"`,
+    `wrk.path = ${JSON.stringify(path)}`,
+    `wrk.body = ${JSON.stringify(body)}`,
+    ...set,
+    ...each,
+    'function done(summary, latency)',
+    '  local e = summary.errors',
+    '  print(string.format("requests %d failed %d duration %d p50 %d p99 %d", summary.requests, e.status + e.connect + e.read + e.write + e.timeout, summary.duration, latency:percentile(50), latency:percentile(99)))',
+    'end'
+  ].join('\n')
 }

@@ -1,18 +1,17 @@
 // npm run soak [-- calls [clients]]: many calls leave memory flat, and clients that vanish leave nothing open.
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { launch, load, stop, usage } from './load.ts'
+import { launch, loadAmount, stop, usage } from './load.ts'
 import type { Running } from './load.ts'
+import { CALL } from './messages.ts'
 
 const [calls = 1_000_000, clients = 1000] = process.argv.slice(2).map(Number)
 const STEPS = 10
-const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'tool_7', arguments: { id: 'abc' } } })
-const CALL = { method: 'POST' as const, path: '/mcp', headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }, body }
 
 const running = await launch('mcp-from-routes', 20)
 const heaps: number[] = []
 for (let step = 1; step <= STEPS; step++) {
-  await load(running, CALL, { amount: calls / STEPS })
+  await loadAmount(running, CALL, calls / STEPS)
   const { heapUsed, rss } = (await usage(running, { collect: true })).memory
   heaps.push(heapUsed)
   console.log(`${step * calls / STEPS} calls: heap ${megabytes(heapUsed)}, resident ${megabytes(rss)}`)

@@ -51,11 +51,11 @@ export const MCP_FROM_ROUTES_NO_DESCRIPTION = createError(
 /** The path, the query string and the body of a route have an input of the same name. */
 export const MCP_FROM_ROUTES_NAME_CLASH = createError(
   'MCP_FROM_ROUTES_NAME_CLASH',
-  '%s has two inputs named %s (%s). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both', 500)
+  '%s has two inputs named %s (%s). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument', 500)
 
-/** The `config.mcp` of a tagged route cannot be followed. */
+/** The `config.mcp.arguments` of a tagged route is wrong. */
 export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
-  'MCP_FROM_ROUTES_INVALID_CONFIG', '%s has a config.mcp that cannot be followed: %s', 500)
+  'MCP_FROM_ROUTES_INVALID_CONFIG', '%s has a wrong config.mcp: %s', 500)
 
 /** The path or the method of a tagged route cannot be called as a tool. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(

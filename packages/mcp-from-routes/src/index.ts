@@ -2,15 +2,17 @@ import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { toolCaller } from './call/call.ts'
 import { guardCalls, markRoute } from './call/guard.ts'
+import type { RouteMark } from './call/guard.ts'
 import { checkLoopback } from './call/loopback.ts'
 import { accessTo } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
-import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE, MCP_FROM_ROUTES_REGISTERED_LATE } from './errors.ts'
+import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE, MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from './errors.ts'
 import { settingsFromOptions } from './options.ts'
 import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { shareRequestIds } from './parent.ts'
 import { routesSoFar } from './tool/earlier.ts'
-import { policyWarning } from './tool/key-policy.ts'
+import { policyRemark } from './tool/key-policy.ts'
+import { toolSets } from './tool/sets.ts'
 import type { Tool } from './tool/tool.ts'
 import { toolReader } from './tool/tools.ts'
 import type { Candidate } from './tool/tools.ts'
@@ -18,9 +20,11 @@ import type { McpRouteConfig, McpTool } from './types.ts'
 
 export * from './errors.ts'
 export { PARENT_REQUEST } from './parent.ts'
-export type { McpFromRoutesOptions, ServerInfo } from './options.ts'
+export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
+export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
 export type { JsonSchema } from './tool/json-schema.ts'
+export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
 export type { McpRouteConfig, McpTool, ToolAnnotations, ToolCallEvent, ToolDefinition } from './types.ts'
 
 declare module 'fastify' {
@@ -45,12 +49,13 @@ declare module 'fastify' {
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  // Fastify makes the instance of a scope from the one around it.
+  // The instance of a scope inherits from the one around it; the root instance inherits from nothing.
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
   checkLoopback()
   const earlier = routesSoFar(app)
   const readTools = toolReader(app, settings)
   const candidates: Candidate[] = []
+  const others: Array<Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }> = []
   const nearlyTagged: string[] = []
   let endpoint: RouteOptions | undefined
   let tools: ReadonlyMap<string, Tool> = new Map()
@@ -58,27 +63,39 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
 
   app.decorate('mcpTools', { getter: () => list })
   app.addHook('onRoute', function (route) {
-    // Copied, because Fastify goes on to use the same object for the twin with a slash at the end.
+    // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
     if (url === settings.path && [route.method].flat().includes('POST')) endpoint = route
     const isTool = isExposed(route, settings)
     const mark = markRoute(route, isTool)
     if (isTool) candidates.push({ scope: this, label: labelOf(route), url, route, ...mark })
     else if (hasTagLike(route, settings)) nearlyTagged.push(labelOf(route))
+    // The HEAD twin of a tool's route has the same handler.
+    if (!isTool && route.method !== 'HEAD') others.push({ label: labelOf(route), ...mark })
   })
   guardCalls(app)
   shareRequestIds(app)
-  mountEndpoint(app, accessTo(() => tools, settings, toolCaller(app, settings)))
+  const call = toolCaller(app, settings)
+  mountEndpoint(app, accessTo(() => tools, settings, call))
+  const sets = toolSets(settings)
+  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, call))
   app.addHook('onReady', async () => {
-    const { exposedTag, canUse } = settings
+    const { exposedTag, canUse, impliedArguments } = settings
     if (nearlyTagged.length > 0) app.log.warn({ routes: nearlyTagged }, `no tools: their tag differs from "${exposedTag}" in upper and lower case`)
     if (candidates.length === 0) app.log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"`)
-    const mismatch = canUse === undefined ? policyWarning(endpoint, candidates) : undefined
-    if (mismatch !== undefined) app.log.warn({ tools: mismatch.tools }, mismatch.message)
+    const remark = policyRemark(endpoint, candidates, canUse !== undefined)
+    if (remark !== undefined) app.log[remark.level]({ tools: remark.tools }, remark.message)
     const late = earlier?.filter((route) => isExposed(route, settings)).map(labelOf) ?? []
     if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
     if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
     tools = readTools(candidates)
+    for (const { label, ownerOfConfig } of others.splice(0)) {
+      const owner = ownerOfConfig()?.public.route
+      if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Let the hook make an object for each route: route.config = { ...route.config, … }`)
+    }
+    const unused = Object.keys(impliedArguments).filter((name) => ![...tools.values()].some((tool) => tool.public.implied?.includes(name)))
+    if (unused.length > 0) app.log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
+    for (const set of sets) set.fill(tools)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 }
@@ -92,7 +109,7 @@ function hasTagLike (route: RouteOptions, { exposedTag }: Settings): boolean {
   return route.method !== 'HEAD' && (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
 }
 
-function labelOf ({ method, url }: Pick<RouteOptions, 'method' | 'url'>): string {
+function labelOf ({ method, url }: { readonly method: string | string[], readonly url: string }): string {
   return `${[method].flat().join(',')} ${url}`
 }
 

@@ -1,5 +1,9 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
+import { isObject } from './tool/json-schema.ts'
+import type { ImpliedArguments } from './tool/implied.ts'
+import { isOutputDetail } from './tool/trim.ts'
+import type { OutputDetail } from './tool/trim.ts'
 import type { McpTool, ToolCallEvent } from './types.ts'
 
 /** Who the server says it is. */
@@ -8,6 +12,17 @@ export interface ServerInfo {
   readonly version: string
   /** A name for people. Default is `name`. */
   readonly title?: string
+}
+
+/** What `canUse` says of a tool: it is listed and can be called, neither, or it can be called only. */
+export type ToolAccess = boolean | 'unlisted'
+
+/** A subset of the tools. */
+export interface ToolSet {
+  /** Path of its endpoint; it answers with and without a slash at the end. */
+  readonly path: string
+  /** The tools of this set have at least one of these in `schema.tags`. */
+  readonly tags: readonly string[]
 }
 
 /** Options of the plugin. Wrong ones fail at startup with `MCP_FROM_ROUTES_INVALID_OPTION`. */
@@ -53,15 +68,28 @@ export interface McpFromRoutesOptions {
    * may then be an object, although the `querystringParser` reads none. Default is false.
    */
   readonly jsonQuery?: boolean
+  /**
+   * How much of the output schemas is published: `'full'`, `'brief'` (names and types without explanations) or `false`
+   * (nothing). A route's `config.mcp.output` counts more. Results stay as they are. Default is `'full'`.
+   */
+  readonly output?: OutputDetail
   /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
   readonly maxResultBytes?: number
   /** How long the route of a tool may take to respond, in milliseconds. Default is 60,000. */
   readonly toolTimeout?: number
   /**
-   * Whether the client of `request` may use a tool. One that it may not use is not listed, and a call is rejected as if
-   * the tool did not exist. The route's own checks run in any case. By default every client may use every tool.
+   * Whether the client of `request` may use a tool. With false it is not listed, and a call is rejected as if the tool
+   * did not exist. With `'unlisted'` it is not listed either, but a call reaches the route, whose refusal tells the model
+   * what is missing. The route's own checks run in any case. By default every client may use every tool.
    */
-  readonly canUse?: (tool: McpTool, request: FastifyRequest) => boolean | Promise<boolean>
+  readonly canUse?: (tool: McpTool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
+  /**
+   * What arguments are for the caller of a request, by their names, such as the shop that an API key belongs to:
+   * `{ shop_id: (request) => request.identity?.shopId }`. Where the function returns a value, the caller may leave the
+   * argument out; one that it passes counts instead. Only required arguments of the path and the query string are
+   * supplied, never a part of the body. Default is none.
+   */
+  readonly impliedArguments?: ImpliedArguments
   /**
    * Called when a call has ended, for metrics and audit. No caller waits for it; an error or a rejection is logged.
    * Default is none.
@@ -72,14 +100,20 @@ export interface McpFromRoutesOptions {
   /**
    * Whether a shared cache may serve the list, and the server's description of itself, to other clients of revision
    * 2026-07-28. `public` is for an endpoint that everybody may reach and that tells everybody the same: not with
-   * `canUse`, nor with `instructions` as a function. Default is `private`.
+   * `canUse`, `impliedArguments`, nor with `instructions` as a function. Default is `private`.
    */
   readonly cacheScope?: 'public' | 'private'
   /** Tools on one page of the list. Default is all. */
   readonly pageSize?: number
   /**
-   * Whether responses match their schemas although the serializer is not Fastify's own, because the host's checks what
-   * it writes. Otherwise tools of routes with such a serializer have no output schema. Default is false.
+   * Subsets of the tools at paths of their own, for clients that take only so many, by a name of your choice:
+   * `{ catalog: { path: '/mcp/catalog', tags: ['products'] } }` serves the tools whose routes have one of the tags. All
+   * other options apply there too. Default is none.
+   */
+  readonly sets?: Readonly<Record<string, ToolSet>>
+  /**
+   * Set it if the app's custom serializer checks that responses match their schemas. Otherwise tools of routes with a
+   * custom serializer have no output schema. Default is false.
    */
   readonly trustSerializer?: boolean
 }
@@ -98,7 +132,7 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 export const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 /** The longest that setTimeout waits. */
 const MAX_TIMEOUT = 2_147_483_647
-/** What Fastify's own `register` takes among the options of a plugin. */
+/** Options that Fastify's `register` takes itself and passes on. */
 const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
 const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
 
@@ -111,17 +145,18 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     serverInfo, instructions, path = '/mcp', exposedTag = 'mcp', largeTag = 'large', onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, trustSerializer = false,
+    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, onToolCall, cacheTtl = 300_000,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false,
     ...others
   } = options
-  for (const name in others) check(OF_REGISTER.includes(name), name, 'is not known')
+  for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
   check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
-  check(serverInfo.title === undefined || isFilled(serverInfo.title), 'serverInfo', 'must have a title that is a string, or none')
-  check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a string or a function')
-  check(/^\/[^?#:*]*$/.test(path), 'path', 'must start with a slash and have no parameters')
-  check(isFilled(exposedTag), 'exposedTag', 'must be a string')
-  check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a string other than exposedTag')
+  check(serverInfo.title === undefined || isFilled(serverInfo.title), 'serverInfo', 'must have a title that is a non-empty string, or no title')
+  check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a non-empty string or a function')
+  check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
+  checkSets(path, sets)
+  check(isFilled(exposedTag), 'exposedTag', 'must be a non-empty string')
+  check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
     check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
   }
@@ -130,8 +165,11 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   for (const [name, value] of Object.entries({ canUse, onToolCall })) {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
+  check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
+  check(isOutputDetail(output), 'output', "must be 'full', 'brief' or false")
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
+  check(cacheScope === 'private' || Object.keys(impliedArguments).length === 0, 'cacheScope', 'must not be public with impliedArguments: a cache would show one client the arguments of another')
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
   for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
@@ -139,22 +177,25 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   return {
     serverInfo,
     instructions,
-    path: path.length > 1 ? path.replace(/\/$/, '') : path,
+    path: withoutSlash(path),
     exposedTag,
     largeTag,
     onRequest: hooks.map(awaited),
-    forwardHeaders: headerNames('forwardHeaders', forwardHeaders, (name) => !NEVER_FORWARDED.test(name)),
-    resultHeaders: headerNames('resultHeaders', resultHeaders, (name) => name !== 'set-cookie'),
+    forwardHeaders: headerNames('forwardHeaders', forwardHeaders, (name) => !NEVER_FORWARDED.test(name), 'is never forwarded'),
+    resultHeaders: headerNames('resultHeaders', resultHeaders, (name) => name !== 'set-cookie', 'is never shown to a model'),
     isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOf(allowedOrigins),
     bodyLimit,
     jsonQuery,
     maxResultBytes,
     toolTimeout,
     canUse,
+    impliedArguments,
     onToolCall,
     cacheTtl,
     cacheScope,
     pageSize,
+    output,
+    sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
     trustSerializer
   }
 }
@@ -163,14 +204,37 @@ function check (holds: boolean, option: string, rule: string): asserts holds {
   if (!holds) throw new MCP_FROM_ROUTES_INVALID_OPTION(option, rule)
 }
 
+function isPath (path: unknown): path is string {
+  return typeof path === 'string' && /^\/[^?#:*]*$/.test(path)
+}
+
+function withoutSlash (path: string): string {
+  return path.length > 1 ? path.replace(/\/$/, '') : path
+}
+
+function checkSets (path: string, sets: Readonly<Record<string, ToolSet>>): void {
+  check(isObject(sets), 'sets', 'must be an object')
+  const taken = new Map([[withoutSlash(path), 'the option path']])
+  for (const [name, set] of Object.entries(sets)) {
+    const option = `sets.${name}`
+    check(isObject(set) && Object.keys(set).every((key) => key === 'path' || key === 'tags'), option, 'must have a path and tags')
+    check(isPath(set.path), `${option}.path`, 'must start with a slash and have no parameters')
+    check(Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled), `${option}.tags`, 'must be an array of tags')
+    const other = taken.get(withoutSlash(set.path))
+    check(other === undefined, `${option}.path`, `is that of ${other}: ${set.path}`)
+    taken.set(withoutSlash(set.path), option)
+  }
+}
+
 function isFilled (value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean): readonly string[] {
+function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean, refusal: string): readonly string[] {
   check(Array.isArray(names) && names.every(isFilled), option, 'must be an array of header names')
   return names.map((name) => name.toLowerCase()).map((name) => {
-    check(TOKEN.test(name) && isAllowed(name), option, `must not contain ${name}`)
+    check(TOKEN.test(name), option, `must not contain ${JSON.stringify(name)}, which is not the name of a header`)
+    check(isAllowed(name), option, `must not contain ${name}, which ${refusal}`)
     return name
   })
 }

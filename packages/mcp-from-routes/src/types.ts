@@ -1,6 +1,7 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
+import type { ToolOutputDetail } from './tool/trim.ts'
 
 /** A route's `config.mcp`: what its tool says beyond the schema. Everything is optional. */
 export interface McpRouteConfig {
@@ -16,6 +17,22 @@ export interface McpRouteConfig {
    * as an id in the path and in the body, become one argument. Default is that each input is the argument of its name.
    */
   readonly arguments?: ArgumentOverrides
+  /**
+   * How much of the output schema is published: `'full'`, `'brief'` (names and types without explanations), `false`
+   * (nothing), or the fields that agents use of the record, or of each record of a list. The result itself stays as it is.
+   * Default is the option `output`.
+   */
+  readonly output?: ToolOutputDetail
+  /**
+   * Words by which a client that loads tools on demand finds this one: `anthropic/searchHint`, a hint that clients may
+   * ignore. Default is none.
+   */
+  readonly searchHint?: string
+  /**
+   * Whether a client that loads tools on demand has this one from the start: `anthropic/alwaysLoad`, a hint that clients
+   * may ignore. Default is that the client decides.
+   */
+  readonly alwaysLoad?: boolean
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
@@ -52,13 +69,22 @@ export interface ToolDefinition {
 
 /** A tool, and the route it calls. */
 export interface McpTool extends ToolDefinition {
+  /** The required arguments that `impliedArguments` supplies to some callers, for whom they are optional; absent if none. */
+  readonly implied?: readonly string[]
   readonly route: {
     readonly method: string
     /** The route's path with its prefix, as it was registered: `/products/:id`. */
     readonly url: string
     readonly tags: readonly string[]
+    /** The route's `schema`, as it was registered. */
+    readonly schema: FastifySchema
     /** The route's `config`. */
     readonly config: Readonly<FastifyContextConfig>
+    /**
+     * What the route declares of a success, with the enums, formats and lengths that `outputSchema` leaves out; undefined
+     * when a success may be something other than JSON. Derived when it is read, and not enumerable.
+     */
+    readonly output: JsonSchema | undefined
   }
 }
 

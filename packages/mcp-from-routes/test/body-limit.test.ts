@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
+import { idOfOversized } from '../src/endpoint/oversized.ts'
 import { CLIENTS, connect, listen, post } from './build.ts'
 
 const LIMIT = 10_000
@@ -68,6 +70,25 @@ t.test('a message in chunks, and one that never ends', async (t) => {
   const [answer] = await once(socket, 'data')
   clearInterval(sending)
   t.match(String(answer), /^HTTP\/1\.1 413 /)
+})
+
+t.test('the id of a message is looked for at both ends, and nowhere in one that is too long', async (t) => {
+  const idOf = async (text: string, maxBytes = Infinity, isWhole = true, piece = text.length): Promise<unknown> => {
+    const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, index) => Buffer.from(text.slice(index * piece, (index + 1) * piece)))
+    return idOfOversized(Readable.from(pieces), isWhole, maxBytes)
+  }
+  const first = `{"id":7,"params":"${'x'.repeat(5000)}"}`
+  const last = `{"params":"${'x'.repeat(5000)}","id":"a"}`
+  t.equal(await idOf(first, first.length), 7)
+  t.equal(await idOf(first, first.length - 1), undefined)
+  t.equal(await idOf(first, Infinity, false), undefined, 'what was read before may have been its beginning')
+  for (const piece of [1, 100, 1024, 5000]) {
+    t.equal(await idOf(first, Infinity, true, piece), 7, String(piece))
+    t.equal(await idOf(last, Infinity, false, piece), 'a', String(piece))
+  }
+  const padding = 1024 - '"id":1}'.length
+  for (const [spaces, id] of [[padding, 1], [padding + 1, undefined]] as const) t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(spaces)}`), id)
+  for (const [spaces, id] of [[1024 - '{"id":1,'.length, 1], [1024 - '{"id":1,'.length + 1, undefined]] as const) t.equal(await idOf(`${' '.repeat(spaces)}{"id":1,"a":"${'x'.repeat(5000)}"}`), id)
 })
 
 t.test('authentication comes first, and the answer is in the stream that the client wants', async (t) => {

@@ -54,7 +54,6 @@ for (const which of CLIENTS) {
   t.test(`client ${which}`, async (t) => {
     const { url } = await listen(t, notes)
     const client = await connect(t, which, url)
-    const wraps = which === '1.x'
 
     await t.test('tools/list shows the tagged routes, sorted, with full schemas', async (t) => {
       const { tools } = await client.listTools()
@@ -72,7 +71,7 @@ for (const which of CLIENTS) {
           properties: { limit: { type: 'integer', minimum: 1 }, sort: { type: 'string' } },
           additionalProperties: false
         },
-        outputSchema: wraps ? { type: 'object', properties: { result: { type: 'array', items: note } }, required: ['result'] } : { type: 'array', items: note },
+        outputSchema: { type: 'object', properties: { result: { type: 'array', items: note } }, required: ['result'] },
         annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
         _meta: { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': 500000 }
       })
@@ -93,7 +92,7 @@ for (const which of CLIENTS) {
       t.match(await client.callTool({ name: 'get_note', arguments: { id: 2 } }), { structuredContent: { id: 2, text: 'second', tag: null } })
       const rows = [{ id: 1, text: 'first', tag: null }, { id: 2, text: 'second', tag: null }]
       t.match(await client.callTool({ name: 'list_notes' }), {
-        structuredContent: wraps ? { result: rows } : rows,
+        structuredContent: { result: rows, headers: { 'content-range': 'notes 0-2/2' } },
         content: [{ type: 'text', text: JSON.stringify(rows) }, { type: 'text', text: 'content-range: notes 0-2/2' }]
       })
       const gone = await client.callTool({ name: 'delete_note', arguments: { id: 2 } })

@@ -3,9 +3,10 @@ import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { ToolCallEvent } from '../src/index.ts'
+import { closingOf } from '../src/call/stop.ts'
 import { listen, post } from './build.ts'
 import type { Teardown } from './build.ts'
 
@@ -113,4 +114,23 @@ t.test('a message that arrives while the server closes is refused', async (t) =>
     })
   }, {}, { return503OnClosing: false })
   await app.close()
+})
+
+t.test('a message whose client left while its credential was checked is stopped at once', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const { track } = closingOf(app)
+  let check = (): void => {}
+  const checked = new Promise<void>(resolve => { check = resolve })
+  const reason = new Promise<unknown>(resolve => {
+    app.post('/mcp', { onRequest: async () => checked }, async (request, reply) => { resolve(track(request, reply).reason) })
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const left = new Promise<void>(resolve => app.server.prependOnceListener('request', ({ socket }) => { socket.once('close', () => resolve()); request.destroy() }))
+  const request = httpRequest(`${url}/mcp`, { method: 'POST' })
+  request.on('error', () => {})
+  request.end()
+  await left
+  check()
+  t.equal(await reason, 'client gone')
 })

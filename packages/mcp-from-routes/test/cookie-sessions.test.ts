@@ -18,9 +18,9 @@ t.test('an API with cookie sessions serves agents by tokens, and the cookie open
   const { token } = await (await fetch(url('/agent-token'), { method: 'POST', headers: { cookie } })).json() as { token: string }
 
   const client = await connect(t, '2.x auto', url('/mcp'), { authorization: `Bearer ${token}` })
-  t.match(await client.callTool({ name: 'list_notes' }), { structuredContent: ['Water the plants'] })
+  t.match(await client.callTool({ name: 'list_notes' }), { structuredContent: { result: ['Water the plants'] } })
   const other = await connect(t, '2.x auto', url('/mcp'), { authorization: `Bearer ${token}`, cookie: await signIn('kim') })
-  t.match(await other.callTool({ name: 'list_notes' }), { structuredContent: ['Water the plants'] }, 'the token counts, not the cookie')
+  t.match(await other.callTool({ name: 'list_notes' }), { structuredContent: { result: ['Water the plants'] } }, 'the token counts, not the cookie')
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_notes' } }
   for (const headers of [{ cookie }, { cookie, authorization: 'Bearer x' }]) {
     const refused = await post(url('/mcp'), call, headers)

@@ -120,6 +120,13 @@ t.test('what is not a message is refused in the words of the protocol', async (t
   t.match(await post(url, { jsonrpc: '2.0', id: 'a', method: 'tools/call', params: {} }), { body: { error: { code: -32602 }, id: 'a' } })
 })
 
+t.test('a message that is refused is in the log, for whoever looks for the reason', async (t) => {
+  const lines: Array<{ level: number, msg: string, err?: { message: string } }> = []
+  const { url } = await listen(t, () => {}, {}, { logger: { level: 'debug', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } })
+  t.match(await post(url, { jsonrpc: '2.0' }), { status: 400 })
+  t.match(lines.filter(({ msg }) => msg === 'the MCP endpoint refused a message'), [{ level: 20, err: { message: String } }])
+})
+
 t.test('one request of HTTP is at most one call of a tool', async (t) => {
   let ran = 0
   const { url } = await listen(t, (app) => { app.get('/count', { schema: { operationId: 'count', description: 'D.', tags: ['mcp'] } }, async () => { ran += 1 }) })

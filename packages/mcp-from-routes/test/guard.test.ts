@@ -221,16 +221,18 @@ t.test('of the hooks, only those registered before the plugin see a request that
   app.addHook('onRequest', hook('before'))
   await app.register(async (scope) => {
     scope.addHook('onRequest', hook('before, in a scope'))
-    scope.get('/x/me', { onRequest: hook('of the route'), preHandler: hook('of the route') }, stray)
+    const own = hook('of the route')
+    scope.get('/x/me', { onRequest: own, preHandler: own, onSend: own, onResponse: hook('of the route, after the response') }, stray)
   })
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
   app.addHook('onRequest', hook('after'))
   app.addHook('preHandler', hook('after'))
   app.get('/x/:id', { schema }, handler)
-  t.match(await callX(app, { id: 'me' }), { isError: true })
-  t.strictSame(seen, ['before', 'before, in a scope'])
+  t.strictSame(await callX(app, { id: 'me' }), OTHER('id "me"'))
+  t.strictSame(seen, ['before', 'before, in a scope', 'of the route, after the response'])
   t.equal(ran(), 0)
   t.equal((await app.inject('/x/me')).body, 'stray')
+  t.strictSame(seen.slice(3), ['before', 'before, in a scope', 'after', 'of the route', 'after', 'of the route', 'of the route', 'of the route, after the response'])
 })
 
 t.test('the log tells which route a refused call was led to, and onToolCall that no route answered', async (t) => {
@@ -262,6 +264,59 @@ t.test('startup fails if an onRoute hook takes the mark of a tool away', async (
     app.get('/x', { schema }, handler)
   })
   await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/x cannot be a tool: an onRoute hook replaced its config\. Let the hook keep/ })
+})
+
+const careless: Record<string, () => (route: RouteOptions) => void> = {
+  'merges every config into one object': () => {
+    const all = {}
+    return (route) => { route.config = Object.assign(all, route.config) }
+  },
+  'gives every route the first config': () => {
+    let first: RouteOptions['config']
+    return (route) => { route.config = first ??= route.config ?? {} }
+  },
+  'takes over what the last config had': () => {
+    let last: object = {}
+    return (route) => { last = route.config = { ...last, ...route.config } }
+  }
+}
+for (const [title, hook] of Object.entries(careless)) {
+  t.test(`startup fails if an onRoute hook gives the config of a tool to another route: it ${title}`, async (t) => {
+    const { stray, ran } = strays()
+    const app = await build(t, (app) => {
+      app.addHook('onRoute', hook())
+      app.post('/x/:id', { schema }, handler).post('/x/:id(^\\d+$)', stray)
+    })
+    await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: 'POST /x/:id cannot be a tool: an onRoute hook gave its config to POST /x/:id(^\\d+$) as well. Let the hook make an object for each route: route.config = { ...route.config, … }' })
+    t.equal(ran(), 0)
+  })
+}
+
+t.test('an onRoute hook may give the HEAD twin of a tool its config', async (t) => {
+  const app = await build(t, (app) => {
+    app.addHook('onRoute', careless['gives every route the first config']?.() as (route: RouteOptions) => void)
+    app.get('/x', { schema }, handler)
+  })
+  t.match(await callX(app), TOOL)
+})
+
+t.test('startup fails with a defaultRoute, which no hook guards', async (t) => {
+  const app = Fastify({ routerOptions: { defaultRoute: (_request, response) => { response.end('stray') } } } as FastifyServerOptions)
+  t.teardown(() => app.close())
+  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: /^mcp-from-routes: routerOptions\.defaultRoute of Fastify runs without hooks, .*Use setNotFoundHandler$/ })
+})
+
+t.test('a refusal speaks of arguments, and not of values that are fixed', async (t) => {
+  const app = await build(t, (app) => {
+    const config = { mcp: { arguments: { params: { tenant: { value: 'acme' }, id: { name: 'thing_id' } } } } }
+    app.get('/:tenant/:id', { schema, config }, handler).get('/acme/me', handler)
+  })
+  t.strictSame(await callX(app, { thing_id: 'me' }), OTHER('thing_id "me"'))
+  const fixed = await build(t, (app) => {
+    app.get('/x/:tenant', { schema, config: { mcp: { arguments: { params: { tenant: { value: 'acme' } } } } } }, handler).get('/x/acme', handler)
+  })
+  t.strictSame(await callX(fixed), EMPTY)
 })
 
 t.test('a scope cannot guard all routes, so startup fails there', async (t) => {

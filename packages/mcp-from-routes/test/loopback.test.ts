@@ -137,6 +137,21 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     }
   })
 
+  t.test(`${name}: a response that is destroyed twice closes once, with its first error`, async (t) => {
+    const log: string[] = []
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/twice', (_request, reply) => {
+        reply.hijack()
+        reply.raw.on('error', ({ message }: Error) => log.push(message)).on('close', () => log.push('closed'))
+        reply.raw.destroy(new TypeError('first'))
+        reply.raw.destroy(new TypeError('second'))
+      })
+    })
+    await loopback(app, { method: 'GET', url: '/twice', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    t.strictSame(log, ['first', 'closed'])
+  })
+
   t.test(`${name}: a stream that never ends is cut off, and its source is closed`, async (t) => {
     let closed = false
     let written = 0
@@ -154,4 +169,57 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     // The source and the response each buffer up to their mark, which is 16 KiB in Node 20 and 64 KiB since.
     t.ok(written < 4 * getDefaultHighWaterMark(false), `${written} bytes were written`)
   })
+
+  t.test(`${name}: a response in pieces is cut off above the limit, one in one piece is not`, async (t) => {
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/pieces/:sizes', (request, reply) => {
+        reply.hijack()
+        const sizes = (request.params as { sizes: string }).sizes.split(',').map(Number)
+        const next = (): void => {
+          const size = sizes.shift()
+          if (size === undefined) reply.raw.end()
+          else reply.raw.write('x'.repeat(size), () => setImmediate(next))
+        }
+        next()
+      })
+    })
+    for (const [sizes, isCut] of [['500,500', false], ['500,501', true], ['1001', false]] as const) {
+      const response = await loopback(app, { method: 'GET', url: `/pieces/${sizes}`, headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+      t.strictSame([response?.cut === true, Buffer.byteLength(response?.body ?? '')], [isCut, sizes.split(',').reduce((sum, size) => sum + Number(size), 0)], sizes)
+    }
+  })
 }
+
+t.test('light: a writer has to pause after each 16 KiB', async (t) => {
+  const goOn: boolean[] = []
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/written', async (_request, reply) => {
+      reply.hijack()
+      for (const size of [16_383, 1, 16_383, 1]) {
+        goOn.push(reply.raw.write('x'.repeat(size)))
+        if (goOn.at(-1) === false) await once(reply.raw, 'drain')
+      }
+      reply.raw.end()
+    })
+  })
+  await lightLoopback(app, { method: 'GET', url: '/written', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1_000_000 })
+  t.strictSame(goOn, [true, false, true, false])
+})
+
+t.test('light: a response ends once, and not after it was destroyed, as over HTTP', async (t) => {
+  const log: string[] = []
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/:how', ({ params }, reply) => {
+      reply.hijack()
+      reply.raw.on('finish', () => log.push('finished')).on('close', () => log.push('closed'))
+      if ((params as { how: string }).how === 'destroyed') reply.raw.destroy()
+      reply.raw.end()
+      reply.raw.end()
+    })
+  })
+  for (const [how, wanted] of [['ended', ['finished', 'closed']], ['destroyed', ['closed']]] as const) {
+    await lightLoopback(app, { method: 'GET', url: `/${how}`, headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    t.strictSame(log.splice(0), wanted, how)
+  }
+})

@@ -38,6 +38,19 @@ t.test('canUse hides a tool from the list, and a call of it is that of no tool',
   t.match((await post(url, message, headers)).body, { result: { cacheScope: 'private' } })
 })
 
+t.test("a tool that is 'unlisted' is not listed, and a call of it reaches the route, which says what is missing", async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.get('/a', tool('a'), async () => 'a')
+    app.get('/b', tool('b'), async (_request, reply) => reply.code(403).send({ message: 'b needs the scope write' }))
+  }, { canUse: async ({ name }) => name === 'a' || 'unlisted' })
+  const list = async (params?: object): Promise<unknown> => ((await post(url, { ...LIST, ...params && { params } })).body as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name)
+  t.strictSame([await list(), await list({ extra: 1 })], [['a'], ['a']])
+  for (const params of [{}, { extra: 1 }]) {
+    const { status, body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'b', ...params } })
+    t.match([status, body], [200, { result: { isError: true, content: [{ text: '403 Forbidden: b needs the scope write' }] } }])
+  }
+})
+
 t.test('a canUse that throws or says anything but true lets nothing through', async (t) => {
   for (const canUse of [() => { throw new TypeError('x') }, () => 'yes' as never]) {
     let ran = 0
@@ -135,6 +148,7 @@ t.test('a challenge of the route becomes that of the endpoint, and other refusal
   const { url } = await listen(t, (app) => {
     app.get('/login', tool('login'), async (_request, reply) => reply.code(401).header('www-authenticate', 'Bearer scope="a"').send({ message: 'log in' }))
     app.get('/scope', tool('scope'), async (_request, reply) => reply.code(403).header('www-authenticate', 'Bearer error="insufficient_scope"').send({ message: 'more' }))
+    app.get('/other', tool('other'), async (_request, reply) => reply.code(403).header('www-authenticate', 'Bearer realm="x", Basic').send({ message: 'not you' }))
     app.get('/denied', tool('denied'), async (_request, reply) => reply.code(403).send({ message: 'never' }))
   })
   const asking = (name: string): ReturnType<typeof post> => post(url, { jsonrpc: '2.0', id: 5, method: 'tools/call', params: { name } })
@@ -145,6 +159,9 @@ t.test('a challenge of the route becomes that of the endpoint, and other refusal
   const scope = await asking('scope')
   t.equal(scope.status, 403)
   t.equal(scope.headers.get('www-authenticate'), 'Bearer error="insufficient_scope"')
+  const other = await asking('other')
+  t.match(other, { status: 200, body: { result: { isError: true, content: [{ text: '403 Forbidden: not you' }] } } }, 'signing in again would not help')
+  t.equal(other.headers.get('www-authenticate'), null)
   t.match(await asking('denied'), { status: 200, body: { result: { isError: true, content: [{ text: '403 Forbidden: never' }] } } })
 })
 

@@ -84,6 +84,20 @@ t.test('a fixed value counts as given', async (t) => {
   t.match(await call(url, 'y', { numbers: ['x'] }), { content: [{ text: '400 Bad Request: numbers/0 must be integer (FST_ERR_VALIDATION)' }] })
 })
 
+t.test('inputs may have the names of what every object has', async (t) => {
+  const names = ['constructor', 'toString', 'hasOwnProperty']
+  const { app, url } = await listen(t, (app) => {
+    const body = { type: 'object', allOf: names.map((name) => ({ type: 'object', properties: { [name]: { type: 'integer' } } })) }
+    const properties = { valueOf: { type: 'string' } }
+    app.post('/x/:isPrototypeOf', { schema: { operationId: 'x', description: 'X.', tags: ['mcp'], querystring: { type: 'object', properties }, body } }, async ({ params, query, body }) => ({ params, query, body }))
+    app.get('/y/:constructor', { schema: { operationId: 'y', description: 'Y.', tags: ['mcp'] } }, async ({ params }) => params)
+  })
+  t.strictSame(app.mcpTools.map(({ inputSchema }) => Object.keys(Object(inputSchema.properties))), [['isPrototypeOf', 'valueOf', ...names], ['constructor']])
+  const body = { constructor: 1, toString: 2, hasOwnProperty: 3 }
+  t.strictSame((await call(url, 'x', { isPrototypeOf: 'a', valueOf: 'b', ...body })).structuredContent, { params: { isPrototypeOf: 'a' }, query: { valueOf: 'b' }, body })
+  t.strictSame((await call(url, 'y', { constructor: 'a' })).structuredContent, { constructor: 'a' })
+})
+
 t.test('the contract notices another name and a value that is fixed', async (t) => {
   const contractOf = async (given: ArgumentOverrides): Promise<ReturnType<typeof contractFromTools>> => {
     const app = await build(t, put(given))
@@ -96,12 +110,12 @@ t.test('the contract notices another name and a value that is fixed', async (t) 
 })
 
 for (const [title, given, problem] of [
-  ['a part that there is not', { query: {} }, '.query is not known. It takes params, querystring, body, headers'],
-  ['an input that there is not', { body: { nothing: { name: 'x' } } }, '.body.nothing is no input of the route'],
+  ['a part that there is not', { query: {} }, '.query is not a part of the request. Use params, querystring, body, headers'],
+  ['an input that there is not', { body: { nothing: { name: 'x' } } }, '.body.nothing is not an input of the route'],
   ['a name and a value', { body: { id: { name: 'x', value: 1 } } }, '.body.id must have either a name or a value'],
   ['neither', { body: { id: {} } }, '.body.id must have either a name or a value'],
   ['a name that clients refuse', { body: { id: { name: 'a b' } } }, '.body.id.name must be 1 to 64 letters, digits, _, . or -'],
-  ['two inputs of one part with one name', { params: { id: { name: 'i' } }, body: { id: { name: 'x' }, name: { name: 'x' } } }, '.body gives two inputs one name'],
+  ['two inputs of one part with one name', { params: { id: { name: 'i' } }, body: { id: { name: 'x' }, name: { name: 'x' } } }, '.body gives two inputs the same name'],
   ['a query value that is none', { querystring: { version: { value: [1] } } }, '.querystring.version.value must be a string, a number or a boolean'],
   ['a header as an argument', { headers: { 'x-tenant': { name: 'tenant' } } }, '.headers.x-tenant must have a value'],
   ['a header that no message may have', { headers: { 'x-tenant': { value: 'a\r\nb: c' } } }, '.headers.x-tenant is not a header that can be sent'],
@@ -111,7 +125,7 @@ for (const [title, given, problem] of [
 ] as const) {
   t.test(`refused at startup: ${title}`, async (t) => {
     const app = await build(t, put((Array.isArray(given) ? given : { headers: overrides.headers, ...given }) as never))
-    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: `PUT /things/:id has a config.mcp that cannot be followed: arguments${problem}` })
+    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: `PUT /things/:id has a wrong config.mcp: arguments${problem}` })
   })
 }
 

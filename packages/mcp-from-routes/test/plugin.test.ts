@@ -102,9 +102,9 @@ t.test('routes before the plugin without the tag are nothing to say', async (t) 
 })
 
 t.test('tools that API keys cannot call are warned of where an authentication writes its policy into config.auth', async (t) => {
-  const warningsWith = async (endpoint: string, tool: string, options: object = {}): Promise<unknown[]> => {
+  const warningsWith = async (endpoint: string, tool: string, options: object = {}, level = 'warn'): Promise<unknown[]> => {
     const warnings: unknown[] = []
-    const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { const { msg, tools } = JSON.parse(line); warnings.push({ msg, tools }) } } } })
+    const app = Fastify({ logger: { level, stream: { write: (line: string) => { const { msg, tools } = JSON.parse(line); warnings.push({ msg, tools }) } } } })
     t.teardown(() => app.close())
     app.addHook('onRoute', (route) => { route.config = Object.assign({}, route.config, { auth: route.url.startsWith('/mcp') ? endpoint : route.url === '/open' ? 'dual' : tool }) })
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
@@ -123,6 +123,10 @@ t.test('tools that API keys cannot call are warned of where an authentication wr
     tools: ['GET /open']
   }])
   t.strictSame(await warningsWith('dual', 'jwt', { canUse: () => true }), [], 'the host decides')
+  t.strictSame(await warningsWith('dual', 'jwt', { canUse: () => true }, 'info'), [{
+    msg: 'API keys can call the MCP endpoint but not these tools, which accept tokens only',
+    tools: ['GET /x']
+  }], 'and can read it')
   t.strictSame(await warningsWith('dual', 'dual'), [])
   t.strictSame(await warningsWith('dual', 'public'), [])
   t.strictSame(await warningsWith('session', 'jwt'), [], 'some other authentication')
@@ -132,9 +136,10 @@ t.test('a tag in other letters, and an endpoint without tools, are warned of', a
   const { app, warnings } = warned(t)
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
   app.get('/a', { schema: { operationId: 'a', description: 'A.', tags: ['MCP'] } }, async () => 1)
+  app.route({ method: ['PUT', 'POST'], url: '/b', schema: { operationId: 'b', description: 'B.', tags: ['MCP'] }, handler: async () => 1 })
   await app.ready()
   t.strictSame(warnings, [
-    { level: 40, msg: 'no tools: their tag differs from "mcp" in upper and lower case', routes: ['GET /a'] },
+    { level: 40, msg: 'no tools: their tag differs from "mcp" in upper and lower case', routes: ['GET /a', 'PUT,POST /b'] },
     { level: 40, msg: 'the MCP endpoint has no tools: no route is tagged "mcp"' }
   ])
 })
@@ -151,28 +156,28 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
   t.equal(error.code, 'MCP_FROM_ROUTES_INVALID_ROUTES')
   t.equal(error.message, `4 routes cannot be tools:
 - GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name (MCP_FROM_ROUTES_NO_OPERATION_ID)
-- POST /a/:id has two inputs named id (path and body). Name one of them in config.mcp.arguments: otherwise, or the same for one argument that fills both (MCP_FROM_ROUTES_NAME_CLASH)
+- POST /a/:id has two inputs named id (path and body). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument (MCP_FROM_ROUTES_NAME_CLASH)
 - GET /ok and GET /ok/:id both have the operationId ok. Give each tagged route its own (MCP_FROM_ROUTES_DUPLICATE_NAME)
-- GET /c/* cannot be a tool: its path has a wildcard (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`)
+- GET /c/* cannot be a tool: its path has a wildcard. Remove the tag, or use named parameters (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`)
   t.strictSame(error.errors.map(({ code }) => code.replace('MCP_FROM_ROUTES_', '')), ['NO_OPERATION_ID', 'NAME_CLASH', 'DUPLICATE_NAME', 'UNSUPPORTED_ROUTE'])
 })
 
 for (const [option, value, rule] of [
   ['serverInfo', { name: 'x' }, 'must have a name and a version'],
   ['serverInfo', undefined, 'must have a name and a version'],
-  ['instructions', '', 'must be a string or a function'],
-  ['path', 'mcp', 'must start with a slash and have no parameters'],
-  ['path', '/:x', 'must start with a slash and have no parameters'],
-  ['exposedTag', '', 'must be a string'],
-  ['largeTag', 'mcp', 'must be a string other than exposedTag'],
+  ['instructions', '', 'must be a non-empty string or a function'],
+  ['path', 'mcp', 'must start with a slash and have no parameters, wildcard, query or fragment'],
+  ['path', '/:x', 'must start with a slash and have no parameters, wildcard, query or fragment'],
+  ['exposedTag', '', 'must be a non-empty string'],
+  ['largeTag', 'mcp', 'must be a non-empty string other than exposedTag'],
   ['onRequest', 'authenticate', 'must be a function or an array of functions'],
-  ['forwardHeaders', ['Cookie'], 'must not contain cookie'],
-  ['forwardHeaders', ['content-type'], 'must not contain content-type'],
-  ['forwardHeaders', ['Accept-Version'], 'must not contain accept-version'],
-  ['forwardHeaders', ['if-none-match'], 'must not contain if-none-match'],
-  ['forwardHeaders', ['a b'], 'must not contain a b'],
+  ['forwardHeaders', ['Cookie'], 'must not contain cookie, which is never forwarded'],
+  ['forwardHeaders', ['content-type'], 'must not contain content-type, which is never forwarded'],
+  ['forwardHeaders', ['Accept-Version'], 'must not contain accept-version, which is never forwarded'],
+  ['forwardHeaders', ['if-none-match'], 'must not contain if-none-match, which is never forwarded'],
+  ['forwardHeaders', ['a b'], 'must not contain "a b", which is not the name of a header'],
   ['forwardHeaders', 'authorization', 'must be an array of header names'],
-  ['resultHeaders', ['Set-Cookie'], 'must not contain set-cookie'],
+  ['resultHeaders', ['Set-Cookie'], 'must not contain set-cookie, which is never shown to a model'],
   ['allowedOrigins', ['https://a.example.com/'], 'must be an array of origins like https://app.example.com, without a path'],
   ['allowedOrigins', ['chrome-extension://abc/x'], 'must be an array of origins like https://app.example.com, without a path'],
   ['allowedOrigins', ['chrome-extension://*'], 'must be an array of origins like https://app.example.com, without a path'],
@@ -183,9 +188,11 @@ for (const [option, value, rule] of [
   ['bodyLimit', 0, 'must be a positive integer'],
   ['bodyLimit', '1mb', 'must be a positive integer'],
   ['jsonQuery', 'yes', 'must be true or false'],
-  ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a string, or none'],
+  ['serverInfo', { ...SERVER_INFO, title: 5 }, 'must have a title that is a non-empty string, or no title'],
+  ['impliedArguments', { id: 'x' }, 'must be an object of functions'],
+  ['impliedArguments', null, 'must be an object of functions'],
   ['cacheScope', 'shared', 'must be private or public'],
-  ['allowedOrigin', ['https://a.example.com'], 'is not known']
+  ['allowedOrigin', ['https://a.example.com'], 'is not an option']
 ] as const) {
   t.test(`boot fails on ${option}: ${JSON.stringify(value)}`, async (t) => {
     const app = Fastify()
@@ -197,6 +204,7 @@ for (const [option, value, rule] of [
 
 for (const [title, options, rule] of [
   ['canUse', { canUse: () => true }, 'must not be public with canUse: a cache would show one client the tools of another'],
+  ['impliedArguments', { impliedArguments: { id: () => 'x' } }, 'must not be public with impliedArguments: a cache would show one client the arguments of another'],
   ['instructions for each client', { instructions: () => 'x' }, 'must not be public with instructions that are a function: a cache would show one client those of another']
 ] as const) {
   t.test(`boot fails on a public cacheScope with ${title}`, async (t) => {

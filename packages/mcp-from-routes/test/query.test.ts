@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import qs from 'qs'
 import t from 'tap'
 import { z } from 'zod'
-import { PLAIN_PARSER, addToQuery, queryParser, queryShape } from '../src/tool/query.ts'
+import { addToQuery } from '../src/call/query-string.ts'
+import { PLAIN_PARSER, queryParser, queryShape } from '../src/tool/query.ts'
 import { build, call, listen } from './build.ts'
 
 const jsonParser = (text: string): Record<string, unknown> => Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => {
   try { return [name, JSON.parse(value)] } catch { return [name, value] }
 }))
 const lastOnly = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text))
-const PARSERS = { plain: PLAIN_PARSER, qs: queryParser((text) => qs.parse(text)), json: queryParser(jsonParser), last: queryParser(lastOnly) }
+const PARSERS = { plain: PLAIN_PARSER, qs: queryParser((text) => qs.parse(text)), json: queryParser(jsonParser), last: queryParser(lastOnly), deep: queryParser((text) => qs.parse(text, { depth: 100 })) }
 
 t.test('a parser is asked for the shapes that it reads', async (t) => {
   const shapes = ({ repeats, brackets, nests, json }: typeof PLAIN_PARSER): boolean[] => [repeats, brackets, nests, json]
@@ -22,6 +23,7 @@ t.test('a parser is asked for the shapes that it reads', async (t) => {
 const empty = 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
 const otherwise = 'cannot be sent: the server reads query strings of this size or shape otherwise. Empty arrays, empty objects and null cannot be part of it'
 const deep = JSON.parse('{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000))
+const levels = (count: number): Record<string, unknown> => JSON.parse('{"a":'.repeat(count) + '"x"' + '}'.repeat(count)) as Record<string, unknown>
 const sent: Array<{ title: string, parser: keyof typeof PARSERS, schema?: Record<string, unknown>, value: unknown, arrives?: unknown, refusal?: string }> = [
   { title: 'an array repeats its name', parser: 'plain', schema: { type: 'array' }, value: ['a', 1, true], arrives: ['a', '1', 'true'] },
   { title: 'an array of one is a string, which the validator makes an array', parser: 'plain', schema: { type: 'array' }, value: ['a'], arrives: 'a' },
@@ -40,6 +42,8 @@ const sent: Array<{ title: string, parser: keyof typeof PARSERS, schema?: Record
   { title: 'a name with a bracket', parser: 'qs', schema: { type: 'object' }, value: { 'a]b[c': 1 }, refusal: otherwise },
   { title: 'a name that no object takes', parser: 'qs', schema: { type: 'object' }, value: JSON.parse('{"__proto__":{"a":1}}'), refusal: otherwise },
   { title: 'an object nested too deeply', parser: 'qs', schema: { type: 'object' }, value: deep, refusal: 'is nested too deeply' },
+  { title: 'an object of 32 levels', parser: 'deep', schema: { type: 'object' }, value: levels(32), arrives: levels(32) },
+  { title: 'an object of 33 levels', parser: 'deep', schema: { type: 'object' }, value: levels(33), refusal: 'is nested too deeply' },
   { title: 'half a surrogate pair in a name', parser: 'qs', schema: { type: 'object' }, value: { '\ud800': 1 }, refusal: 'is not valid Unicode' },
   { title: 'an object that the parser reads as JSON', parser: 'json', schema: { type: 'object' }, value: { a: [1, null], b: {} }, arrives: { a: [1, null], b: {} } },
   { title: 'an empty array', parser: 'qs', schema: { type: 'array' }, value: [], refusal: empty },

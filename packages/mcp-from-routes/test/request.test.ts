@@ -21,6 +21,7 @@ const range = tool('GET', '/near/:lat-:lng/at::now/:hour(^\\d{2})h.:kind')
 
 const requests: Array<{ title: string, tool: Tool, args: Record<string, unknown>, url: string, body?: string }> = [
   { title: 'path values are encoded', tool: get, args: { shop: 'a/b', id: 'ü ?#%2e' }, url: '/shops/a%2Fb/things/%C3%BC%20%3F%23%252e' },
+  { title: 'a path value as long as the router takes', tool: get, args: { shop: 'x'.repeat(100), id: 1 }, url: `/shops/${'x'.repeat(100)}/things/1` },
   { title: 'numbers and booleans in the path', tool: get, args: { shop: 7, id: false }, url: '/shops/7/things/false' },
   { title: 'parts of a path segment', tool: range, args: { lat: 1.5, lng: 2, hour: '09', kind: 'x' }, url: '/near/1.5-2/at:now/09h.x' },
   { title: 'an optional parameter given', tool: optional, args: { b: 'x' }, url: '/a/x' },
@@ -56,6 +57,9 @@ const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'an unknown argument', tool: list, args: { q: 'x', limit: 1 }, says: 'Unknown argument "limit". This tool takes q, ids, filter, a b' },
   { title: 'several unknown arguments', tool: tool('GET', '/x'), args: { a: 1, b: 2 }, says: 'Unknown arguments "a", "b". This tool takes no arguments' },
   { title: 'an unknown argument with a long name', tool: tool('GET', '/x'), args: { [`${'x'.repeat(198)}\u{1f600}yy`]: 1 }, says: `Unknown argument "${'x'.repeat(198)}…". This tool takes no arguments` },
+  { title: 'ten unknown arguments', tool: tool('GET', '/x'), args: Object.fromEntries([...'abcdefghij'].map((name) => [name, 1])), says: 'Unknown arguments "a", "b", "c", "d", "e", "f", "g", "h", "i", "j". This tool takes no arguments' },
+  { title: 'more unknown arguments', tool: tool('GET', '/x'), args: Object.fromEntries([...'abcdefghijk'].map((name) => [name, 1])), says: 'Unknown arguments "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", …. This tool takes no arguments' },
+  { title: 'an unknown argument whose name is just not too long', tool: tool('GET', '/x'), args: { ['x'.repeat(200)]: 1 }, says: `Unknown argument "${'x'.repeat(200)}". This tool takes no arguments` },
   { title: '__proto__', tool: list, args: JSON.parse('{"__proto__":{"q":"x"}}'), says: 'Unknown argument "__proto__". This tool takes q, ids, filter, a b' },
   { title: 'constructor', tool: list, args: { constructor: 1 }, says: 'Unknown argument "constructor". This tool takes q, ids, filter, a b' },
   { title: 'a header', tool: list, args: { authorization: 'Bearer x' }, says: 'Unknown argument "authorization". This tool takes q, ids, filter, a b' },
@@ -100,14 +104,24 @@ t.test('of the headers only those named and those of identity travel', async (t)
     'mcp-protocol-version': '2026-07-28',
     'user-agent': 'agent/1',
     'x-forwarded-for': '203.0.113.9',
-    'x-forwarded-proto': 'https'
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'shop.example.com',
+    'x-forwarded-port': '443',
+    'x-real-ip': '203.0.113.9',
+    forwarded: 'for=203.0.113.9',
+    baggage: ['a=1', 'b=2']
   }
   const versioned = tool('GET', '/v', {}, { version: '1.2.0' })
-  t.strictSame((requestFromCall(versioned, {}, { ...CALLER, headers, forwardHeaders: new Set(['authorization', 'x-api-key', 'traceparent']) }) as InnerRequest).headers, {
+  t.strictSame((requestFromCall(versioned, {}, { ...CALLER, headers, forwardHeaders: new Set(['authorization', 'x-api-key', 'traceparent', 'baggage']) }) as InnerRequest).headers, {
     accept: 'application/json, */*;q=0.8',
     'user-agent': 'agent/1',
     'x-forwarded-for': '203.0.113.9',
     'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'shop.example.com',
+    'x-forwarded-port': '443',
+    'x-real-ip': '203.0.113.9',
+    forwarded: 'for=203.0.113.9',
+    baggage: 'a=1, b=2',
     authorization: 'Bearer a',
     'x-api-key': 'k',
     host: 'api.example.com',

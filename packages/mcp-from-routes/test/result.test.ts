@@ -21,15 +21,16 @@ const CONTEXT = { requestId: 'req-7', url: () => 'http://api.example.com/things/
 const text = (...texts: string[]): unknown[] => texts.map((text) => ({ type: 'text', text }))
 const json = (value: unknown, headers: Record<string, string> = {}): { headers: Record<string, string>, body: string } => ({ headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: JSON.stringify(value) })
 
-interface Case { title: string, tool?: Tool, status?: number, headers?: Record<string, string>, body?: string | Buffer, gives: Record<string, unknown>, older?: Record<string, unknown> }
+interface Case { title: string, tool?: Tool, status?: number, headers?: Record<string, string>, body?: string | Buffer, cut?: boolean, gives: Record<string, unknown> }
 
 const cases: Case[] = [
   { title: 'a JSON object is structured content and text', ...json({ a: 1 }), gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
-  { title: 'an array is wrapped for older clients', tool: array, ...json([1]), gives: { content: text('[1]'), structuredContent: [1] }, older: { content: text('[1]'), structuredContent: { result: [1] } } },
-  { title: 'a scalar without an output schema is wrapped for older clients', ...json(5), gives: { content: text('5'), structuredContent: 5 }, older: { content: text('5'), structuredContent: { result: 5 } } },
-  { title: 'null is JSON', ...json(null), gives: { content: text('null'), structuredContent: null }, older: { content: text('null'), structuredContent: { result: null } } },
+  { title: 'an array is wrapped', tool: array, ...json([1]), gives: { content: text('[1]'), structuredContent: { result: [1] } } },
+  { title: 'a scalar without an output schema is wrapped', ...json(5), gives: { content: text('5'), structuredContent: { result: 5 } } },
+  { title: 'null is JSON', ...json(null), gives: { content: text('null'), structuredContent: { result: null } } },
   { title: 'problem+json and the like are JSON', headers: { 'content-type': 'application/vnd.api+json' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
   { title: 'headers come back in _meta and as text', ...json({ a: 1 }, { 'content-range': 'things 0-1/9', etag: '"1"' }), gives: { content: text('{"a":1}', 'content-range: things 0-1/9'), structuredContent: { a: 1 }, _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } } } },
+  { title: 'and beside what is wrapped, where clients that read nothing else find them', tool: array, ...json([1], { 'content-range': 'things 0-1/9' }), gives: { content: text('[1]', 'content-range: things 0-1/9'), structuredContent: { result: [1], headers: { 'content-range': 'things 0-1/9' } }, _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } } } },
   { title: 'text is text', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'grüße', gives: { content: text('grüße') } },
   { title: 'a 204 is said in words', status: 204, gives: { content: text('204 No Content: done, and there is nothing to return.') } },
   { title: 'an image is an image', headers: { 'content-type': 'image/png' }, body: Buffer.from([137, 80]), gives: { content: [{ type: 'image', data: 'iVA=', mimeType: 'image/png' }] } },
@@ -39,9 +40,9 @@ const cases: Case[] = [
   { title: 'what the response schema does not declare is an error, because clients throw it away', tool: object, status: 204, gives: { content: text('The call succeeded, so do not repeat it. The route answered 204 No Content with no body, for which it has no 2xx response schema.', '204 No Content: done, and there is nothing to return.'), isError: true } },
   { title: 'nor is JSON of a status without a schema what was promised; it is kept as text', tool: object, status: 202, ...json({ queued: true }, { 'retry-after': '1' }), gives: { content: text(`${UNDECLARED} 202 Accepted with application/json, for which it has no 2xx response schema.`, '{"queued":true}', 'retry-after: 1'), isError: true, _meta: { 'mcp-from-routes/headers': { 'retry-after': '1' } } } },
   { title: 'nor of a media type without one, where several statuses have schemas', tool: several, status: 201, ...json({ b: 1 }), gives: { content: text(`${UNDECLARED} 201 Created with application/json, for which it has no 2xx response schema.`, '{"b":1}'), isError: true } },
-  { title: 'the media type of one status is none of another', tool: several, headers: { 'content-type': 'application/vnd.a+json; charset=utf-8' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } }, older: { content: text('{"a":1}'), structuredContent: { result: { a: 1 } } } },
-  { title: 'a schema of a media type is for that type, whatever its parameters', tool: several, status: 201, headers: { 'content-type': 'Application/VND.a+json; charset=utf-8' }, body: '{"b":1}', gives: { content: text('{"b":1}'), structuredContent: { b: 1 } }, older: { content: text('{"b":1}'), structuredContent: { result: { b: 1 } } } },
-  { title: 'a schema of all 2xx is for those without their own', tool: ranged, status: 202, ...json({ a: 1 }), gives: { content: text('{"a":1}'), structuredContent: { a: 1 } }, older: { content: text('{"a":1}'), structuredContent: { result: { a: 1 } } } },
+  { title: 'the media type of one status is none of another', tool: several, headers: { 'content-type': 'application/vnd.a+json; charset=utf-8' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { result: { a: 1 } } } },
+  { title: 'a schema of a media type is for that type, whatever its parameters', tool: several, status: 201, headers: { 'content-type': 'Application/VND.a+json; charset=utf-8' }, body: '{"b":1}', gives: { content: text('{"b":1}'), structuredContent: { result: { b: 1 } } } },
+  { title: 'a schema of all 2xx is for those without their own', tool: ranged, status: 202, ...json({ a: 1 }), gives: { content: text('{"a":1}'), structuredContent: { result: { a: 1 } } } },
   { title: 'and not for those with one', tool: ranged, status: 201, headers: { 'content-type': 'application/ld+json' }, body: '{"a":1}', gives: { content: text(`${UNDECLARED} 201 Created with application/ld+json, for which it has no 2xx response schema.`, '{"a":1}'), isError: true } },
   { title: 'a body without a content type is one all the same', tool: object, body: 'a', gives: { content: text(`${UNDECLARED} 200 OK with a body without a content type, for which it has no 2xx response schema.`, 'a'), isError: true } },
   { title: 'and none with one is none', tool: object, status: 205, headers: { 'content-type': 'application/json' }, gives: { content: text(`${UNDECLARED} 205 Reset Content with no body, for which it has no 2xx response schema.`, '205 Reset Content: done, and there is nothing to return.'), isError: true } },
@@ -50,6 +51,11 @@ const cases: Case[] = [
   { title: 'a 304 is no result', status: 304, gives: { content: text('The route answered 304 Not Modified, and nothing else.'), isError: true } },
   { title: 'too large a result says what narrows it', tool: plain, ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. Narrow it with limit, filter.'), isError: true } },
   { title: 'too large a result of a tool without such arguments', ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
+  { title: 'a result that is just not too large', ...json('x'.repeat(998)), gives: { content: text(`"${'x'.repeat(998)}"`), structuredContent: { result: 'x'.repeat(998) } } },
+  { title: 'of a result that was cut off only a part was counted', ...json('x'.repeat(999)), cut: true, gives: { content: text('The result has at least 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
+  { title: 'SVG is text', headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>', gives: { content: text('<svg/>') } },
+  { title: 'an empty content type is none', headers: { 'content-type': '' }, body: '{}', gives: { content: text('{}') } },
+  { title: 'a 300 is no result either', status: 300, body: 'x', gives: { content: text('The route answered 300 Multiple Choices, and nothing else.'), isError: true } },
   { title: '4xx carries status, message and code', status: 404, ...json({ statusCode: 404, code: 'NO_THING', error: 'Not Found', message: 'no thing 1' }), gives: { content: text('404 Not Found: no thing 1 (NO_THING)'), isError: true } },
   { title: 'validation speaks of arguments', tool: plain, status: 400, ...json({ statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: "body/name must be string, querystring/limit must be >= 1, params/id must match, body must have required property 'x'" }), gives: { content: text("400 Bad Request: name must be string, limit must be >= 1, id must match, arguments must have required property 'x' (FST_ERR_VALIDATION)"), isError: true } },
   { title: 'a whole body keeps its name', tool: whole, status: 422, ...json({ message: 'body/0/name must be string, body must be array' }), gives: { content: text('422 Unprocessable Entity: body/0/name must be string, body must be array'), isError: true } },
@@ -61,6 +67,27 @@ const cases: Case[] = [
   { title: 'several messages are one', tool: plain, status: 400, ...json({ statusCode: 400, error: 'Bad Request', message: ['body/name must be a string', 'age must be positive'] }), gives: { content: text('400 Bad Request: name must be a string; age must be positive'), isError: true } },
   { title: 'a code may be a number, and what the sentence does not say is kept', status: 409, ...json({ code: 4711, message: 'x', type: 'E_LIMIT', title: 'zzz', status: 'failed' }), gives: { content: text('409 Conflict: x (4711)\n{"type":"E_LIMIT","title":"zzz","status":"failed"}'), isError: true } },
   { title: 'so are messages that are no texts', status: 422, ...json({ message: [{ field: 'name' }], error: {}, code: '' }), gives: { content: text('422 Unprocessable Entity\n{"message":[{"field":"name"}],"code":""}'), isError: true } },
+  ...([
+    [{ title: 'Taken' }, ': Taken'],
+    [{ title: 'Taken', detail: 'by 1' }, ': by 1\n{"title":"Taken"}'],
+    [{ error: 'taken' }, ': taken'],
+    [{ error: { detail: 'by 1', title: 'Taken' } }, ': by 1\n{"error":{"title":"Taken"}}'],
+    [{ error: { title: 'Taken', code: 7 } }, ': Taken (7)'],
+    [{ code: 'E', error: { code: 'F', message: 'x' } }, ': x (E)\n{"error":{"code":"F"}}'],
+    [{ message: [] }, '\n{"message":[]}'],
+    [{ message: ['a', ''] }, '\n{"message":["a",""]}'],
+    [{ message: '', detail: 'x' }, ': x\n{"message":""}'],
+    [{ message: 'x', status: '409', statusCode: 409 }, ': x'],
+    [{ message: 'x', status: 400 }, ': x\n{"status":400}'],
+    [{ message: 'x', other: 'x' }, ': x\n{"other":"x"}'],
+    [{ message: 'x', type: 'about:blank', error: 'Conflict' }, ': x'],
+    [{}, '']
+  ] as const).map(([body, says]): Case => ({ title: `the sentence of ${JSON.stringify(body)}`, status: 409, ...json(body), gives: { content: text(`409 Conflict${says}`), isError: true } })),
+  { title: 'an error body that is no object', status: 409, ...json(['x']), gives: { content: text('409 Conflict: ["x"]'), isError: true } },
+  { title: 'an error as long as one may be', status: 400, headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(3983), gives: { content: text(`400 Bad Request: ${'x'.repeat(3983)}`), isError: true } },
+  { title: 'a longer error is cut', status: 400, headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(3984), gives: { content: text(`400 Bad Request: ${'x'.repeat(3983)}…`), isError: true } },
+  { title: 'what is nested too deeply to be written is left out', status: 400, headers: { 'content-type': 'application/json' }, body: `{"message":"bad","code":"E","a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, gives: { content: text('400 Bad Request: bad (E)'), isError: true } },
+  { title: 'so are errors in errors', status: 400, headers: { 'content-type': 'application/json' }, body: `{"message":"bad","error":${'{"error":'.repeat(20_000)}1${'}'.repeat(20_000)}}`, gives: { content: text('400 Bad Request: bad'), isError: true } },
   { title: 'an error in plain text', status: 400, headers: { 'content-type': 'text/plain' }, body: 'no', gives: { content: text('400 Bad Request: no'), isError: true } },
   { title: 'an error page is not passed on', status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>', gives: { content: text('400 Bad Request'), isError: true } },
   { title: 'when to retry is passed on', status: 429, ...json({ message: 'slow down' }, { 'retry-after': '30' }), gives: { content: text('429 Too Many Requests: slow down', 'retry-after: 30'), isError: true, _meta: { 'mcp-from-routes/headers': { 'retry-after': '30' } } } },
@@ -100,10 +127,21 @@ for (const [title, message, says] of allowed) {
   })
 }
 
-for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, older = gives } of cases) {
+for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, cut = false } of cases) {
   t.test(title, async (t) => {
-    const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body) }, CONTEXT)
-    t.strictSame(resultFor('modern', from, result), gives)
-    t.strictSame(resultFor('legacy', from, result), older)
+    const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body), cut }, CONTEXT)
+    t.equal(result.statusCode, status)
+    t.strictSame(resultFor(result), gives)
   })
 }
+
+t.test('only a 401 or 403 with a challenge has one', async (t) => {
+  for (const [status, headers, challenge] of [
+    [401, { 'www-authenticate': 'Bearer' }, { statusCode: 401, authenticate: 'Bearer' }],
+    [403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }, { statusCode: 403, authenticate: 'Bearer error="insufficient_scope"' }],
+    [403, { 'www-authenticate': 'Bearer' }, undefined],
+    [400, { 'www-authenticate': 'Bearer' }, undefined],
+    [500, { 'www-authenticate': 'Bearer' }, undefined],
+    [401, {}, undefined]
+  ] as const) t.strictSame(resultFromResponse(plain, { statusCode: status, headers, body: '' }, CONTEXT).challenge, challenge)
+})

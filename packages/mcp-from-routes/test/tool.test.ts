@@ -4,7 +4,7 @@ import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
 import type { ExposedRoute } from '../src/tool/tool.ts'
-import { definitionFor, toolFromRoute } from '../src/tool/tool.ts'
+import { definitionOf, toolFromRoute } from '../src/tool/tool.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 
@@ -31,7 +31,7 @@ const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown
   {
     title: 'path, query string and body become one object',
     from: { method: 'PUT', url: '/shops/:shop_id/things/:id(^\\d+$)', schema: { params: Type.Object({ shop_id: Type.String({ format: 'uuid' }), id: Type.Integer() }), querystring: Type.Object({ dry: Type.Boolean({ default: false }), tag: Type.Optional(Type.Array(Type.String())) }), body: Type.Object({ name: Type.String({ description: 'its name' }), size: Type.Optional(Type.Union([Type.Literal('s'), Type.Literal('l')])) }) } },
-    schema: closed({ shop_id: { format: 'uuid', type: 'string', minLength: 1 }, id: { type: 'integer' }, dry: { default: false, type: 'boolean' }, tag: { type: 'array', items: { type: 'string' }, minItems: 1 }, name: { description: 'its name', type: 'string' }, size: { anyOf: [{ const: 's', type: 'string' }, { const: 'l', type: 'string' }] } }, { required: ['shop_id', 'id', 'name'] }),
+    schema: closed({ shop_id: { format: 'uuid', type: 'string' }, id: { type: 'integer' }, dry: { default: false, type: 'boolean' }, tag: { type: 'array', items: { type: 'string' }, minItems: 1 }, name: { description: 'its name', type: 'string' }, size: { anyOf: [{ const: 's', type: 'string' }, { const: 'l', type: 'string' }] } }, { required: ['shop_id', 'id', 'name'] }),
     body: 'fields'
   },
   { title: 'query is an alias of querystring', from: { schema: { query: { type: 'object', properties: { q: { type: 'string' } } } } as FastifySchema }, schema: closed({ q: { type: 'string' } }) },
@@ -46,7 +46,7 @@ const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown
   { title: 'the least number of properties counts the certain ones', from: { method: 'PATCH', url: '/things/:id', schema: { body: { type: 'object', minProperties: 1, properties: { a: { type: 'string' }, b: { type: 'string' } } } } }, schema: closed({ id: { type: 'string', minLength: 1 }, a: { type: 'string' }, b: { type: 'string' } }, { required: ['id'], minProperties: 2 }), body: 'fields' },
   { title: 'a JSON body among others is taken', from: { method: 'POST', schema: { body: { content: { 'application/xml': { schema: { type: 'string' } }, 'application/json': { schema: { type: 'object', properties: { a: { type: 'string' } } } } } } } }, schema: closed({ a: { type: 'string' } }), body: 'fields' },
   { title: 'shared schemas are inlined', from: { method: 'POST', shared: { Thing: { $id: 'Thing', type: 'object', properties: { name: { $ref: 'Name#' } }, required: ['name'] }, Name: { $id: 'Name', type: 'string', maxLength: 9 } }, schema: { body: { $ref: 'Thing#' } } }, schema: closed({ name: { type: 'string', maxLength: 9 } }, { required: ['name'] }), body: 'fields' },
-  { title: 'circular schemas are kept under $defs', from: { method: 'POST', shared: { Tree: { $id: 'Tree', type: 'object', nullable: true, properties: { kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { body: { type: 'object', properties: { tree: { $ref: 'Tree#' } } } } }, schema: { ...closed({ tree: { $ref: '#/$defs/Tree' } }), $defs: { Tree: { type: ['object', 'null'], properties: { kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, body: 'fields' },
+  { title: 'circular schemas are kept under $defs', from: { method: 'POST', shared: { Tree: { $id: 'Tree', type: 'object', nullable: true, properties: { kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { body: { type: 'object', properties: { tree: { $ref: 'Tree#' } } } } }, schema: { ...closed({ tree: { $ref: '#/$defs/Tree' } }), $defs: { Tree: { anyOf: [{ type: 'object', properties: { kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } }, { type: 'null' }] } } }, body: 'fields' },
   { title: 'a file in an example or default is none', from: { method: 'POST', schema: { body: { type: 'object', properties: { a: { type: 'object', default: { isFile: true }, examples: [{ isFile: true }], properties: { isFile: { type: 'boolean' } } } } } } }, schema: closed({ a: { type: 'object', default: { isFile: true }, examples: [{ isFile: true }], properties: { isFile: { type: 'boolean' } } } }), body: 'fields' },
   { title: 'a schema that refers to itself is kept under $defs', from: { method: 'POST', schema: { body: Tree } }, schema: { ...closed({ name: { type: 'string' }, kids: { type: 'array', items: { $ref: '#/$defs/self' } } }, { required: ['name'] }), $defs: { self: { type: 'object', properties: { name: { type: 'string' }, kids: { type: 'array', items: { $ref: '#/$defs/self' } } }, required: ['name'] } } }, body: 'fields' },
   { title: 'so are two that refer to each other', from: { method: 'POST', schema: { body: Ping } }, schema: { ...closed({ pong: { type: 'object', properties: { ping: { $ref: '#/$defs/self' } } } }), $defs: { self: { type: 'object', properties: { pong: { type: 'object', properties: { ping: { $ref: '#/$defs/self' } } } } } } }, body: 'fields' },
@@ -69,18 +69,18 @@ for (const { title, from, schema, body = 'none' } of inputs) {
 
 const object = { type: 'object', properties: { a: { type: 'string', minLength: 3, enum: ['abc'], format: 'email' } }, required: ['a'] }
 const line = { type: 'object', properties: { text: { type: 'string', description: 'as it was written' }, number: { type: 'integer' } }, required: ['text'] }
-const outputs: Array<{ title: string, response: unknown, schema: unknown, older?: unknown, shared?: Record<string, unknown> }> = [
+const outputs: Array<{ title: string, response: unknown, schema: unknown, shared?: Record<string, unknown> }> = [
   { title: 'what the serializer does not enforce is not promised', response: { 200: object }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
   { title: 'errors are not outputs', response: { 201: object, 404: { type: 'string' } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
-  { title: 'an array is wrapped for older clients', response: { 200: { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 } }, schema: { type: 'array', items: { type: 'integer' } }, older: { type: 'object', properties: { result: { type: 'array', items: { type: 'integer' } } }, required: ['result'] } },
-  { title: 'several successes are alternatives', response: { 200: object, 201: { type: 'integer' } }, schema: { anyOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'integer' }] }, older: { type: 'object', properties: { result: { anyOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'integer' }] } }, required: ['result'] } },
+  { title: 'an array is wrapped', response: { 200: { type: 'array', items: { type: 'integer', minimum: 1 }, minItems: 1 } }, schema: { type: 'object', properties: { result: { type: 'array', items: { type: 'integer' } } }, required: ['result'] } },
+  { title: 'several successes are alternatives', response: { 200: object, 201: { type: 'integer' } }, schema: { type: 'object', properties: { result: { anyOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { type: 'integer' }] } }, required: ['result'] } },
   { title: 'oneOf becomes anyOf, because relaxed alternatives may overlap', response: { '2xx': { type: 'object', properties: { v: { oneOf: [{ type: 'string', enum: ['a'] }, { type: 'string', enum: ['b'] }] } } } }, schema: { type: 'object', properties: { v: { anyOf: [{ type: 'string' }, { type: 'string' }] } } } },
   { title: 'what one part of an allOf closes another may open', response: { 200: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }, { type: 'object', properties: { b: { type: 'string' } } }], additionalProperties: false } }, schema: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { type: 'object', properties: { b: { type: 'string' } } }] } },
   { title: 'a media type that is JSON', response: { 200: { content: { 'application/vnd.api+json': { schema: object } } } }, schema: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } },
-  { title: 'a circular output keeps its definitions beside the wrapping', response: { 200: { type: 'array', items: { $ref: 'Tree#' } } }, shared: { Tree: { $id: 'Tree', type: 'object', properties: { n: { type: 'integer', minimum: 1 }, kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { type: 'array', items: { $ref: '#/$defs/Tree' }, $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } }, older: { type: 'object', properties: { result: { type: 'array', items: { $ref: '#/$defs/Tree' } } }, required: ['result'], $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } } },
+  { title: 'a circular output keeps its definitions beside the wrapping', response: { 200: { type: 'array', items: { $ref: 'Tree#' } } }, shared: { Tree: { $id: 'Tree', type: 'object', properties: { n: { type: 'integer', minimum: 1 }, kids: { type: 'array', items: { $ref: '#' } } } } }, schema: { type: 'object', properties: { result: { type: 'array', items: { $ref: '#/$defs/Tree' } } }, required: ['result'], $defs: { Tree: { type: 'object', properties: { n: { type: 'integer' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } } } } } },
   { title: 'what is required in an inner object is not promised, because null is written as {}', response: { 200: { type: 'object', properties: { a: object }, required: ['a'] } }, schema: { type: 'object', properties: { a: { type: 'object', properties: { a: { type: 'string' } } } }, required: ['a'] } },
   { title: 'what is required in an alternative of the whole is, and in an item of a list', response: { 200: { type: 'object', allOf: [object, { oneOf: [{ type: 'object', required: ['b'], properties: { b: { type: 'array', items: object } } }] }] } }, schema: { type: 'object', allOf: [{ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }, { anyOf: [{ type: 'object', required: ['b'], properties: { b: { type: 'array', items: { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } } } }] }] } },
-  { title: 'a constant that may be null is none, and a default may be null', response: { 200: { type: 'object', properties: { a: { type: ['string', 'null'], const: 'a' }, b: { type: 'integer', default: null } } } }, schema: { type: 'object', properties: { a: { type: ['string', 'null'] }, b: { type: ['integer', 'null'], default: null } } } },
+  { title: 'a constant that may be null is none, and a default may be null', response: { 200: { type: 'object', properties: { a: { type: ['string', 'null'], const: 'a' }, b: { type: 'integer', default: null } } } }, schema: { type: 'object', properties: { a: { anyOf: [{ type: 'string' }, { type: 'null' }] }, b: { default: null, anyOf: [{ type: 'integer' }, { type: 'null' }] } } } },
   { title: 'nor what is required in a definition, which may stand for a property', response: { 200: { type: 'object', properties: { root: { $ref: 'Node#' } }, required: ['root'] } }, shared: { Node: { $id: 'Node', type: 'object', properties: { id: { type: 'integer' }, parent: { $ref: '#' } }, required: ['id'] } }, schema: { type: 'object', properties: { root: { $ref: '#/$defs/Node' } }, required: ['root'], $defs: { Node: { type: 'object', properties: { id: { type: 'integer' }, parent: { $ref: '#/$defs/Node' } } } } } },
   {
     title: 'a default null is allowed where there is no type',
@@ -110,21 +110,20 @@ const outputs: Array<{ title: string, response: unknown, schema: unknown, older?
   { title: 'an alternative that may be a text, no output schema', response: { 200: { anyOf: [object, { $ref: 'Name#' }] } }, shared: { Name: { $id: 'Name', type: 'string' } }, schema: undefined },
   { title: 'an answer that is not described, no output schema', response: { 200: { description: 'Whatever.' } }, schema: undefined },
   { title: 'a circular alternative that may be a text, no output schema', response: { 200: { $ref: 'Json#' } }, shared: { Json: { $id: 'Json', anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#' } }] } }, schema: undefined },
-  { title: 'a circular one that may not', response: { 200: { $ref: 'List#' } }, shared: { List: { $id: 'List', anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#' } }] } }, schema: { $ref: '#/$defs/List', $defs: { List: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/List' } }] } } }, older: { type: 'object', properties: { result: { $ref: '#/$defs/List' } }, required: ['result'], $defs: { List: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/List' } }] } } } },
+  { title: 'a circular one that may not', response: { 200: { $ref: 'List#' } }, shared: { List: { $id: 'List', anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#' } }] } }, schema: { type: 'object', properties: { result: { $ref: '#/$defs/List' } }, required: ['result'], $defs: { List: { anyOf: [{ type: 'integer' }, { type: 'array', items: { $ref: '#/$defs/List' } }] } } } },
   { title: 'a text that is declared as JSON is sent as text all the same, so no output schema', response: { 200: { content: { 'application/json': { schema: { type: 'string' } } } } }, schema: undefined },
-  { title: 'parts of which one is no text', response: { 200: { allOf: [{ type: 'object' }, { description: 'x' }] } }, schema: { allOf: [{ type: 'object' }, { description: 'x' }] }, older: { type: 'object', properties: { result: { allOf: [{ type: 'object' }, { description: 'x' }] } }, required: ['result'] } },
+  { title: 'parts of which one is no text', response: { 200: { allOf: [{ type: 'object' }, { description: 'x' }] } }, schema: { type: 'object', properties: { result: { allOf: [{ type: 'object' }, { description: 'x' }] } }, required: ['result'] } },
   { title: 'no 2xx schema, no output schema', response: { default: object }, schema: undefined },
   { title: 'a 204 among the successes, no output schema', response: { 200: object, 204: { type: 'null' } }, schema: undefined },
   { title: 'another media type, no output schema', response: { 200: { content: { 'text/csv': { schema: { type: 'string' } } } } }, schema: undefined },
   { title: 'JSON or another media type, no output schema', response: { 200: { content: { 'application/json': { schema: object }, 'text/csv': { schema: { type: 'string' } } } } }, schema: undefined }
 ]
 
-for (const { title, response, schema, older = schema, shared = {} } of outputs) {
+for (const { title, response, schema, shared = {} } of outputs) {
   t.test(title, async (t) => {
     const tool = toolOf({ schema: { response }, shared })
     t.strictSame(tool.public.outputSchema, schema)
-    t.strictSame(definitionFor('modern', tool).outputSchema, schema)
-    t.strictSame(definitionFor('legacy', tool).outputSchema, older)
+    t.strictSame(definitionOf(tool).outputSchema, schema)
   })
 }
 
@@ -173,14 +172,15 @@ t.test('what a trusted serializer writes is promised with all items of a tuple',
 
 t.test('config.mcp says more than the schema', async (t) => {
   const config = { mcp: { title: 'Search', description: 'For the model.', annotations: { readOnlyHint: true }, examples: [{ q: 'x' }] } }
-  const { public: tool } = toolOf({ method: 'POST', config, schema: { body: { type: 'object', properties: { q: { type: 'string' } } } } })
+  const exposed = route({ method: 'POST', config, schema: { body: { type: 'object', properties: { q: { type: 'string' } } } } })
+  const { public: tool } = toolFromRoute(exposed, OPTIONS)
   t.strictSame(tool, {
     name: 'a_tool',
     title: 'Search',
     description: 'For the model.',
     inputSchema: { ...closed({ q: { type: 'string' } }), examples: [{ q: 'x' }] },
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-    route: { method: 'POST', url: '/things', tags: ['mcp'], config }
+    route: { method: 'POST', url: '/things', tags: ['mcp'], schema: exposed.schema, config }
   })
 })
 
@@ -222,7 +222,7 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
   { title: 'several methods', from: { method: ['GET', 'POST'] }, code: 'UNSUPPORTED_ROUTE', message: /^GET,POST \/things cannot be a tool: it has several methods/ },
   { title: 'a websocket', from: { websocket: true }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
   { title: 'a hijacked reply that is told of', from: { config: { mcp: { hijack: true } } }, code: 'UNSUPPORTED_ROUTE', message: /takes the connection over/ },
-  { title: 'an unknown constraint', from: { constraints: { secret: 'x' } }, code: 'UNSUPPORTED_ROUTE', message: /its constraint secret is not known/ },
+  { title: 'an unknown constraint', from: { constraints: { secret: 'x' } }, code: 'UNSUPPORTED_ROUTE', message: /it has the custom constraint secret, which a tool call cannot meet\. Remove the tag or the constraint$/ },
   { title: 'a header that is never sent', from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } }, code: 'UNSUPPORTED_ROUTE', message: /^GET \/things cannot be a tool: it requires the header x-tenant\. Add it to forwardHeaders, or give it a value in config\.mcp\.arguments\.headers$/ },
   { title: 'a multipart body', from: { method: 'POST', schema: { consumes: ['multipart/form-data'], body: Type.Object({ a: Type.String() }) } }, code: 'UNSUPPORTED_BODY', message: /^POST \/things cannot be a tool: it takes multipart\/form-data/ },
   { title: 'a body that is never JSON', from: { method: 'POST', schema: { body: { content: { 'application/octet-stream': { schema: {} } } } } }, code: 'UNSUPPORTED_BODY', message: /it takes application\/octet-stream/ },

@@ -17,6 +17,15 @@ app.register(mcpFromRoutes, {
   onToolCall: ({ duration, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof statusCode, number | undefined>>() }
 })
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
+app.register(mcpFromRoutes, {
+  serverInfo: { name: 'x', version: '1' },
+  canUse: ({ route }) => route.schema.operationId === 'x' || 'unlisted',
+  impliedArguments: { id: (request, { route }) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' ? 1 : undefined } }
+})
+// @ts-expect-error no such answer
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, canUse: () => 'hidden' })
+// @ts-expect-error it must be known when the call comes
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, impliedArguments: { id: async () => 'x' } })
 // @ts-expect-error serverInfo is required
 app.register(mcpFromRoutes, {})
 // @ts-expect-error a version is required

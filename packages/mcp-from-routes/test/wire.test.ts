@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { isEnvelope } from '../src/endpoint/sdk.ts'
-import { acceptedForm, directMessage, rememberedEnvelopes } from '../src/endpoint/wire.ts'
+import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from '../src/endpoint/wire.ts'
 import { listen, post } from './build.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
@@ -135,26 +135,75 @@ for (const { title, body, headers = {} } of notDirect) {
   t.test(`left to the SDK: ${title}`, async (t) => t.equal(directMessage(body, { ...JSON_TYPE, ...headers }, isEnvelope), undefined))
 }
 
+const REVISION = 'io.modelcontextprotocol/revision'
+
 t.test('an envelope is checked once, and changing it takes no memory', async (t) => {
   let checks = 0
-  const known = rememberedEnvelopes((meta) => { checks += 1; return meta.good === true }, 2)
-  t.ok(known({ good: true, progressToken: 1 }))
-  t.ok(known({ good: true, progressToken: 2, traceparent: 'x' }))
+  const known = rememberedEnvelopes((envelope) => { checks += 1; return envelope[REVISION] === 1 }, 2)
+  t.ok(known({ [REVISION]: 1, progressToken: 1 }))
+  t.ok(known({ [REVISION]: 1, progressToken: 2, traceparent: 'x' }))
   t.equal(checks, 1)
-  t.notOk(known({ good: false }))
-  t.notOk(known({ good: false }))
-  t.equal(checks, 2)
-  t.ok(known({ good: true, n: 3 }))
-  t.ok(known({ good: true }))
-  t.equal(checks, 4, 'a full memory starts anew')
-  known({ good: true, long: 'x'.repeat(3000) })
-  known({ good: true, long: 'x'.repeat(3000) })
-  t.equal(checks, 6, 'a huge envelope is not kept')
-  t.notOk(known({ good: true, deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }), 'one that is nested too deeply is left to the SDK')
+  t.notOk(known({ [REVISION]: 2 }))
+  t.notOk(known({ [REVISION]: 2 }))
+  t.notOk(known({}), 'another one, which lacks a member')
+  t.equal(checks, 3)
+  t.ok(known({ [REVISION]: 1, [CLIENT]: 3 }))
+  t.ok(known({ [REVISION]: 1 }))
+  t.equal(checks, 5, 'a full memory starts anew')
+  known({ [REVISION]: 1, [CLIENT]: 'x'.repeat(3000) })
+  known({ [REVISION]: 1, [CLIENT]: 'x'.repeat(3000) })
+  t.equal(checks, 7, 'a huge envelope is not kept')
+  t.notOk(known({ [REVISION]: 1, [CLIENT]: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }), 'one that is nested too deeply is left to the SDK')
+})
+
+t.test('what clients add to every call beside the envelope is not checked again', async (t) => {
+  const checked: unknown[] = []
+  const known = rememberedEnvelopes((envelope) => { checked.push(envelope); return isEnvelope(envelope) })
+  // Claude Code's id of the call, and what may be nested as deeply as it likes.
+  for (const id of ['toolu_1', 'toolu_2', 'toolu_3']) t.ok(known({ 'claudecode/toolUseId': id, ...ENVELOPE, deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }))
+  t.strictSame(checked, [ENVELOPE], 'the check sees nothing but what its answer is kept for')
+  for (const wrong of [{ [CAPABILITIES]: 'x' }, { [CLIENT]: { name: 'x' } }, { [VERSION]: 1 }, { 'io.modelcontextprotocol/logLevel': 'loud' }]) {
+    t.notOk(known({ 'claudecode/toolUseId': 'toolu_4', ...ENVELOPE, ...wrong }), JSON.stringify(wrong))
+    t.ok(known(ENVELOPE))
+  }
+})
+
+t.test('the SDK checks no member of _meta beside the envelope and the progress token', async (t) => {
+  for (const value of [null, 1, 'x', [], {}]) {
+    const others = { 'claudecode/toolUseId': value, traceparent: value, tracestate: value, baggage: value, 'x-codex-turn-metadata': value, 'com.example/io.modelcontextprotocol/clientInfo': value }
+    t.ok(isEnvelope({ ...ENVELOPE, ...others }), JSON.stringify(value))
+  }
+})
+
+t.test('an envelope is kept up to 2048 characters', async (t) => {
+  const LONG = 'io.modelcontextprotocol/long'
+  for (const [length, wanted] of [[2048, 1], [2049, 2]] as const) {
+    let checks = 0
+    const known = rememberedEnvelopes(() => { checks += 1; return true })
+    const meta = { [LONG]: 'x'.repeat(length - JSON.stringify({ [LONG]: '' }).length) }
+    known(meta)
+    known(meta)
+    t.equal(checks, wanted, String(length))
+  }
+})
+
+t.test('a batch is for older clients, and holds one request for tools', async (t) => {
+  const list = { method: 'tools/list' }
+  const none = 'Invalid Request: revision 2025-06-18 and later have no batches'
+  const several = 'Invalid Request: a batch may hold one request for tools'
+  for (const [messages, version, says] of [
+    [[list], undefined, undefined],
+    [[list], '2025-03-26', undefined],
+    [[list], '2025-06-18', none],
+    [[list], '2025-11-25', none],
+    [[list, { method: 'ping' }, { method: 7 }, null, {}], undefined, undefined],
+    [[list, { method: 'tools/call' }], undefined, several],
+    [[], undefined, undefined]
+  ] as const) t.equal(batchRefusal(messages, version), says, JSON.stringify([messages, version]))
 })
 
 t.test('Accept decides between JSON and a stream', async (t) => {
-  for (const [accept, form] of [[undefined, 'json'], ['*/*', 'json'], ['application/*', 'json'], ['application/json, text/event-stream', 'json'], ['text/event-stream, application/json', 'json'], ['text/event-stream', 'stream'], ['text/*', 'stream'], ['text/html', undefined]] as const) {
+  for (const [accept, form] of [[undefined, 'json'], ['*/*', 'json'], ['application/*', 'json'], ['application/json, text/event-stream', 'json'], ['text/event-stream, application/json', 'json'], ['text/event-stream', 'stream'], ['text/*', 'stream'], ['text/html', undefined], ['', undefined]] as const) {
     t.equal(acceptedForm(accept), form, String(accept))
   }
   const { url } = await listen(t, routes)

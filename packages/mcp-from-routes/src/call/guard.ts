@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** Where an inner request has to arrive. */
@@ -22,15 +23,18 @@ export interface RouteMark {
   /** False if an `onRoute` hook of the host replaced `config`. */
   readonly isMarked: () => boolean
   readonly setTool: (tool: Tool) => void
+  /** The tool whose `config` an `onRoute` hook of the host gave to this route, which is none. */
+  readonly ownerOfConfig: () => Tool | undefined
 }
 
-/** Marks a route of a tool while it is registered. Another route may have been given the `config` of one: that loses the mark. */
+/** Marks the route of a tool while it is registered. A route that is no tool but shares the `config` object of one gets a copy without the mark. */
 export function markRoute (route: RouteOptions, isTool: boolean): RouteMark {
   const mark: Marked[typeof MARK] = isTool ? { tool: undefined } : undefined
   if (isTool || MARK in (route.config ?? {})) route.config = Object.assign({}, route.config, { [MARK]: mark })
   return {
     isMarked: () => (route.config as Marked | undefined)?.[MARK] === mark,
-    setTool (tool) { if (mark !== undefined) mark.tool = tool }
+    setTool (tool) { if (mark !== undefined) mark.tool = tool },
+    ownerOfConfig: () => isTool ? undefined : (route.config as Marked | undefined)?.[MARK]?.tool
   }
 }
 
@@ -42,16 +46,23 @@ export function setTarget (raw: object, target: Target): void {
 /**
  * Refuses every inner request that arrives at another route than its tool's: with `/users/me` beside `/users/:id`, the
  * id `me` would run a route that is not a tool. Fastify adds a hook of the root to all scopes, existing ones too.
+ *
+ * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} if requests can bypass the hook
  */
 export function guardCalls (app: FastifyInstance): void {
+  const { routerOptions } = app.initialConfig as { routerOptions?: { defaultRoute?: unknown } }
+  if (typeof routerOptions?.defaultRoute === 'function') {
+    throw new MCP_FROM_ROUTES_INVALID_OPTION('routerOptions.defaultRoute of Fastify', 'runs without hooks, so calls that match no route could not be kept from it. Use setNotFoundHandler')
+  }
   app.addHook('onRequest', (request, reply, done) => {
     const target = (request.raw as Aimed)[TARGET]
     if (target === undefined || hasArrived(request, target)) return done()
     target.missed = request.is404 ? 'no route' : 'another route'
     const { method, url } = request.routeOptions
     request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router led to ${target.missed}`)
-    // Not seen by the caller, who gets a tool error.
-    reply.code(404).send()
+    // Not seen by the caller, who gets a tool error, and not sent through the other route's onSend and error handler.
+    reply.hijack()
+    reply.raw.writeHead(404).end()
   })
 }
 

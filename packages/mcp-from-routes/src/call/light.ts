@@ -101,7 +101,9 @@ export class LightResponse extends ServerResponse<LightRequest> {
   readonly #done: (response: InnerResponse | undefined) => void
   readonly #maxBytes: number
   readonly #onChunk: ((chunk: Buffer, response: InnerResponse) => void) | undefined
-  #chunks: Array<string | Buffer> = []
+  /** Nearly every response is one piece. */
+  #first: string | Buffer | undefined
+  #more: Array<string | Buffer> | undefined
   #size = 0
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
@@ -178,7 +180,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
 
   override end (chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     if (this.writableEnded || this.destroyed) return this
-    const done = [chunk, encoding, callback].find((argument) => typeof argument === 'function')
+    const done = typeof chunk === 'function' ? chunk : typeof encoding === 'function' ? encoding : callback
     if (!this.headersSent) this.writeHead(this.statusCode)
     if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#keep(chunk, encoding)
     this.finished = true
@@ -215,14 +217,20 @@ export class LightResponse extends ServerResponse<LightRequest> {
       ? chunk
       : toBuffer(chunk, encoding)
     this.#size += Buffer.byteLength(piece)
-    this.#chunks.push(piece)
+    if (this.#first === undefined) this.#first = piece
+    else (this.#more ??= []).push(piece)
     this.#onChunk?.(typeof piece === 'string' ? Buffer.from(piece) : piece, this.#response())
     // One piece is in memory anyway; a stream may go on forever.
-    if (this.#size > this.#maxBytes && this.#chunks.length > 1) this.#settle({ ...this.#response(), cut: true })
+    if (this.#size > this.#maxBytes && this.#more !== undefined) this.#settle({ ...this.#response(), cut: true })
   }
 
   #response (): InnerResponse {
-    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? concatenated(this.#chunks) : '' }
+    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? this.#body() : '' }
+  }
+
+  #body (): string | Buffer {
+    const first = this.#first ?? ''
+    return this.#more === undefined ? first : Buffer.concat([first, ...this.#more].map((piece) => Buffer.from(piece as string)))
   }
 
   #settle (response: InnerResponse | undefined): void {
@@ -247,10 +255,4 @@ function toBuffer (chunk: unknown, encoding: unknown): Buffer {
 
 function hasBody (statusCode: number): boolean {
   return statusCode >= 200 && statusCode !== 204 && statusCode !== 304
-}
-
-function concatenated (chunks: ReadonlyArray<string | Buffer>): string | Buffer {
-  const [only] = chunks
-  if (chunks.length === 1 && only !== undefined) return only
-  return chunks.length === 0 ? '' : Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string)))
 }

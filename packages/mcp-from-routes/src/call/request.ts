@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
+import { addToQuery, jsonText } from './query-string.ts'
 import { pathFromParts } from '../tool/path.ts'
-import { addToQuery, jsonText } from '../tool/query.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** The inner request that a call becomes. */

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http'
+import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
 import { narrowingArguments } from '../tool/tool.ts'
 import type { Tool } from '../tool/tool.ts'
-import type { Era } from '../types.ts'
 
 /** The route's response. */
 export interface InnerResponse {
@@ -21,16 +21,19 @@ export type Content =
   | { readonly type: 'image' | 'audio', readonly data: string, readonly mimeType: string }
   | { readonly type: 'resource', readonly resource: { readonly uri: string, readonly mimeType: string, readonly blob: string } }
 
+/** JSON as it was written and parsed. */
+export interface Json { readonly text: string, readonly value: unknown }
+
 /** The result of a call, the same for every protocol revision. */
 export interface ToolResult {
   readonly content: readonly Content[]
-  /** The JSON of the route's answer, as it was written and parsed. Absent in errors and in answers that are not JSON. */
-  readonly structured?: { readonly text: string, readonly value: unknown }
+  /** The JSON of the route's answer, in an object. Absent in errors and in answers that are not JSON. */
+  readonly structured?: Json
   readonly isError?: true
   readonly _meta?: Readonly<Record<string, unknown>>
   /** The status of the route's response; undefined if there was none. */
   readonly statusCode?: number
-  /** The route's 401 or 403 with its `WWW-Authenticate`, for clients that log in on the HTTP status alone. */
+  /** The route's 401, or its 403 for scopes of a token, with its `WWW-Authenticate`: clients log in on the HTTP status alone. */
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
 }
 
@@ -62,7 +65,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (statusCode >= 300) return { ...errorResult(redirected(tool, response), headers), statusCode }
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context.maxResultBytes)), statusCode }
   const json = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
-  if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: json, statusCode }, headers)
+  if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
@@ -76,15 +79,20 @@ export function errorResult (text: string, headers?: Record<string, string>): To
   return withHeaders({ content: [{ type: 'text', text: text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text }], isError: true }, headers)
 }
 
-/** The result as a client of the given era reads it. */
-export function resultFor (era: Era, tool: Tool, { structured, statusCode, challenge, ...result }: ToolResult): Record<string, unknown> {
-  if (structured === undefined) return { ...result }
-  return { ...result, structuredContent: isWrapped(era, tool, structured.value) ? { result: structured.value } : structured.value }
+/** The result as a client reads it. */
+export function resultFor ({ structured, statusCode, challenge, ...result }: ToolResult): Record<string, unknown> {
+  return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
 
-/** Whether structured content is sent as `{ result: … }`: earlier revisions allow only objects. */
-export function isWrapped (era: Era, { output }: Tool, value: unknown): boolean {
-  return era === 'legacy' && (output?.wrapped === true || !isObject(value))
+/**
+ * Structured content is an object in every revision: other JSON is wrapped, with the headers of the response beside it.
+ * Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the number of
+ * all matches.
+ */
+function structuredFrom ({ output }: Tool, json: Json, headers: Readonly<Record<string, string>> | undefined): Json {
+  if (output?.wrapped !== true && isObject(json.value)) return json
+  if (headers === undefined) return { text: `{"result":${json.text}}`, value: { result: json.value } }
+  return { text: `{"result":${json.text},"headers":${JSON.stringify(headers)}}`, value: { result: json.value, headers } }
 }
 
 function withHeaders (result: ToolResult, headers: Record<string, string> | undefined): ToolResult {
@@ -108,16 +116,17 @@ function mediaType ({ headers }: InnerResponse): string {
 }
 
 function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 'challenge'> {
-  const authenticate = headers['www-authenticate']
-  if (authenticate === undefined || (statusCode !== 401 && statusCode !== 403)) return {}
-  return { challenge: { statusCode, authenticate: String(authenticate) } }
+  const authenticate = String(headers['www-authenticate'] ?? '')
+  // A 403 for anything but scopes of a token is no reason to sign in again: clients would, and drop the server.
+  const isChallenge = statusCode === 401 ? authenticate !== '' : statusCode === 403 && /\berror="?insufficient_scope\b/.test(authenticate)
+  return isChallenge ? { challenge: { statusCode, authenticate } } : {}
 }
 
 function textOf ({ body }: InnerResponse): string {
   return typeof body === 'string' ? body : body.toString('utf8')
 }
 
-function jsonOf (response: InnerResponse): { text: string, value: unknown } | undefined {
+function jsonOf (response: InnerResponse): Json | undefined {
   if (response.body.length === 0 || !/[/+]json$/.test(mediaType(response))) return undefined
   const text = textOf(response)
   try {
@@ -168,8 +177,9 @@ function sentenceOf (body: Record<string, unknown>, statusCode: number): string 
   const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
   const code = [body.code, inner.code].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
   const said = new Set([message, code, STATUS_CODES[statusCode]])
-  const more = unsaid(body, said, statusCode)
-  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${JSON.stringify(more)}`}`
+  // What is nested too deeply for JSON.stringify is left out.
+  const more = attempt(() => JSON.stringify(unsaid(body, said, statusCode)))
+  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${more}`}`
 }
 
 /** A string, or several joined into one. */

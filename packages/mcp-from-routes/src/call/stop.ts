@@ -13,11 +13,11 @@ import type { Era, StopReason } from '../types.ts'
 /** Ends one call, or one message: an AbortController with a reason, for a tenth of its cost. */
 export class Stop {
   reason: StopReason | undefined
-  #listeners: Array<(reason: StopReason) => void> = []
+  #listeners: ReadonlyArray<(reason: StopReason) => void> = []
 
   /** Runs `listener` when the call is stopped, at once if it has been. */
   onStop (listener: (reason: StopReason) => void): void {
-    if (this.reason === undefined) this.#listeners.push(listener)
+    if (this.reason === undefined) this.#listeners = [...this.#listeners, listener]
     else listener(this.reason)
   }
 
@@ -26,6 +26,60 @@ export class Stop {
     if (this.reason !== undefined) return
     this.reason = reason
     for (const listener of this.#listeners) listener(reason)
+  }
+}
+
+/** A running call. */
+export interface Timed {
+  readonly stop: Stop
+  /** When it has to end. */
+  readonly end: number
+  /** Its index in the list. */
+  index: number
+}
+
+/** Stops calls that take too long. One timer does for all: a timer for each costs more than the routing of its request. */
+export class Deadlines {
+  readonly #limit: number
+  /** In no order. A Set or Map grows a new table again and again, and the old ones keep ended calls in memory. */
+  readonly #running: Timed[] = []
+  #isWaiting = false
+
+  /** @param limit - how long a call may take, in milliseconds */
+  constructor (limit: number) {
+    this.#limit = limit
+  }
+
+  start (stop: Stop): Timed {
+    const timed = { stop, end: performance.now() + this.#limit, index: this.#running.length }
+    this.#running.push(timed)
+    if (!this.#isWaiting) this.#wait(this.#limit)
+    return timed
+  }
+
+  /** Is called once for each call that was started. */
+  finish ({ index }: Timed): void {
+    const last = this.#running.pop()
+    if (last === undefined || last.index === index) return
+    last.index = index
+    this.#running[index] = last
+  }
+
+  #wait (duration: number): void {
+    this.#isWaiting = true
+    // Not a reason to keep the process: a call that runs has a client with a connection.
+    setTimeout(() => this.#check(), duration).unref()
+  }
+
+  #check (): void {
+    this.#isWaiting = false
+    const now = performance.now()
+    let next = Infinity
+    for (const { stop, end } of [...this.#running]) {
+      if (end <= now) stop.stop('timeout')
+      else next = Math.min(next, end)
+    }
+    if (next < Infinity) this.#wait(next - now)
   }
 }
 
@@ -79,6 +133,11 @@ export function closingOf (app: FastifyInstance): Closing {
     isClosing: () => closing,
     track (request, reply) {
       const stop = new Stop()
+      // The client went while its credential was checked: no response will close.
+      if (reply.raw.destroyed) {
+        stop.stop('client gone')
+        return stop
+      }
       open.add(stop)
       reply.raw.once('close', () => {
         open.delete(stop)
@@ -95,5 +154,5 @@ export function closingOf (app: FastifyInstance): Closing {
 
 function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
   // Not `writableFinished`, which is true of an HTTP/2 response that was broken off.
-  raw.once('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
+  raw.on('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
 }

@@ -1,11 +1,15 @@
 import { parseArgs } from 'node:util'
 import { MCP_FROM_ROUTES_CONTRACT_USAGE } from '../contract/index.ts'
+import type { Bump } from '../contract/index.ts'
+import type { CheckOptions } from './check.ts'
 
 export const usage = `Usage: mcp-from-routes contract write <module> [--contract <file>]
        mcp-from-routes contract check <module> [options]
+       mcp-from-routes contract changelog <module> [options]
 
 write stores the tools of an app as its contract. check fails when the app and the file differ, or when the
-version of the package does not rise as much as the changes since an earlier state require.
+version of the package does not rise as much as the changes since an earlier state require. changelog prints those
+changes as Markdown, tool by tool, and takes the same options.
 
 <module> is a file whose default export, else buildApp, is a Fastify app or a function that makes one.
 
@@ -13,6 +17,11 @@ version of the package does not rise as much as the changes since an earlier sta
   --against <commit>         compare with this commit, branch or tag
   --against-version <x.y.z>  compare with this version, by its tag: <package>@x.y.z or vx.y.z
                              default: the merge base with the default branch
+  --own-changeset            the branch that changes something brings its own changeset
+  --declared-outputs         count what routes declare of their results and do not publish
+  --bump <major|minor|patch> the next release raises the version by this; no changesets
+  --conventional-commits     the next release follows the messages of the commits; no changesets
+  --allow-unchecked          pass where there is nothing to compare with, in CI too
   --json                     print the report as JSON
   --help
 
@@ -20,12 +29,10 @@ Exit code: 0 all is well, or written; 1 the check failed; 2 the command itself f
 `
 
 /** What the command is to do. */
-export interface Command {
-  readonly action: 'write' | 'check'
+export interface Command extends CheckOptions {
+  readonly action: 'write' | 'check' | 'changelog'
   readonly module: string
   readonly contract: string
-  readonly against?: string
-  readonly againstVersion?: string
   readonly json: boolean
 }
 
@@ -34,19 +41,54 @@ export function commandFrom (argv: readonly string[]): Command | undefined {
   const { values, positionals } = parsed(argv)
   if (values.help) return undefined
   const [topic, action, module, ...more] = positionals
-  if (topic !== 'contract' || (action !== 'write' && action !== 'check')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('The first words must be contract write or contract check; --help says more')
+  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('The first words must be contract write, contract check or contract changelog; --help says more')
   if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`contract ${action} takes one module that gives the app, such as ./dist/app.js`)
-  const { against, 'against-version': againstVersion, json = false, contract = 'contract/tools.json' } = values
+  const { against, 'against-version': againstVersion, json = false, contract = 'contract/tools.json', bump } = values
+  const commits = values['conventional-commits'] ?? false
+  const ownChangeset = values['own-changeset'] ?? false
+  if (bump !== undefined && !isBump(bump)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`--bump takes major, minor or patch, not ${JSON.stringify(bump)}`)
+  if (commits && bump !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--bump and --conventional-commits exclude each other')
+  if (ownChangeset && (commits || bump !== undefined)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--own-changeset needs changesets, which --bump and --conventional-commits leave out')
   if (against !== undefined && againstVersion !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--against and --against-version exclude each other')
   if (action === 'write' && (against ?? againstVersion) !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('contract write compares with nothing')
-  return { action, module, contract, json, ...against !== undefined && { against }, ...againstVersion !== undefined && { againstVersion } }
+  return {
+    action,
+    module,
+    contract,
+    json,
+    ownChangeset,
+    allowUnchecked: values['allow-unchecked'] ?? false,
+    countDeclared: values['declared-outputs'] ?? false,
+    release: bump !== undefined ? { by: 'bump', bump } : { by: commits ? 'commits' : 'changesets' },
+    ...against !== undefined && { against },
+    ...againstVersion !== undefined && { againstVersion }
+  }
+}
+
+function isBump (text: string): text is Exclude<Bump, 'none'> {
+  return ['major', 'minor', 'patch'].includes(text)
 }
 
 function parsed (argv: readonly string[]) {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
   try {
-    return parseArgs({ args: [...argv], allowPositionals: true, options: { contract: text, against: text, 'against-version': text, json: flag, help: flag } })
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        contract: text,
+        against: text,
+        'against-version': text,
+        bump: text,
+        'conventional-commits': flag,
+        'own-changeset': flag,
+        'declared-outputs': flag,
+        'allow-unchecked': flag,
+        json: flag,
+        help: flag
+      }
+    })
   } catch (error) {
     throw new MCP_FROM_ROUTES_CONTRACT_USAGE((error as Error).message)
   }

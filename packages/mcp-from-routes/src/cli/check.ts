@@ -1,14 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, textFromContract } from '../contract/index.ts'
-import type { Bump, Contract, Finding } from '../contract/index.ts'
-import { covers } from '../contract/finding.ts'
-import { findBase } from './base.ts'
-import type { BaseWanted } from './base.ts'
-import { bumpBetween, bumped, ownerOf, pendingBump } from './version.ts'
+import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract } from '../contract/index.ts'
+import type { Accepted, Bump, Contract, DiffOptions, Finding } from '../contract/index.ts'
+import { covers, largestBump } from '../contract/finding.ts'
+import { findBase, isContinuous } from './base.ts'
+import type { BaseWanted, Earlier } from './base.ts'
+import { changesetsOf } from './changesets.ts'
+import { riseSince } from './release.ts'
+import type { ReleaseSource } from './release.ts'
+import { ownerOf } from './version.ts'
+import type { Owner } from './version.ts'
 
 /** What a check found. */
 export interface ContractReport {
-  /** Whether the file matches the app, and the version rises enough where that could be checked. */
+  /** Whether the file matches the app, and the version rises enough. */
   readonly ok: boolean
   /** The contract's file, as it was given. */
   readonly file: string
@@ -20,7 +24,13 @@ export interface ContractReport {
 
 /** Whether the version rises as much as the changes since an earlier state require. */
 export type VersionReport =
-  | { readonly checked: false, readonly reason: string, readonly hint: string }
+  | {
+    readonly checked: false
+    /** False where a check was due, as in CI. */
+    readonly ok: boolean
+    readonly reason: string
+    readonly hint: string
+  }
   | {
     readonly checked: true
     readonly ok: boolean
@@ -28,13 +38,34 @@ export type VersionReport =
     readonly base: string
     /** The package whose version stands for the contract. */
     readonly package: string
-    /** Its version then, and after the pending changesets. */
+    /** What tells its next version: an option, messages of commits, changesets, or without any of them the version itself. */
+    readonly by: 'bump' | 'changesets' | 'commits' | 'version'
+    /** Its version then, and as of the next release. */
     readonly from: string
     readonly to: string
+    /** What the findings that count require. */
     readonly asked: Bump
     readonly given: Bump
+    /** What the branch itself brings of it; absent where that is not asked for. */
+    readonly own?: Bump
+    /** Why no changeset raises the version of this package; absent where they can. */
+    readonly skipped?: string
     readonly findings: readonly Finding[]
+    /** Those of them that the file accepts: they do not count. */
+    readonly accepted: ReadonlyArray<{ readonly finding: Finding, readonly reason: string, readonly until?: string }>
+    /** What the file accepts in vain, and why. */
+    readonly unused: ReadonlyArray<{ readonly finding: string, readonly reason: string }>
   }
+
+/** How to check. */
+export interface CheckOptions extends BaseWanted, DiffOptions {
+  /** Whether the changesets of others may not stand for a change of this branch. */
+  readonly ownChangeset: boolean
+  /** Whether it is well when there is nothing to compare with, in CI too. */
+  readonly allowUnchecked: boolean
+  /** What tells the next version. */
+  readonly release: { readonly by: 'changesets' } | { readonly by: 'commits' } | { readonly by: 'bump', readonly bump: Bump }
+}
 
 /**
  * Compares an app with its contract's file, and with the contract of an earlier state.
@@ -43,12 +74,13 @@ export type VersionReport =
  * @param path - the contract's file
  * @param name - the file as people know it
  */
-export async function checkContract (app: Contract, path: string, name: string, wanted: BaseWanted, env: NodeJS.ProcessEnv): Promise<ContractReport> {
-  const stored = contractFromText(await textOf(path, name), name)
+export async function checkContract (app: Contract, path: string, name: string, options: CheckOptions, env: NodeJS.ProcessEnv): Promise<ContractReport> {
+  const text = await textOf(path, name)
+  const stored = contractFromText(text, name)
   const isSame = textFromContract(stored) === textFromContract(app)
-  const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app).findings }
-  const version = await versionReport(app, path, wanted, env)
-  return { ok: isSame && (!version.checked || version.ok), file: name, tools: app.size, drift, version }
+  const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app, options).findings }
+  const version = await versionReport(app, path, acceptedFromText(text, name), options, env)
+  return { ok: isSame && version.ok, file: name, tools: app.size, drift, version }
 }
 
 async function textOf (path: string, name: string): Promise<string> {
@@ -59,14 +91,56 @@ async function textOf (path: string, name: string): Promise<string> {
   }
 }
 
-async function versionReport (app: Contract, path: string, wanted: BaseWanted, env: NodeJS.ProcessEnv): Promise<VersionReport> {
+async function versionReport (app: Contract, path: string, accepted: readonly Accepted[], options: CheckOptions, env: NodeJS.ProcessEnv): Promise<VersionReport> {
   const owner = await ownerOf(path)
-  const pending = await pendingBump(owner)
-  const base = await findBase(wanted, path, owner, pending.baseBranch, env)
-  if ('missing' in base) return { checked: false, reason: base.missing, hint: base.hint }
-  const { bump: asked, findings } = diffContracts(base.contract, app)
-  const from = base.version ?? owner.version
-  const to = bumped(owner.version, pending.bump)
-  const given = bumpBetween(from, to)
-  return { checked: true, ok: covers(given, asked), base: base.label, package: owner.name, from, to, asked, given, findings }
+  const source = await sourceOf(options, owner)
+  const changesets = source.by === 'changesets' ? source.changesets : undefined
+  const base = await findBase(options, path, owner, changesets?.baseBranch, env)
+  if ('missing' in base) return { checked: false, ok: base.begins || options.allowUnchecked || !isContinuous(env), reason: base.missing, hint: base.hint }
+  const { findings } = diffContracts(base.contract, app, options)
+  const { counted, ...sorted } = sortedOut(findings, accepted, base, new Date())
+  const asked = largestBump(counted.map(({ bump }) => bump))
+  const { own, ...rise } = await riseSince(base, owner, source)
+  const ok = covers(rise.given, asked) && (!options.ownChangeset || covers(own, asked))
+  return {
+    checked: true,
+    ok,
+    base: base.label,
+    package: owner.name,
+    by: source.by === 'changesets' && changesets === undefined ? 'version' : source.by,
+    ...rise,
+    asked,
+    ...options.ownChangeset && { own },
+    ...changesets?.skipped !== undefined && { skipped: changesets.skipped },
+    findings,
+    ...sorted
+  }
+}
+
+async function sourceOf ({ release }: CheckOptions, owner: Owner): Promise<ReleaseSource> {
+  return release.by === 'changesets' ? { by: 'changesets', changesets: await changesetsOf(owner) } : release
+}
+
+/** Tells findings that count from those that the file accepts. What an earlier state accepted already is no answer to a change since then. */
+function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[], base: Earlier, now: Date) {
+  const today = now.toISOString().slice(0, 10)
+  const earlier = new Set(base.accepted.map(({ finding }) => finding))
+  const names = new Set(findings.map(nameOfFinding))
+  const whyNot = ({ finding, until }: Accepted): string | undefined => {
+    if (!names.has(finding)) return 'nothing has changed like that'
+    if (until !== undefined && until < today) return `it was accepted until ${until}`
+    return earlier.has(finding) ? 'it was accepted before: this is another change, with its own reason' : undefined
+  }
+  const valid = new Map(accepted.filter((entry) => whyNot(entry) === undefined).map(({ finding, ...entry }) => [finding, entry]))
+  return {
+    counted: findings.filter((finding) => !valid.has(nameOfFinding(finding))),
+    accepted: findings.flatMap((finding) => {
+      const entry = valid.get(nameOfFinding(finding))
+      return entry === undefined ? [] : [{ finding, ...entry }]
+    }),
+    unused: accepted.flatMap((entry) => {
+      const reason = whyNot(entry)
+      return reason === undefined ? [] : [{ finding: entry.finding, reason }]
+    })
+  }
 }

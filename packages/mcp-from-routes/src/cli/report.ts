@@ -1,4 +1,5 @@
-import { textOfFinding } from '../contract/index.ts'
+import { nameOfFinding, textOfFinding } from '../contract/index.ts'
+import { covers } from '../contract/finding.ts'
 import type { Finding } from '../contract/index.ts'
 import type { ContractReport, VersionReport } from './check.ts'
 
@@ -13,18 +14,51 @@ export function textFromReport (report: ContractReport, module: string): string 
 
 function versionLines (version: VersionReport, told: readonly Finding[]): readonly string[] {
   if (!version.checked) {
-    return [`The version was NOT checked: ${version.reason}.`, `${version.hint}.`]
+    return [
+      `The version was NOT checked: ${version.reason}.`, `${version.hint}.`,
+      ...version.ok ? [] : ['In CI this fails: what was not compared may break callers. Where that is known, add --allow-unchecked.']
+    ]
   }
-  const { base, from, to, asked, given, findings } = version
-  if (findings.length === 0) return [`No change since ${base}.`]
-  const list = JSON.stringify(findings) === JSON.stringify(told) ? [] : listOf(findings)
-  const rise = given === 'none' ? `stays ${from}` : `rises from ${from} to ${to}, ${given}`
-  if (version.ok) return [`The changes since ${base} require ${asked}, and ${version.package} ${rise}:`, ...list]
+  const { base, findings, accepted, unused } = version
+  const notes = unused.map(({ finding, reason }) => `  accepted in vain: ${finding}: ${reason}`)
+  if (findings.length === 0) return [`No change since ${base}.`, ...notes]
+  const isAccepted = new Set(accepted.map(({ finding }) => finding))
+  const counted = findings.filter((finding) => !isAccepted.has(finding))
+  const list = JSON.stringify(counted) === JSON.stringify(told) ? [] : listOf(counted)
+  const beside = [...accepted.map(({ finding, reason, until }) => `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${reason}`), ...notes]
+  const end = list.length + beside.length === 0 ? '.' : ':'
+  if (version.ok) return [`The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`, ...list, ...beside]
   return [
-    `The changes since ${base} require ${asked}, but ${version.package} ${rise}${list.length === 0 ? '.' : ':'}`,
+    `The changes since ${base} require ${requirement(version)}, but ${version.package} ${riseOf(version)}${isOwnMissing(version) ? ', not by this branch' : ''}${end}`,
     ...list,
-    `Add a changeset that says so (npx changeset: ${version.package}, ${asked}), or revert the breaking change.`
+    ...beside,
+    remedy(version)
   ]
+}
+
+type Checked = Extract<VersionReport, { readonly checked: true }>
+
+function requirement ({ asked }: Checked): string {
+  return asked === 'none' ? 'nothing' : asked
+}
+
+function riseOf ({ from, to, given }: Checked): string {
+  if (given === 'none') return from === to ? `stays ${from}` : `goes from ${from} to ${to} without a change`
+  return `rises from ${from} to ${to}, ${given}`
+}
+
+function isOwnMissing ({ own, asked, given }: Checked): boolean {
+  return own !== undefined && covers(given, asked) && !covers(own, asked)
+}
+
+function remedy (version: Checked): string {
+  const { package: name, asked, skipped, by } = version
+  if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), or revert the breaking change.`
+  if (by === 'commits') return `Say so in the message of a commit (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), or revert the breaking change.`
+  if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), or revert the breaking change.`
+  if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, or revert the breaking change.`
+  if (isOwnMissing(version)) return `Add a changeset of this branch (npx changeset: ${name}, ${asked}), or revert the breaking change: those of others do not tell of it.`
+  return `Add a changeset that says so (npx changeset: ${name}, ${asked}), or revert the breaking change.`
 }
 
 function listOf (findings: readonly Finding[]): readonly string[] {
@@ -46,9 +80,9 @@ export function annotationsFromReport ({ drift, version }: ContractReport, file:
   return [
     ...drift.findings.map((finding) => annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))),
     ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not match the app', 1)],
-    ...tooSmall?.findings.filter(({ bump }) => bump === tooSmall.asked)
-      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
-    ...version.checked ? [] : [annotation('warning', `The version was not checked: ${version.reason}`, 1)]
+    ...tooSmall?.findings.filter((finding) => finding.bump === tooSmall.asked && !tooSmall.accepted.some((one) => one.finding === finding))
+      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${isOwnMissing(tooSmall) ? 'it from others only' : tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
+    ...version.checked ? [] : [annotation(version.ok ? 'warning' : 'error', `The version was not checked: ${version.reason}. ${version.hint}`, 1)]
   ]
 }
 

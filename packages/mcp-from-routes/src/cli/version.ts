@@ -1,9 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import parse from '@changesets/parse'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { MCP_FROM_ROUTES_CONTRACT_BASE } from '../contract/index.ts'
 import type { Bump } from '../contract/index.ts'
-import { largestBump } from '../contract/finding.ts'
 
 /** The package whose version stands for the contract. */
 export interface Owner {
@@ -15,44 +13,30 @@ export interface Owner {
 
 /** The package that a file belongs to: the nearest package.json above it. */
 export async function ownerOf (file: string): Promise<Owner> {
-  const manifest = await nearest(dirname(file), 'package.json')
+  const manifest = await nearestManifest(dirname(file))
   if (manifest === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no package.json above ${file}, so no version stands for it`)
-  const { name = '', version = '0.0.0' } = JSON.parse(await readFile(manifest, 'utf8')) as { name?: string, version?: string }
+  const { name = '', version = '0.0.0' } = jsonFrom(await readFile(manifest, 'utf8'), manifest) as { name?: string, version?: string }
   return { folder: dirname(manifest), name, version }
 }
 
-/** Pending changesets, as far as they are about one package. */
-export interface Pending {
-  readonly bump: Bump
-  /** The folder they are in; undefined when there is none. */
-  readonly folder: string | undefined
-  /** The branch that changesets are for, by their settings. */
-  readonly baseBranch: string | undefined
-}
-
-/**
- * @param owner - whose changesets; they are in the nearest `.changeset` above its folder
- * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE} for a changeset that cannot be read
- */
-export async function pendingBump (owner: Owner): Promise<Pending> {
-  const config = await nearest(owner.folder, join('.changeset', 'config.json'))
-  if (config === undefined) return { bump: 'none', folder: undefined, baseBranch: undefined }
-  const folder = dirname(config)
-  const { baseBranch } = JSON.parse(await readFile(config, 'utf8')) as { baseBranch?: string }
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.md') && !/^(README|\.)/i.test(file))
-  const bumps = await Promise.all(files.map(async (file) => bumpIn(await readFile(join(folder, file), 'utf8'), file, owner.name)))
-  return { bump: largestBump(bumps), folder, baseBranch }
-}
-
-function bumpIn (text: string, file: string, name: string): Bump {
+/** @param file - named in errors */
+export function jsonFrom (text: string, file: string): unknown {
   try {
-    return parse(text).releases.find((release) => release.name === name)?.type ?? 'none'
+    return JSON.parse(text)
   } catch (error) {
-    throw new MCP_FROM_ROUTES_CONTRACT_BASE(`.changeset/${basename(file)} cannot be read: ${(error as Error).message.split('\n')[0]}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_BASE(`${file} is not JSON: ${(error as Error).message}`)
   }
 }
 
-const VERSION = /^(\d+)\.(\d+)\.(\d+)/
+async function nearestManifest (folder: string): Promise<string | undefined> {
+  const path = join(folder, 'package.json')
+  const isThere = await readFile(path).then(() => true, () => false)
+  if (isThere) return path
+  const above = dirname(folder)
+  return above === folder ? undefined : await nearestManifest(above)
+}
+
+const VERSION = /^(\d+)\.(\d+)\.(\d+)(-[^+]+)?/
 
 /** The version after a bump: 1.4.2 and minor make 1.5.0. */
 export function bumped (version: string, bump: Bump): string {
@@ -65,24 +49,47 @@ export function bumped (version: string, bump: Bump): string {
   }
 }
 
-/** What rose from one version to another. */
+/**
+ * What rose from one version to another. A rise within the prereleases of one version counts as much as that version's:
+ * from 2.0.0-beta.0 to 2.0.0-beta.1 or 2.0.0 is major, since nothing has been promised for 2.0.0 yet.
+ */
 export function bumpBetween (from: string, to: string): Bump {
   const [before, after] = [numbersOf(from), numbersOf(to)]
   const first = before.findIndex((number, index) => number !== after[index])
-  const rose = first >= 0 && Number(after[first]) > Number(before[first])
-  return rose ? (['major', 'minor', 'patch'] as const)[first] ?? 'none' : 'none'
+  if (first < 0) return rosePrerelease(from, to) ? levelOf(after) : 'none'
+  return Number(after[first]) > Number(before[first]) ? (['major', 'minor', 'patch'] as const)[first] ?? 'none' : 'none'
+}
+
+/** Whether both are the same version but for the prerelease, and the first is one. */
+export function arePrereleases (from: string, to: string): boolean {
+  return prereleaseOf(from) !== undefined && numbersOf(from).join() === numbersOf(to).join()
+}
+
+function levelOf ([, minor, patch]: readonly number[]): Bump {
+  return patch !== 0 ? 'patch' : minor !== 0 ? 'minor' : 'major'
+}
+
+/** @see [Semantic Versioning §11](https://semver.org/#spec-item-11) */
+function rosePrerelease (from: string, to: string): boolean {
+  const [before, after] = [prereleaseOf(from), prereleaseOf(to)]
+  if (before === undefined || before === after) return false
+  if (after === undefined) return true
+  const [a, b] = [before.split('.'), after.split('.')]
+  const at = a.findIndex((part, index) => part !== b[index])
+  if (at < 0) return true
+  const [was, is] = [a[at] ?? '', b[at]]
+  if (is === undefined) return false
+  const [number, other] = [was, is].map((part) => /^\d+$/.test(part))
+  if (number && other) return Number(is) > Number(was)
+  return number === other ? is > was : Boolean(number)
+}
+
+function prereleaseOf (version: string): string | undefined {
+  return VERSION.exec(version)?.[4]?.slice(1)
 }
 
 function numbersOf (version: string): readonly [number, number, number] {
   const [, major, minor, patch] = VERSION.exec(version) ?? []
   if (major === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`${JSON.stringify(version)} is not a version such as 1.4.2`)
   return [Number(major), Number(minor), Number(patch)]
-}
-
-async function nearest (folder: string, file: string): Promise<string | undefined> {
-  const path = join(folder, file)
-  const isThere = await readFile(path).then(() => true, () => false)
-  if (isThere) return path
-  const above = dirname(folder)
-  return above === folder ? undefined : await nearest(above, file)
 }

@@ -12,6 +12,8 @@ export interface Gap {
   readonly to: unknown
   /** False when nobody showed that such a value exists, only that there may be one. */
   readonly certain: boolean
+  /** The listed values that are refused. */
+  readonly lost?: readonly unknown[]
 }
 
 /** What is known while two schemas are compared. */
@@ -26,6 +28,11 @@ export interface Comparison {
   readonly proved: Set<string>
   /** Comparisons left before the answer is that it cannot be told, and how often a pair was relied on that was still being compared. */
   readonly budget: { left: number, assumed: number }
+  /**
+   * Whether properties that an object does not name count as not being there, where it names others and says nothing of
+   * the rest: nobody was told that they can be sent.
+   */
+  readonly namedOnly: boolean
   /** What keeps values with the facts from being valid for a schema: the comparison itself, for what is inside a value. */
   readonly gapsIn: (facts: Facts, schema: unknown, path: string, comparison: Comparison) => readonly Gap[]
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 import { arrayGaps } from './arrays.ts'
+import { arePlain } from './certainty.ts'
 import { cannotTell, listIn, saidIn } from './comparison.ts'
 import type { Comparison, Gap } from './comparison.ts'
 import { areDisjoint } from './disjoint.ts'
@@ -12,7 +13,7 @@ import { leafGap, LEAVES } from './leaves.ts'
 import { objectGaps } from './objects.ts'
 
 /** Enough for schemas of thousands of properties, and a fraction of a second. */
-const BUDGET = 20_000
+const BUDGET = 100_000
 
 /**
  * Looks for values that are valid for `from` and not for `to`. Sound, not complete: an empty answer proves that there
@@ -20,9 +21,10 @@ const BUDGET = 20_000
  *
  * @param from - a 2020-12 schema with its `$defs`
  * @param to - likewise
+ * @param namedOnly - whether properties that `from` does not name, in objects that name others, count as not being there
  */
-export function gapsBetween (from: JsonSchema, to: JsonSchema): readonly Gap[] {
-  const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, gapsIn }
+export function gapsBetween (from: JsonSchema, to: JsonSchema, namedOnly = false): readonly Gap[] {
+  const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, namedOnly, gapsIn }
   const facts = factsOf([from], comparison.from)
   return facts === undefined ? [] : distinct(gapsIn(facts, to, '', comparison))
 }
@@ -54,13 +56,35 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
 }
 
 function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
-  const gaps = Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
-  if (gaps.length === 0) return []
-  return casesOf(facts, schema, types, comparison)?.flatMap((some) => gapsIn(some, schema, path, comparison)) ?? gaps
+  // Taken together, the branches of one union fit no branch of another, and each would be tried with each.
+  const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)
+  const gaps = isUnions ? [] : Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
+  if (gaps.length === 0 && !isUnions) return []
+  const cases = casesOf(facts, schema, types, comparison)
+  if (cases === undefined) return arePlain(facts) ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
+  const found = cases.flatMap((some) => gapsIn(some, schema, path, comparison))
+  // A value of one branch may be one of another as well, which `oneOf` forbids.
+  return found.some(({ certain }) => certain) && facts.some(({ oneOf }) => oneOf !== undefined) && !areApart(facts, comparison) ? found.map((gap) => ({ ...gap, certain: false })) : found
+}
+
+/** Whether the branches of each `oneOf` exclude each other. */
+function areApart (facts: Facts, comparison: Comparison): boolean {
+  const within = { ...comparison, to: comparison.from }
+  return facts.every(({ oneOf }) => listIn(oneOf).every((branch, index, all) => {
+    const one = factsOf([branch], comparison.from)
+    return one === undefined || all.every((other, place) => place <= index || areDisjoint(one, other, within))
+  }))
 }
 
 function distinct (gaps: readonly Gap[]): readonly Gap[] {
-  return [...new Map(gaps.map((gap) => [`${gap.path} ${gap.keyword}`, gap])).values()]
+  const all = new Map<string, Gap>()
+  for (const gap of gaps) {
+    const place = `${gap.path} ${gap.keyword}`
+    const before = all.get(place)
+    const lost = [...before?.lost ?? [], ...gap.lost ?? []]
+    all.set(place, { ...gap, certain: gap.certain || before?.certain === true, ...lost.length > 0 && { lost: [...new Map(lost.map((value) => [canonical(value), value])).values()] } })
+  }
+  return [...all.values()]
 }
 
 const OBJECT_KEYWORDS = new Set(['additionalProperties', 'dependentRequired', 'dependentSchemas', 'maxProperties', 'minProperties', 'patternProperties',
@@ -92,17 +116,27 @@ function keywordGaps (keyword: string, facts: Facts, schema: JsonSchema, types: 
 }
 
 function anyOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
-  const attempts = branches.map((branch) => gapsIn(facts, branch, path, comparison))
-  if (attempts.some((gaps) => gaps.length === 0)) return []
+  // Most branches of most unions stay as they are.
+  if (branches.some((branch) => facts.some((fact) => sameSchema(fact, comparison.from, branch, comparison.to)))) return []
+  const attempts: Array<readonly Gap[]> = []
+  for (const branch of branches) {
+    const gaps = gapsIn(facts, branch, path, comparison)
+    if (gaps.length === 0) return []
+    attempts.push(gaps)
+  }
   const near = attempts.filter((_gaps, index) => (typesOfBranch(branches[index], comparison.to) & types) !== 0)
   if (near.length === 1 && near[0] !== undefined) return near[0]
+  const kin = attempts.filter((_gaps, index) => !areDisjoint(facts, branches[index], comparison))
+  if (kin.length === 1 && kin[0] !== undefined) return kin[0]
   return [{ path, keyword: 'anyOf', from: saidIn(facts, 'anyOf') ?? facts[0], to: branches, certain: near.length === 0 }]
 }
 
 function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
   const gaps = anyOfGaps(facts, branches, types, path, comparison)
   if (gaps.length > 0) return gaps
-  const isOne = branches.some((branch, index) => gapsIn(facts, branch, path, comparison).length === 0 &&
+  const isSame = (branch: unknown): boolean => facts.some((fact) => sameSchema(fact, comparison.from, branch, comparison.to))
+  const likely = branches.findIndex(isSame)
+  const isOne = [...likely < 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&
     branches.every((other, place) => place === index || areDisjoint(facts, other, comparison)))
   return isOne ? [] : [cannotTell(path, 'oneOf', branches, saidIn(facts, 'oneOf'))]
 }
@@ -110,7 +144,7 @@ function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, p
 /** Whether nothing with the facts is valid for the schema under a `not`. */
 function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boolean {
   if (areDisjoint(facts, schema, comparison)) return true
-  const back = { ...comparison, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
+  const back = { ...comparison, namedOnly: false, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
   const wanted = factsOf([schema], back.from)
   return wanted === undefined || facts.some((fact) => fact.not !== undefined && gapsIn(wanted, fact.not, '', back).length === 0)
 }
@@ -131,7 +165,8 @@ function conditionGaps (facts: Facts, { if: condition, then = true, else: otherw
  * Each can be valid for another branch of the schema.
  */
 function casesOf (facts: Facts, schema: JsonSchema, types: number, comparison: Comparison): readonly Facts[] | undefined {
-  const values = valuesOf(facts, comparison.from)
+  // A range is only taken apart where its numbers may be listed in branches: whole, it says more.
+  const values = valuesOf(facts, comparison.from, branches(schema, comparison.to))
   const isOne = values?.length === 1 && canonical(facts) === canonical([exactly(values[0])])
   if (values !== undefined && !isOne && (values.length !== 1 || typeof values[0] === 'object')) return values.map((value) => [exactly(value)])
   if (values !== undefined) return undefined

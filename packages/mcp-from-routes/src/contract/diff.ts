@@ -2,6 +2,7 @@ import { canonical } from './document.ts'
 import { largestBump } from './finding.ts'
 import type { Bump, Finding } from './finding.ts'
 import { inputFindings, outputFindings, shown } from './schemas.ts'
+import type { Part } from './schemas.ts'
 import type { Contract, ContractTool } from './snapshot.ts'
 
 /** What changed from one contract to another, and the version bump that it asks for. */
@@ -11,17 +12,26 @@ export interface ContractDiff {
   readonly findings: readonly Finding[]
 }
 
+/** What to look at. */
+export interface DiffOptions {
+  /**
+   * Whether changes of what a route declares of its result, and does not publish, count like those of what it publishes.
+   * Default is false: they are patches.
+   */
+  readonly countDeclared?: boolean
+}
+
 /**
  * Compares the tools of two versions of an app. Nothing that breaks a caller is called less than major; where that
  * cannot be told, it is major too, and the finding says so.
  */
-export function diffContracts (before: Contract, after: Contract): ContractDiff {
+export function diffContracts (before: Contract, after: Contract, { countDeclared = false }: DiffOptions = {}): ContractDiff {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
   const findings = names.flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)]
     if (old === undefined) return [whole(name, 'minor', 'none → new tool', 'callers that do not know it leave it')]
     if (now === undefined) return [whole(name, 'major', `tool → removed${heirOf(old, before, after)}`, 'callers and agents that use it by name fail')]
-    return toolFindings(old, now).map((part) => ({ tool: name, ...part }))
+    return toolFindings(old, now, countDeclared).map(({ lost, ...part }) => ({ tool: name, ...part }))
   })
   const sorted = (['major', 'minor', 'patch'] as const).flatMap((bump) => findings.filter((finding) => finding.bump === bump))
   return { bump: largestBump(sorted.map(({ bump }) => bump)), findings: sorted }
@@ -42,13 +52,14 @@ function likeness (a: ContractTool, b: ContractTool): number {
   return (['inputSchema', 'outputSchema', 'annotations', 'description'] as const).filter((part) => a[part] !== undefined && canonical(a[part]) === canonical(b[part])).length
 }
 
-type Part = Omit<Finding, 'tool'>
-
-function toolFindings (old: ContractTool, now: ContractTool): readonly Part[] {
+function toolFindings (old: ContractTool, now: ContractTool, countDeclared: boolean): readonly Part[] {
+  const published = resultFindings(old, now)
   return [
     ...inputFindings(old.inputSchema, now.inputSchema),
-    ...resultFindings(old, now),
+    ...published,
+    ...declaredFindings(old, now, published, countDeclared),
     ...hintFindings(old, now),
+    ...impliedFindings(old, now),
     ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map((part): Part =>
       ({ bump: 'patch', path: part, change: `${shown(old[part])} → ${shown(now[part])}`, why: 'calls and results stay as they are', certain: true }))
   ]
@@ -62,16 +73,40 @@ function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: no
     : [{ bump: 'minor', path: 'output', change: 'none → schema', why: 'nothing was promised until now', certain: true }]
 }
 
+/** What changed of a result's declaration, beside what changed of what is published. */
+function declaredFindings (old: ContractTool, now: ContractTool, published: readonly Part[], isCounted: boolean): readonly Part[] {
+  const [before, after] = [old, now].map(({ declaredOutput, outputSchema }) => declaredOutput ?? outputSchema)
+  if (before === undefined || after === undefined || (old.declaredOutput === undefined && now.declaredOutput === undefined)) return []
+  if (old.declaredOutput === undefined && now.declaredOutput !== undefined) return [{ bump: 'patch', path: 'declaredOutput', change: 'as published → more than that', why: 'the published schema says nothing of it', certain: true }]
+  const told = new Set(published.map(({ path, change }) => `${path} ${change}`))
+  const isBroken = published.some(({ path, bump }) => path === 'output' && bump === 'major')
+  return outputFindings(before, after).filter(({ path, change }) => !isBroken && !told.has(`${path} ${change}`)).map((part): Part => {
+    const path = part.path.replace(/^output/, 'declaredOutput')
+    if (!isCounted) return { ...part, path, bump: 'patch', why: `the published schema says nothing of it, but ${part.why}` }
+    // Whoever waits for a value that never comes again is broken as well, though nothing unknown arrives.
+    return part.lost === undefined || part.bump === 'major' ? { ...part, path } : { ...part, path, bump: 'major', why: 'callers that wait for it wait for ever' }
+  })
+}
+
+function impliedFindings ({ implied: old = [] }: ContractTool, { implied: now = [] }: ContractTool): readonly Part[] {
+  return [...new Set([...old, ...now])].filter((name) => old.includes(name) !== now.includes(name)).map((name): Part => now.includes(name)
+    ? { bump: 'minor', path: `implied.${name}`, change: 'not implied → implied', why: 'callers whose credential implies it may leave it out', certain: true }
+    : { bump: 'major', path: `implied.${name}`, change: 'implied → not implied', why: 'calls without it, from callers whose credential implied it, are refused', certain: true })
+}
+
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */
 const WORSE: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, readOnlyHint: false }
 /** What the protocol takes a missing hint for. */
 const MISSING: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, openWorldHint: true, readOnlyHint: false }
 
 function hintFindings ({ annotations: old = {} }: ContractTool, { annotations: now = {} }: ContractTool): readonly Part[] {
+  const isReadOnly = Reflect.get(now, 'readOnlyHint') === true
   return [...new Set([...Object.keys(old), ...Object.keys(now)])].sort().flatMap((hint): readonly Part[] => {
     const [was, is] = [Reflect.get(old, hint) ?? MISSING[hint], Reflect.get(now, hint) ?? MISSING[hint]]
     if (canonical(was) === canonical(is)) return []
     const part = { path: `annotations.${hint}`, change: `${shown(was)} → ${shown(is)}`, certain: true }
+    // They mean nothing on a tool that only reads. @see the ToolAnnotations of the protocol
+    if (isReadOnly && (hint === 'idempotentHint' || hint === 'destructiveHint')) return [{ ...part, bump: 'patch', why: 'it means nothing on a tool that only reads' }]
     if (WORSE[hint] === is) return [{ ...part, bump: 'major', why: 'clients that were let do it without asking, or twice, now do harm' }]
     return hint in MISSING ? [{ ...part, bump: 'minor', why: 'clients may ask more or less often' }] : [{ ...part, bump: 'patch', why: 'calls and results stay as they are' }]
   })

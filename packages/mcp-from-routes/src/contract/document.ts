@@ -37,14 +37,28 @@ function pointed (root: unknown, pointer: string): unknown {
 
 /** JSON with the keys of every object sorted: the same text for the same value. */
 export function canonical (value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) => isObject(part)
-    ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1))
-    : part) ?? 'undefined'
+  if (!isObject(value)) return Array.isArray(value) ? `[${value.map((part) => part === undefined ? 'null' : canonical(part)).join()}]` : JSON.stringify(value) ?? 'undefined'
+  const known = texts.get(value)
+  if (known !== undefined) return known
+  const parts = Object.entries(value).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1)
+  const text = `{${parts.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
+  texts.set(value, text)
+  return text
 }
+
+// Schemas are compared with many others and never changed meanwhile. What is kept goes with the schema.
+const texts = new WeakMap<object, string>()
+const bared = new WeakMap<object, unknown>()
 
 /** The schema without its annotations, at any depth. Its definitions stay. */
 export function bare (schema: unknown): unknown {
   if (!isObject(schema)) return schema
+  const known = bared.get(schema) ?? withoutAnnotations(schema)
+  bared.set(schema, known)
+  return known
+}
+
+function withoutAnnotations (schema: JsonSchema): unknown {
   return mapSubschemas(Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword === '$defs' || keyword === 'definitions' || !ANNOTATIONS.has(keyword))), bare)
 }
 

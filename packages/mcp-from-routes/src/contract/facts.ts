@@ -74,13 +74,32 @@ export function unionsOf ({ anyOf, oneOf }: JsonSchema): ReadonlyArray<readonly 
   return [anyOf, oneOf].filter((union) => Array.isArray(union))
 }
 
-/** All values that are valid, or a few more, when they can be listed; else undefined. */
-export function valuesOf (facts: Facts, document: Document): readonly unknown[] | undefined {
+/**
+ * All values that are valid, or a few more, when they can be listed; else undefined.
+ * @param ranges - whether the whole numbers of a short range count as listed
+ */
+export function valuesOf (facts: Facts, document: Document, ranges = true): readonly unknown[] | undefined {
   const lists = facts.flatMap((fact) => [...'const' in fact ? [[fact.const]] : [], ...Array.isArray(fact.enum) ? [fact.enum] : []])
   const types = typesOf(facts, document)
   const shortest = lists.toSorted((a, b) => a.length - b.length)[0] ??
-    ((types & ~(TYPE.null | TYPE.boolean)) === 0 ? [...types & TYPE.null ? [null] : [], ...types & TYPE.boolean ? [false, true] : []] : undefined)
+    smallSet(types, types & TYPE.integer ? ranges ? wholeNumbers(facts) : undefined : [])
   return shortest?.filter((value) => !facts.some((fact) => refuses(fact, value)))
+}
+
+function smallSet (types: number, numbers: readonly number[] | undefined): readonly unknown[] | undefined {
+  if (numbers === undefined || (types & ~(TYPE.null | TYPE.boolean | TYPE.integer)) !== 0) return undefined
+  return [...types & TYPE.null ? [null] : [], ...types & TYPE.boolean ? [false, true] : [], ...numbers]
+}
+
+/** More whole numbers than this are a range, not a list. */
+const LISTED = 200
+
+/** The whole numbers of a range; undefined when it is open or long. */
+function wholeNumbers (facts: Facts): readonly number[] | undefined {
+  const least = Math.ceil(Math.max(...numbersIn(facts, 'minimum'), ...numbersIn(facts, 'exclusiveMinimum')))
+  const most = Math.floor(Math.min(...numbersIn(facts, 'maximum'), ...numbersIn(facts, 'exclusiveMaximum')))
+  if (!Number.isSafeInteger(least) || !Number.isSafeInteger(most) || most - least >= LISTED) return undefined
+  return Array.from({ length: Math.max(0, most - least + 1) }, (_, index) => least + index)
 }
 
 /** A schema for which only this value is valid, in which the parts of an array or object can be looked at. */
@@ -143,8 +162,15 @@ export function textsIn (list: unknown): readonly string[] {
 
 /** The subschemas of a keyword such as `properties`, by name. */
 export function schemasIn (map: unknown): ReadonlyMap<string, unknown> {
-  return new Map(isObject(map) ? Object.entries(map) : [])
+  if (!isObject(map)) return NONE
+  const known = maps.get(map) ?? new Map(Object.entries(map))
+  maps.set(map, known)
+  return known
 }
+
+const NONE: ReadonlyMap<string, unknown> = new Map()
+// They are looked up once for each of their names.
+const maps = new WeakMap<object, ReadonlyMap<string, unknown>>()
 
 export function numbersIn (facts: Facts, keyword: string): readonly number[] {
   return facts.map((fact) => fact[keyword]).filter((limit) => typeof limit === 'number')

@@ -1,5 +1,7 @@
+export { acceptedFromText, nameOfFinding } from './accepted.ts'
+export type { Accepted } from './accepted.ts'
 export { diffContracts } from './diff.ts'
-export type { ContractDiff } from './diff.ts'
+export type { ContractDiff, DiffOptions } from './diff.ts'
 export { textOfFinding } from './finding.ts'
 export type { Bump, Finding } from './finding.ts'
 export { contractFromText, contractFromTools, textFromContract } from './snapshot.ts'

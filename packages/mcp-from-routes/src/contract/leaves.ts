@@ -1,6 +1,7 @@
 import { saidIn } from './comparison.ts'
 import type { Comparison, Gap } from './comparison.ts'
-import { canonical } from './document.ts'
+import { isShown } from './certainty.ts'
+import { matchesAll, normalPattern } from './patterns.ts'
 import { holds, NUMBER, numbersIn, TYPE, typesOfKeyword, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 
@@ -14,16 +15,31 @@ export function leafGap (keyword: string, limit: unknown, facts: Facts, types: n
   const said = saidIn(facts, keyword)
   const gap = { path, keyword, from: said ?? saidInstead(keyword, facts), to: limit, certain: true }
   if (keyword === 'type') return (types & ~typesOfKeyword(limit, 0)) === 0 ? [] : [gap]
-  // Formats are not looked into: what one means is up to the validator.
-  if (keyword === 'format') return facts.some((fact) => fact.format === limit) ? [] : [{ ...gap, certain: said === undefined }]
+  // Formats are not looked into: what one means is up to the validator. Some are part of others by their specifications.
+  if (keyword === 'format') return facts.some((fact) => fact.format === limit || WIDER[String(fact.format)]?.includes(String(limit))) ? [] : [{ ...gap, certain: said === undefined && facts.every(({ pattern }) => pattern === undefined) }]
   const values = valuesOf(facts, comparison.from)
   if (values !== undefined) {
     const held = values.map((value) => holds(keyword, limit, value))
     if (held.every((kept) => kept === true)) return []
-    return [{ ...gap, certain: held.includes(false) }]
+    return [{ ...gap, certain: held.includes(false), lost: values.filter((_value, index) => held[index] !== true) }]
   }
   if (isImplied(keyword, limit, facts, types)) return []
-  return [{ ...gap, certain: !(keyword === 'pattern' || keyword === 'multipleOf') || said === undefined }]
+  return [{ ...gap, certain: isShown(keyword, limit, facts, types, comparison.from) }]
+}
+
+/**
+ * Formats that accept all that another one does.
+ * @see [JSON Schema Validation §7.3](https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3)
+ * @see [OpenAPI Format Registry](https://spec.openapis.org/registry/format/)
+ */
+const WIDER: Readonly<Record<string, readonly string[]>> = {
+  email: ['idn-email'],
+  float: ['double'],
+  hostname: ['idn-hostname'],
+  int32: ['int64'],
+  iri: ['iri-reference'],
+  uri: ['uri-reference', 'iri', 'iri-reference'],
+  'uri-reference': ['iri-reference']
 }
 
 /** The types that the keyword says something about. */
@@ -61,14 +77,21 @@ function isImplied (keyword: string, limit: unknown, facts: Facts, types: number
     case 'minLength': return most <= 0 || numbersIn(facts, 'minLength').some((least) => least >= most)
     case 'maxLength': return numbersIn(facts, 'maxLength').some((greatest) => greatest <= most)
     // `const` and `enum` need listed values, which there are none of.
-    case 'pattern': return facts.some((fact) => fact.pattern !== undefined && canonical(fact.pattern) === canonical(limit))
+    case 'pattern': return matchesAll(limit) || facts.some(({ pattern }) => typeof pattern === 'string' && normalPattern(pattern) === normalPattern(String(limit)))
     default: return false
   }
 }
 
-/** Multiples of broken numbers are subject to rounding, so only whole ones are looked at. */
+/**
+ * Multiples of numbers that are not exact in binary are subject to rounding: validators that divide refuse 0.3 as a
+ * multiple of 0.1. Whole numbers, halves, quarters and so on are exact.
+ */
 function isMultiple (of: unknown, divisor: number): boolean {
-  return typeof of === 'number' && Number.isInteger(of) && Number.isInteger(divisor) && of % divisor === 0
+  return typeof of === 'number' && isExact(of) && isExact(divisor) && of % divisor === 0
+}
+
+function isExact (number: number): boolean {
+  return Number.isSafeInteger(number * 1024)
 }
 
 type Bound = readonly [limit: number, excluded: boolean]

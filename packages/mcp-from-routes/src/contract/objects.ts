@@ -29,7 +29,9 @@ export function objectGaps (keyword: string, facts: Facts, schema: JsonSchema, p
 function namedGaps (facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
   const names = new Set([...facts, schema].flatMap(({ properties }) => [...schemasIn(properties).keys()]))
   return [...names].flatMap((name) => {
-    const known = factsOf(facts.flatMap((fact) => schemasFor(fact, name, true)), comparison.from)
+    const said = facts.flatMap((fact) => schemasFor(fact, name, true))
+    if (comparison.namedOnly && said.length === 0 && facts.some(isRecord)) return []
+    const known = factsOf(said, comparison.from)
     return known === undefined ? [] : schemasFor(schema, name, false).flatMap((one) => comparison.gapsIn(known, one, inProperty(path, name), comparison))
   })
 }
@@ -44,6 +46,11 @@ export function schemasFor ({ properties, patternProperties, additionalPropertie
   if (found.some(({ isMatch }) => isMatch === undefined)) return [unknown]
   const schemas = [...own.has(name) ? [own.get(name)] : [], ...found.filter(({ isMatch }) => isMatch).map(({ schema }) => schema)]
   return schemas.length > 0 || additionalProperties === undefined ? schemas : [additionalProperties]
+}
+
+/** Whether an object has names and leaves others open without a word: it is no map. */
+function isRecord ({ properties, patternProperties, additionalProperties, propertyNames, unevaluatedProperties }: JsonSchema): boolean {
+  return schemasIn(properties).size > 0 && [patternProperties, additionalProperties, propertyNames, unevaluatedProperties].every((keyword) => keyword === undefined)
 }
 
 /** The properties that neither side names. */

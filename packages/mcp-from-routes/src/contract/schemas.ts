@@ -1,5 +1,7 @@
 import { expanded } from '../tool/compact.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
+import { withoutTypeLists } from '../tool/type-lists.ts'
+import { leftBranches } from './branches.ts'
 import { gapsBetween } from './containment.ts'
 import type { Gap } from './comparison.ts'
 import { bare, canonical, documentOf, sameDocument } from './document.ts'
@@ -8,7 +10,12 @@ import { namedPairs } from './names.ts'
 import type { Named, NamedPair } from './names.ts'
 
 type Side = 'input' | 'output'
-type Part = Omit<Finding, 'tool'>
+
+/** A finding of one tool. */
+export interface Part extends Omit<Finding, 'tool'> {
+  /** The listed values that are no longer there. */
+  readonly lost?: readonly unknown[]
+}
 
 /**
  * What changed from one schema of a tool's arguments to another. Callers send what the old one allowed, so all of that
@@ -25,7 +32,8 @@ export function outputFindings (before: JsonSchema, after: JsonSchema): readonly
 
 const SAME: Part = { bump: 'patch', path: '', change: 'written differently', why: 'it means the same', certain: true }
 
-function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
+function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, after: JsonSchema]): readonly Part[] {
+  const [before, after] = schemas.map(withoutTypeLists) as [JsonSchema, JsonSchema]
   if (canonical(before) === canonical(after)) return []
   // Whether a schema is shared under `$defs` or written out says nothing about what is valid. Those that are too large
   // are compared with their references, where more often it cannot be told.
@@ -36,11 +44,12 @@ function schemaFindings (side: Side, before: JsonSchema, after: JsonSchema): rea
 
 function findingsBetween (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
   const pairs = namedPairs(documentOf(before), documentOf(after))
-  const defaults = defaultFindings(side, pairs ?? [])
+  const defaults = [...defaultFindings(side, pairs ?? []), ...contentFindings(side, pairs ?? [])]
   if (sameDocument(before, after)) return defaults.length > 0 ? defaults : [textFinding(side, pairs ?? [])]
-  const broken = side === 'input' ? gapsBetween(before, after) : gapsBetween(after, before)
+  const broken = side === 'input' ? gapsBetween(before, after, true) : gapsBetween(after, before)
   const loosened = side === 'input' ? gapsBetween(after, before) : gapsBetween(before, after)
-  const named = nameFindings(side, pairs, broken)
+  const gone = nameFindings(side, pairs, broken)
+  const named = [...gone, ...branchFindings(side, before, after, gone)]
   const told = [...named, ...defaults]
   const breaking = broken.filter(({ path, keyword }) => !isTold(path, keyword, side, named)).map((gap) => gapFinding(side, gap, 'major'))
   const majors = [...told.filter(({ bump }) => bump === 'major'), ...breaking]
@@ -52,7 +61,7 @@ function findingsBetween (side: Side, before: JsonSchema, after: JsonSchema): re
     if (isNew) seen.add(path)
     return isNew
   })
-  const findings = [...majors, ...rest]
+  const findings = [...majors, ...rest, ...majors.length === 0 ? joinedFindings(side, before, after, rest) : []]
   return findings.length > 0 ? findings : [{ ...SAME, path: side }]
 }
 
@@ -95,6 +104,27 @@ function newFinding (side: Side, { path }: NamedPair, { required }: Named, broke
   return { bump: 'minor', path: place, change: `none → new ${required ? '' : 'optional '}argument`, why: 'calls without it stay as they are', certain: true }
 }
 
+/** What leaves one branch of a union and stays in another. */
+function branchFindings (side: Side, before: JsonSchema, after: JsonSchema, gone: readonly Part[]): readonly Part[] {
+  if (!/"(anyOf|oneOf)":/.test(canonical(before))) return []
+  const told = new Set(gone.filter(({ bump }) => bump === 'major').map(({ path }) => path))
+  return leftBranches(documentOf(before), documentOf(after)).map(({ path, certain }) => ({ path: placeOf(side, path), certain }))
+    .filter(({ path }) => !told.has(path) && !isInside(path, told))
+    .map(({ path, certain }) => {
+      const noun = side === 'input' ? 'argument' : 'property'
+      const why = side === 'input' ? 'calls of that branch that pass it are refused, or it is ignored' : 'callers that read it there find nothing'
+      return { bump: 'major', path, change: `${noun} → removed from a branch of its union`, why, certain }
+    })
+}
+
+/** What a branch of a union names now and another one did before. */
+function joinedFindings (side: Side, before: JsonSchema, after: JsonSchema, told: readonly Part[]): readonly Part[] {
+  if (!/"(anyOf|oneOf)":/.test(canonical(after))) return []
+  const places = new Set(told.map(({ path }) => path))
+  return leftBranches(documentOf(after), documentOf(before)).map(({ path }) => placeOf(side, path)).filter((path) => !places.has(path) && !isInside(path, places)).map((path) =>
+    ({ bump: 'minor', path, change: `none → new ${side === 'input' ? 'argument' : 'property'} in a branch of its union`, why: side === 'input' ? 'calls without it stay as they are' : 'callers that do not know it leave it', certain: true }))
+}
+
 function parentOf (path: string): string {
   return path.replace(/(\.[^.[]+|^[^.[]+|\["[^"]*"\])$/, '')
 }
@@ -106,13 +136,26 @@ function meaningOf (named: Named | undefined): string {
 /** A default decides what a call means that leaves the argument out; in a result it is only told. */
 function defaultFindings (side: Side, pairs: readonly NamedPair[]): readonly Part[] {
   if (side === 'output') return []
-  return pairs.flatMap(({ path, before: old, after: now }) => {
-    if (old === undefined || now === undefined) return []
+  return pairs.flatMap(({ path, kind, before: old, after: now }): readonly Part[] => {
+    if (old === undefined || now === undefined || kind === 'other') return []
     const [was, is] = [defaultsOf(old), defaultsOf(now)]
     if (canonical(was) === canonical(is)) return []
+    // No call leaves out what every call had to pass.
+    if (old.always) return [{ bump: 'patch', path: placeOf(side, path), change: `default ${shown(was[0])} → ${shown(is[0])}`, why: 'every call had to pass it until now', certain: true }]
     const certain = was.length > 0 && is.length > 0
     return [{ bump: 'major', path: placeOf(side, path), change: `default ${shown(was[0])} → ${shown(is[0])}`, why: 'calls that leave it out may mean something else now', certain }]
   })
+}
+
+/** How a string is to be read, which no validator checks: base64 is not hex, and a picture is no text. */
+function contentFindings (side: Side, pairs: readonly NamedPair[]): readonly Part[] {
+  return pairs.flatMap(({ path, before: old, after: now }) => (['contentEncoding', 'contentMediaType', 'contentSchema'] as const).flatMap((keyword): readonly Part[] => {
+    if (old === undefined || now === undefined) return []
+    const [was, is] = [old, now].map(({ schemas }) => schemas.flatMap((schema) => keyword in schema ? [schema[keyword]] : [])) as [unknown[], unknown[]]
+    if (canonical(was.map(bare)) === canonical(is.map(bare))) return []
+    const why = side === 'input' ? 'what calls send may be read as something else' : 'callers may read what comes as something else'
+    return [{ bump: 'major', path: placeOf(side, path), change: `${keyword} ${shown(was[0])} → ${shown(is[0])}`, why, certain: keyword !== 'contentSchema' && was.length > 0 && is.length > 0 }]
+  }))
 }
 
 function defaultsOf ({ schemas }: Named): readonly unknown[] {
@@ -128,11 +171,11 @@ function textsOf (named: Named | undefined): unknown {
   return named?.schemas.map(({ title, description, examples, deprecated, default: fallback }) => ({ title, description, examples, deprecated, default: fallback }))
 }
 
-function gapFinding (side: Side, { path, keyword, from, to, certain }: Gap, bump: 'major' | 'minor'): Part {
+function gapFinding (side: Side, { path, keyword, from, to, certain, lost }: Gap, bump: 'major' | 'minor'): Part {
   // A gap leads from what accepts to what refuses. Which of them is the older depends on side and direction.
   const isForward = (side === 'input') === (bump === 'major')
   const [was, is] = isForward ? [from, to] : [to, from]
-  return { bump, path: placeOf(side, path), change: changeOf(keyword, was, is), why: bump === 'major' ? WHY[side] : WHY_NOT[side], certain: bump === 'minor' || certain }
+  return { bump, path: placeOf(side, path), change: listedChange(keyword, lost, isForward) ?? changeOf(keyword, was, is), why: bump === 'major' ? WHY[side] : WHY_NOT[side], certain: bump === 'minor' || certain, ...isForward && keyword === 'enum' && lost && { lost } }
 }
 
 const WHY: Readonly<Record<Side, string>> = {
@@ -142,6 +185,11 @@ const WHY: Readonly<Record<Side, string>> = {
 const WHY_NOT: Readonly<Record<Side, string>> = {
   input: 'all calls that were right until now still are',
   output: 'callers get nothing that could not be there until now'
+}
+
+/** All values that came or went: whoever uses one looks for its name. */
+function listedChange (keyword: string, lost: readonly unknown[] | undefined, isForward: boolean): string | undefined {
+  return keyword !== 'enum' || lost === undefined ? undefined : `${lost.map((value) => JSON.stringify(value)).join(', ')} ${isForward ? 'removed' : 'added'}`
 }
 
 function changeOf (keyword: string, was: unknown, is: unknown): string {

@@ -1,7 +1,9 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
+import { withoutTypeLists } from '../tool/type-lists.ts'
 import type { ToolDefinition } from '../types.ts'
-import { canonical } from './document.ts'
+import type { Accepted } from './accepted.ts'
+import { bare, canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
 
 /** A tool as agents see it. */
@@ -10,8 +12,12 @@ export interface ContractTool {
   readonly description?: string
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
+  /** What the route declares of its result, where that is more than `outputSchema` publishes: enums, formats, lengths. */
+  readonly declaredOutput?: JsonSchema
   readonly annotations?: object
   readonly _meta?: Readonly<Record<string, unknown>>
+  /** Arguments that some callers may leave out, because their credential implies them. */
+  readonly implied?: readonly string[]
 }
 
 /** The tools of an app by name: what agents rely on. */
@@ -22,14 +28,28 @@ const FORMAT = 1
 const WIDTH = 140
 
 /** @param tools - `app.mcpTools` of an app that is ready */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: unknown }>): Contract {
-  return new Map(tools.map(({ name, route, ...tool }) => [name, tool]))
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined } }>): Contract {
+  return new Map(tools.map(({ name, route, ...tool }) => {
+    const declared = route?.output
+    const isMore = declared !== undefined && canonical(bare(withoutTypeLists(declared))) !== canonical(bare(withoutTypeLists(tool.outputSchema ?? {})))
+    return [name, { ...tool, ...isMore && { declaredOutput: declared } }]
+  }))
 }
 
-/** The file: the same text for the same tools, sorted, each tool a block and short values on one line. */
-export function textFromContract (contract: Contract): string {
-  const tools = Object.fromEntries([...contract].sort(([a], [b]) => a < b ? -1 : 1))
-  return `${printed(JSON.parse(canonical({ contract: FORMAT, tools })), 0, 0, 3)}\n`
+/**
+ * The file: the same text for the same tools, sorted, each tool a block and short values on one line. A list in `type` is
+ * written as `anyOf`.
+ *
+ * @param accepted - the findings that the file accepts; default: none
+ */
+export function textFromContract (contract: Contract, accepted: readonly Accepted[] = []): string {
+  const tools = Object.fromEntries([...contract].sort(([a], [b]) => a < b ? -1 : 1).map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {
+    ...tool,
+    inputSchema: withoutTypeLists(inputSchema),
+    ...outputSchema && { outputSchema: withoutTypeLists(outputSchema) },
+    ...declaredOutput && { declaredOutput: withoutTypeLists(declaredOutput) }
+  }]))
+  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, tools })), 0, 0, 3)}\n`
 }
 
 /**
@@ -47,7 +67,9 @@ export function contractFromText (text: string, file: string): Contract {
   if (json.contract !== FORMAT) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`)
   return new Map(Object.entries(json.tools).map(([name, tool]) => {
     if (!isObject(tool) || !isObject(tool.inputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
-    if (tool.outputSchema !== undefined && !isObject(tool.outputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the outputSchema of ${name} is not an object`)
+    for (const part of ['outputSchema', 'declaredOutput']) {
+      if (tool[part] !== undefined && !isObject(tool[part])) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
+    }
     return [name, tool as unknown as ContractTool]
   }))
 }

@@ -1,12 +1,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { CallTool } from '../call/call.ts'
 import type { Settings } from '../options.ts'
+import { impliedShower } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** The tools that a client may use, and how they are called. */
 export interface Access {
   readonly settings: Settings
-  /** The tools that the client of a request may use, sorted by name. */
+  /** Whether two clients may see different lists. */
+  readonly isPerClient: boolean
+  /** The tools that the client of a request is shown, sorted by name, as they are for it. */
   readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
@@ -15,21 +18,27 @@ export interface Access {
 
 /** @param tools - the tools by name, in the order of their names, once the application is ready */
 export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, call: CallTool): Access {
-  const { canUse } = settings
+  const { canUse, impliedArguments } = settings
+  const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
+  const shown = impliedShower<Tool>(impliedArguments)
+  const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
   if (canUse === undefined) {
-    return { settings, call, toolsFor: () => [...tools().values()], toolFor: (name) => tools().get(name) }
+    return { settings, isPerClient, call, toolsFor: (request) => shownAll([...tools().values()], request), toolFor: (name) => tools().get(name) }
   }
   return {
     settings,
+    isPerClient,
     call,
     async toolsFor (request) {
       const all = [...tools().values()]
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
-      return all.filter((_tool, index) => usable[index] === true)
+      return shownAll(all.filter((_tool, index) => usable[index] === true), request)
     },
     async toolFor (name, request) {
       const tool = tools().get(name)
-      return tool !== undefined && await canUse(tool.public, request) === true ? tool : undefined
+      if (tool === undefined) return undefined
+      const access = await canUse(tool.public, request)
+      return access === true || access === 'unlisted' ? tool : undefined
     }
   }
 }

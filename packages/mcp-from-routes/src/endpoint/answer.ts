@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { isWrapped } from '../call/result.ts'
 import type { Content, ToolResult } from '../call/result.ts'
 import type { Settings } from '../options.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -11,23 +10,23 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 /** Writes the answers of one server as JSON. */
 export interface AnswerWriter {
   readonly list: (era: Era, page: Page) => ListAnswer
-  readonly call: (era: Era, id: string | number, tool: Tool, result: ToolResult) => string
+  readonly call: (era: Era, id: string | number, result: ToolResult) => string
 }
 
 /** @param define - returns the JSON of a tool's definition */
-export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (era: Era, tool: Tool) => string): AnswerWriter {
+export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (tool: Tool) => string): AnswerWriter {
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
     list (era, { tools, nextCursor }) {
-      const fields = [`"tools":[${tools.map((tool) => define(era, tool)).join()}]`]
+      const fields = [`"tools":[${tools.map(define).join()}]`]
       if (nextCursor !== undefined) fields.push(`"nextCursor":${JSON.stringify(nextCursor)}`)
       if (era === 'modern') fields.push(`"ttlMs":${cacheTtl},"cacheScope":"${cacheScope}","resultType":"complete","_meta":${modernMeta}`)
       return { head: Buffer.from('{"jsonrpc":"2.0","id":'), tail: Buffer.from(`,"result":{${fields.join()}}}`) }
     },
-    call (era, id, tool, { content, structured, isError, _meta }) {
-      let json = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":${contentJson(content)}`
+    call (era, id, { content, structured, isError, _meta }) {
+      let json = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":{"content":${contentJson(content)}`
       // The route's own JSON, which has been parsed and so is known to be whole, is passed on as it was written.
-      if (structured !== undefined) json += `,"structuredContent":${isWrapped(era, tool, structured.value) ? `{"result":${structured.text}}` : structured.text}`
+      if (structured !== undefined) json += `,"structuredContent":${structured.text}`
       if (isError) json += ',"isError":true'
       if (era === 'legacy') return _meta === undefined ? `${json}}}` : `${json},"_meta":${JSON.stringify(_meta)}}}`
       return `${json},"resultType":"complete","_meta":${_meta === undefined ? modernMeta : JSON.stringify({ ..._meta, [SERVER_INFO]: serverInfo })}}}`

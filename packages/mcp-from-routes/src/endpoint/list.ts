@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { definitionFor } from '../tool/tool.ts'
+import { definitionOf } from '../tool/tool.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { Access } from './access.ts'
@@ -33,7 +33,7 @@ export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
 export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>
 
 /** The pages of the list, each written once where every caller gets the same. */
-export function writtenPages ({ settings: { canUse, pageSize }, toolsFor }: Access, write: (era: Era, page: Page) => ListAnswer): Pages {
+export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }: Access, write: (era: Era, page: Page) => ListAnswer): Pages {
   const written = { legacy: new Map<number, ListAnswer>(), modern: new Map<number, ListAnswer>() }
 
   async function page (era: Era, cursor: string | undefined, request: FastifyRequest): Promise<ListAnswer | undefined> {
@@ -42,9 +42,9 @@ export function writtenPages ({ settings: { canUse, pageSize }, toolsFor }: Acce
     if (found === undefined) return undefined
     const [first] = found.tools
     const start = first === undefined ? -1 : tools.indexOf(first)
-    // A client can invent any number of cursors, so only the pages are kept that a client gets which reads page after
-    // page, and none where callers see different lists.
-    if (canUse !== undefined || start < 0 || start % pageSize !== 0) return write(era, found)
+    // Only pages that start where paging in order leads are kept: a client can invent any number of cursors. None are
+    // kept where callers see different lists.
+    if (isPerClient || start < 0 || start % pageSize !== 0) return write(era, found)
     const answer = written[era].get(start) ?? write(era, found)
     written[era].set(start, answer)
     return answer
@@ -53,12 +53,12 @@ export function writtenPages ({ settings: { canUse, pageSize }, toolsFor }: Acce
   return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)
 }
 
-/** The JSON of every tool's definition, written once per era. */
-export function definitionWriter (): (era: Era, tool: Tool) => string {
-  const written = { legacy: new WeakMap<Tool, string>(), modern: new WeakMap<Tool, string>() }
-  return (era, tool) => {
-    const text = written[era].get(tool) ?? JSON.stringify(definitionFor(era, tool))
-    written[era].set(tool, text)
+/** The JSON of every tool's definition, written once. */
+export function definitionWriter (): (tool: Tool) => string {
+  const written = new WeakMap<Tool, string>()
+  return (tool) => {
+    const text = written.get(tool) ?? JSON.stringify(definitionOf(tool))
+    written.set(tool, text)
     return text
   }
 }

@@ -9,7 +9,7 @@ import type { ToolResult } from '../call/result.ts'
 import { signalOf, stopWithinMessage } from '../call/stop.ts'
 import type { Stop } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
-import { definitionFor } from '../tool/tool.ts'
+import { definitionOf } from '../tool/tool.ts'
 import type { Access } from './access.ts'
 import { pageOf } from './list.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
@@ -20,7 +20,7 @@ export interface SdkHandler {
    * Answers one message of any kind.
    * @param body - the parsed body, or undefined when it could not be parsed
    * @param stop - ends the exchange
-   * @param anyForm - the client takes the answer in a form that can be made of the SDK's, which asks it to accept both
+   * @param anyForm - the client accepts JSON or an event stream, and gets either; the SDK requires clients to accept both
    */
   readonly fetch: (request: FastifyRequest, body: unknown, stop: Stop, anyForm: boolean) => Promise<SdkAnswer>
   readonly close: McpHttpHandler['close']
@@ -72,7 +72,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   server.setRequestHandler('tools/list', async ({ params }) => {
     const page = message && pageOf(await fromHost(message, toolsFor), params?.cursor, pageSize)
     if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
-    return { ...page, tools: page.tools.map((tool) => definitionFor(era, tool)) as ListToolsResult['tools'] }
+    return { ...page, tools: page.tools.map(definitionOf) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = message && await fromHost(message, (outer) => toolFor(params.name, outer))
@@ -83,19 +83,19 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, stop, onChunk })
+    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, meta: params._meta, stop, onChunk })
     if (result.challenge !== undefined) message.refused = result
-    return resultFor(era, tool, result) as CallToolResult
+    return resultFor(result) as CallToolResult
   })
   return server
 }
 
-/** What `canUse` throws belongs in the host's log. The SDK would send it to the client. */
+/** What the host's functions throw belongs in its log. The SDK would send it to the client. */
 async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
   try {
     return await read(outer)
   } catch (error) {
-    outer.log.error({ err: error }, 'canUse threw')
+    outer.log.error({ err: error }, 'canUse or impliedArguments threw')
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
   }
 }

@@ -24,8 +24,8 @@ export function flatObject (schema: JsonSchema): FlatObject | undefined {
 }
 
 /**
- * The same for a body, which may as well be one argument of its own.
- * @returns undefined also when there would be no argument for something that the body may hold, or must
+ * The same for a body. One that cannot be flattened becomes a single argument instead.
+ * @returns undefined also when a property that the body requires or allows would have no argument
  */
 export function flatBody (schema: JsonSchema): FlatObject | undefined {
   const flat = flatObject(schema)
@@ -61,7 +61,7 @@ function flatten (schema: JsonSchema): FlatObject | undefined {
 function merged (a: FlatObject, b: FlatObject): FlatObject {
   const properties = { ...a.properties }
   for (const [name, schema] of Object.entries(b.properties)) {
-    const other = properties[name]
+    const other = Object.hasOwn(properties, name) ? properties[name] : undefined
     properties[name] = other === undefined ? schema : both(other, schema)
   }
   return {

@@ -130,11 +130,15 @@ class InputBuilder {
   }
 }
 
+/** Formats of which no string is empty. */
+const NEVER_EMPTY = new Set(['date', 'date-time', 'duration', 'email', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'])
+
 /** No call may have an empty path value, which leads to another route, or an empty array, which no query string holds. */
 function notEmpty (schema: JsonSchema, place: Place | undefined, root: JsonSchema, definitions: DefinitionMap): JsonSchema {
   const types = typesOf(schema, root)
   const whole = followed(schema, definitions)
-  if (place === 'path' && (types?.has('string') ?? true) && whole.enum === undefined && whole.const === undefined) return atLeastOne(schema, whole, 'minLength')
+  const isOpen = whole.enum === undefined && whole.const === undefined && !NEVER_EMPTY.has(String(whole.format))
+  if (place === 'path' && (types?.has('string') ?? true) && isOpen) return atLeastOne(schema, whole, 'minLength')
   if (place === 'query' && types?.has('array') && !hasEmptyDefault(whole)) return atLeastOne(schema, whole, 'minItems')
   return schema
 }
@@ -148,7 +152,7 @@ function pathInputs (route: string, path: readonly PathPart[], { params, definit
   const inPath = path.filter((part) => 'param' in part)
   const unknown = Object.keys(described.properties).find((name) => !inPath.some((part) => part.param === name))
   if (unknown !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
-  const properties = Object.fromEntries(inPath.map(({ param }) => [param, described.properties[param] ?? { type: 'string' }]))
+  const properties = Object.fromEntries(inPath.map(({ param }) => [param, Object.hasOwn(described.properties, param) ? described.properties[param] as JsonSchema : { type: 'string' }]))
   for (const [name, schema] of Object.entries(properties)) {
     const types = [followed(schema, definitions).type ?? 'string'].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {

@@ -5,14 +5,13 @@ import { isReadable } from './dialect.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { SchemaReader } from './schema.ts'
+import { withoutTypeLists } from './type-lists.ts'
 
 /** What a successful call answers with, as far as the route's response schemas promise it. */
 export interface ToolOutput {
-  /** The answer as it is, for protocol revisions that allow any schema. */
+  /** An object: the answer itself, or `{ result: … }` around one that may be something else. */
   readonly schema: JsonSchema
-  /** The same for revisions whose output must be an object: `schema` itself, or `{ result: … }` around it. */
-  readonly objectSchema: JsonSchema
-  /** Whether `objectSchema` is a wrapping. */
+  /** Whether `schema` is a wrapping. */
   readonly wrapped: boolean
   /** The media type that is written as the schema says, by status, those without their own under `2xx`. */
   readonly types: ReadonlyMap<number | '2xx', string>
@@ -27,10 +26,11 @@ const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'a
 
 /**
  * Derives the output schema from a route's `response` schemas.
- * @returns undefined when a success may carry no JSON: no 2xx schema, a 204, a media type that is another or that
- * Fastify never finds, or a string, which Fastify sends as text/plain whatever its schema and media type
+ * @param trim - leaves out what the list of tools need not say
+ * @returns undefined when a success may be something other than JSON: no 2xx schema, a 204 or 205, a media type that is
+ * not JSON or that Fastify never matches, or a string, which Fastify sends as text/plain whatever its schema says
  */
-export function outputFromRoute (response: unknown, reader: SchemaReader): ToolOutput | undefined {
+export function outputFromRoute (response: unknown, reader: SchemaReader, trim = (schema: JsonSchema) => schema): ToolOutput | undefined {
   if (!isObject(response)) return undefined
   const successes = Object.entries(response).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
   const reads: JsonSchema[] = []
@@ -48,9 +48,31 @@ export function outputFromRoute (response: unknown, reader: SchemaReader): ToolO
   const definitions = definitionsOf(written)
   const kept = rewriteShared(written, others.length > 0 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
   // What was left out may have been one of two uses of a definition.
-  const schema = compact(kept)
+  const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
-  return { schema, objectSchema: wrapped ? wrap(schema) : schema, wrapped, types }
+  return { schema: withoutTypeLists(wrapped ? wrap(schema) : schema), wrapped, types }
+}
+
+/**
+ * What a route's `response` schemas declare of a success, with all that the serializer does not guarantee: enums, formats,
+ * lengths. Clients do not see it; a contract keeps it.
+ * @param reader - one that changes nothing
+ * @param wrapped - whether the published schema is a wrapping
+ * @returns undefined when a success may be something other than JSON
+ */
+export function declaredFromRoute (response: unknown, reader: SchemaReader, wrapped: boolean): JsonSchema | undefined {
+  if (!isObject(response)) return undefined
+  const reads: JsonSchema[] = []
+  for (const [status, answer] of Object.entries(response)) {
+    if (!/^2(\d\d|xx)$/i.test(status)) continue
+    const json = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
+    if (json === undefined) return undefined
+    reads.push(reader.read(json.schema, `response ${status}`, 'output'))
+  }
+  const [first, ...others] = reads
+  if (first === undefined) return undefined
+  const schema = compact(reader.close(others.length === 0 ? first : { anyOf: reads }))
+  return withoutTypeLists(wrapped ? wrap(schema) : schema)
 }
 
 const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
@@ -67,8 +89,8 @@ export function declaresStream (response: unknown): boolean {
 }
 
 /**
- * Leaves out patterns, of which the serializer knows the names of properties alone. It reads those without the u flag, so
- * one that clients cannot read says nothing to them.
+ * Drops `pattern`, which the serializer does not check. Patterns of property names stay, except those that are not valid
+ * with the u flag: clients read them with it, the serializer without.
  */
 export function withoutPatterns (schema: JsonSchema): JsonSchema {
   const { pattern, patternProperties, additionalProperties, ...rest } = schema
@@ -77,16 +99,16 @@ export function withoutPatterns (schema: JsonSchema): JsonSchema {
   const known = {
     ...rest,
     ...patternProperties !== undefined && { patternProperties: Object.fromEntries(readable) },
-    // It would be said of the properties that are not named any more.
+    // Without all the patterns it would also apply to properties that a dropped one matches.
     ...additionalProperties !== undefined && readable.length === named.length && { additionalProperties }
   }
   return mapSubschemas(known, (sub) => isObject(sub) ? withoutPatterns(sub) : sub)
 }
 
 /**
- * Leaves out what the serializer does not know of arrays: the `prefixItems` of draft 2020-12, whose arrays it writes
- * as `items` says alone, and `items: false`. It knows the tuples of earlier drafts, which are written otherwise. Not for
- * a serializer that is trusted to know both.
+ * Drops the array keywords that Fastify's serializer ignores: `prefixItems` of draft 2020-12, where it applies `items` to
+ * every element, and `items: false`. Tuples of earlier drafts (`items: [a, b]`) stay: the serializer knows them. Not for a
+ * serializer that is trusted to know both.
  */
 export function withoutUnknown (schema: JsonSchema): JsonSchema {
   const { prefixItems, items, ...rest } = schema
@@ -95,8 +117,8 @@ export function withoutUnknown (schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether Fastify writes an answer as the output schema says: one with no 2xx response schema it writes as it is given,
- * or as `default` says, which promises nothing of a success.
+ * Whether Fastify serializes a response with a schema that is part of the output schema. A status or media type without a
+ * 2xx response schema is sent unchanged or by the schema of `default`, so nothing is known of it.
  */
 export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType: string): boolean {
   const type = types.get(statusCode) ?? types.get('2xx')

@@ -17,11 +17,11 @@ export interface Input {
   readonly value?: unknown
 }
 
-/** What a route's `config.mcp.arguments` says of one input of the route: one of the two. */
+/** Renames one input of the route, or fixes its value. */
 export type ArgumentOverride =
   /** The argument that fills it. Two inputs of the same name become one argument. */
   | { readonly name: string }
-  /** The value that every call sends. It is no argument then. */
+  /** The value that every call sends. The input is then not an argument. */
   | { readonly value: unknown }
 
 /** Overrides of the inputs of a route, by the part of the request and their name in it. */
@@ -39,7 +39,7 @@ export const PARTS = { path: 'params', query: 'querystring', body: 'body' } as c
 const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
 const ALL_PARTS: readonly string[] = ['params', 'querystring', 'body', 'headers']
 
-/** Checks what a route says of its arguments. */
+/** The `config.mcp.arguments` of a route, checked. */
 export class Overrides {
   readonly #route: string
   readonly #given: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -53,7 +53,7 @@ export class Overrides {
     this.#given = (given ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>
     this.#check(isObject(this.#given), 'must be an object')
     for (const [part, inputs] of Object.entries(this.#given)) {
-      this.#check(ALL_PARTS.includes(part), `.${part} is not known. It takes ${ALL_PARTS.join(', ')}`)
+      this.#check(ALL_PARTS.includes(part), `.${part} is not a part of the request. Use ${ALL_PARTS.join(', ')}`)
       this.#check(isObject(inputs), `.${part} must be an object`)
       for (const [name, override] of Object.entries(inputs)) {
         const [key, ...more] = isObject(override) ? Object.keys(override) : []
@@ -73,13 +73,13 @@ export class Overrides {
     const part = PARTS[place]
     const given = (this.#given[part] ?? {}) as Readonly<Record<string, ArgumentOverride>>
     const missing = Object.keys(given).find((name) => !Object.hasOwn(flat.properties, name))
-    this.#check(missing === undefined, `.${part}.${missing ?? ''} is no input of the route`)
+    this.#check(missing === undefined, `.${part}.${missing ?? ''} is not an input of the route`)
     const inputs = Object.keys(flat.properties).map((name): Input => {
-      const override = given[name] ?? { name }
+      const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
       return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name }
     })
     const taken = inputs.flatMap(({ argument }) => argument ?? [])
-    this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs one name`)
+    this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs the same name`)
     const names = new Map(inputs.map(({ name, argument }) => [name, argument]))
     /** Those that are arguments, under their names there; unlisted ones stay as they are. */
     const renamed = (list: readonly string[]): string[] => list.flatMap((name) => names.has(name) ? names.get(name) ?? [] : name)

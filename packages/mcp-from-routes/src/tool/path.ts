@@ -19,14 +19,14 @@ export function partsFromPath (path: string): readonly PathPart[] | string {
   const parts: PathPart[] = []
   let text = ''
   for (let i = 0; i < path.length;) {
-    if (path[i] === '*') return 'its path has a wildcard'
+    if (path[i] === '*') return 'its path has a wildcard. Remove the tag, or use named parameters'
     if (path[i] !== ':' || path[i + 1] === ':') {
       text += path[i]
       i += path[i] === ':' ? 2 : 1
       continue
     }
     const param = NAME.exec(path.slice(i + 1))?.[0]
-    if (param === undefined) return 'its path has a parameter without a name'
+    if (param === undefined) return 'its path has a parameter without a name. Name it, as in /:id'
     i += 1 + param.length
     if (path[i] === '(') i = endOfGroup(path, i)
     const optional = path[i] === '?'

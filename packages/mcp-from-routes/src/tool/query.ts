@@ -1,5 +1,4 @@
 import { parse as parseQuery } from 'node:querystring'
-import { attempt } from '../attempt.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { AcceptsString } from './probe.ts'
@@ -77,65 +76,11 @@ export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser
   return undefined
 }
 
-/** Deeper values are refused: no parser reads them. */
-const MAX_DEPTH = 32
-const SURROGATE = /\p{Surrogate}/u
-
-/**
- * Adds one argument to the pairs of a query string, spelt as the parser reads it.
- * @param shape - undefined for a value that no schema describes
- * @returns why the value cannot be sent, or undefined
- */
-export function addToQuery (pairs: string[], name: string, value: unknown, shape: QueryShape | undefined, parser: QueryParser): string | undefined {
-  const types = shape?.types
-  // A query string has no null, and a missing argument is the nearest to it.
-  if (value === null) return undefined
-  const own: Array<readonly [string, unknown]> = []
-  const isArray = Array.isArray(value) && !takesOnly('object', types)
-  // Without the argument the route may return more than was meant.
-  if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
-  if (isArray && value.includes(null)) return 'must not hold null, which a query string cannot'
-  const nests = isArray ? parser.brackets : isObject(value) && parser.nests && (types === undefined || types.has('object'))
-  if (nests) {
-    if (!nest(own, name, value, 0)) return 'is nested too deeply'
-  } else {
-    for (const item of isArray ? value : [value]) own.push([name, item])
-  }
-  const texts: string[] = []
-  for (const [key, item] of own) {
-    const text = typeof item === 'object' ? jsonText(item) : String(item)
-    if (text === undefined) return 'is nested too deeply'
-    if (SURROGATE.test(text) || SURROGATE.test(key)) return 'is not valid Unicode'
-    texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
-  }
-  // Parsers have limits of their own, and drop or rearrange what is beyond them.
-  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) return 'cannot be sent: the server reads query strings of this size or shape otherwise. Empty arrays, empty objects and null cannot be part of it'
-  for (const text of texts) pairs.push(text)
-  return undefined
-}
-
-/** Spells arrays and objects with brackets, as in `a[b][]=x`. */
-function nest (own: Array<readonly [string, unknown]>, key: string, value: unknown, depth: number): boolean {
-  if (depth > MAX_DEPTH) return false
-  if (Array.isArray(value)) {
-    const plain = value.every((item) => typeof item !== 'object')
-    return value.every((item, index) => nest(own, plain ? `${key}[]` : `${key}[${index}]`, item, depth + 1))
-  }
-  if (isObject(value)) return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
-  own.push([key, value])
-  return true
-}
-
 /** Whether a parsed value is the one that was meant. All its scalars are strings. */
-function isSame (parsed: unknown, meant: unknown): boolean {
+export function isSame (parsed: unknown, meant: unknown): boolean {
   if (Array.isArray(meant)) return Array.isArray(parsed) && parsed.length === meant.length && meant.every((item, index) => isSame(parsed[index], item))
   if (!isObject(meant)) return meant !== null && parsed === String(meant)
   if (!isObject(parsed)) return false
   const names = Object.keys(meant)
   return Object.keys(parsed).length === names.length && names.every((name) => Object.hasOwn(parsed, name) && isSame(parsed[name], meant[name]))
-}
-
-/** JSON.stringify recurses, so a value nested some thousand levels deep, which JSON.parse takes, overflows the stack. */
-export function jsonText (value: unknown): string | undefined {
-  return attempt(() => JSON.stringify(value))
 }

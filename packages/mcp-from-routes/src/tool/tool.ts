@@ -5,12 +5,15 @@ import {
 } from '../errors.ts'
 import { NEVER_FORWARDED } from '../options.ts'
 import type { Settings } from '../options.ts'
-import type { Era, McpTool, ToolAnnotations, ToolDefinition } from '../types.ts'
+import type { McpTool, ToolDefinition } from '../types.ts'
+import { annotationsOf } from './annotations.ts'
 import { definitionsOf, followed } from './definitions.ts'
+import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { declaresStream, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
+import { metaOf } from './meta.ts'
+import { declaredFromRoute, declaresStream, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
@@ -21,6 +24,8 @@ import type { QueryParser, QueryShape } from './query.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
+import { outputDetail, outputTrimmer } from './trim.ts'
+import { withoutTypeLists } from './type-lists.ts'
 
 /** A tool with what it takes to call it. */
 export interface Tool {
@@ -64,8 +69,9 @@ export interface ExposedRoute {
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'jsonQuery' | 'trustSerializer'>>
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
 
+const ARTICLES = new Set(['', 'a', 'an', 'the'])
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
 const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host', 'user-agent'])
@@ -96,21 +102,28 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const shapes = queryShapes(label, input, route, options)
   // What Fastify's serializer does not know, a trusted one does.
   const reader = schemaReader(label, resolver, (part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
-  const output = route.keepsToSchema ? outputFromRoute(schema.response, reader) : undefined
+  const detail = outputDetail(label, config.mcp?.output, options.output)
+  const output = route.keepsToSchema && detail !== false ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
-  const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
+  const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
+  const title = config.mcp?.title ?? (schema.description && !saysTheSame(schema.summary, name) ? schema.summary : undefined)
   const definition = frozenCopy<ToolDefinition>({
     name,
     ...title && { title },
     description: large ? `${asSentence(text)} ${largeSentence(input)}` : text,
-    inputSchema: config.mcp?.examples ? { ...input.schema, examples: config.mcp.examples } : input.schema,
+    inputSchema: { ...withoutTypeLists(input.schema), ...config.mcp?.examples && { examples: config.mcp.examples } },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
-    ...large && { _meta: largeMeta(options.maxResultBytes) }
+    ..._meta && { _meta }
   })
   const version = route.constraints.version
+  const implied = Object.freeze(impliableArguments(input, Object.keys(options.impliedArguments ?? {})))
   return {
-    public: Object.freeze({ ...definition, route: Object.freeze({ method, url: route.url, tags: schema.tags ?? [], config }) }),
+    public: Object.freeze({
+      ...definition,
+      ...implied.length > 0 && { implied },
+      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, label, resolver, output?.wrapped ?? false))
+    }),
     path,
     input,
     shapes,
@@ -129,9 +142,23 @@ function frozenCopy<T> (json: T): T {
   return JSON.parse(JSON.stringify(json), (_key, value: unknown) => Object.freeze(value)) as T
 }
 
-/** The tool as `tools/list` shows it to a client of an earlier protocol revision. */
-export function definitionFor (era: Era, { public: { route, ...definition }, output }: Tool): ToolDefinition {
-  return era === 'legacy' && output?.wrapped ? { ...definition, outputSchema: output.objectSchema } : definition
+/** Few ever ask for the declaration, so it is derived for those who do. */
+function publicRoute (route: Omit<McpTool['route'], 'output'>, output: () => JsonSchema | undefined): McpTool['route'] {
+  return Object.freeze(Object.defineProperty(route, 'output', { get: output, enumerable: false }) as McpTool['route'])
+}
+
+/** Patterns are left out where one of them has no meaning in a published schema. */
+function declared (response: unknown, label: string, resolver: RefResolver, wrapped: boolean): JsonSchema | undefined {
+  try {
+    return declaredFromRoute(response, schemaReader(label, resolver), wrapped)
+  } catch {
+    return declaredFromRoute(response, schemaReader(label, resolver, withoutPatterns), wrapped)
+  }
+}
+
+/** The tool as `tools/list` shows it. */
+export function definitionOf ({ public: { route, implied, ...definition } }: Tool): ToolDefinition {
+  return definition
 }
 
 function methodOf ({ method, url }: ExposedRoute): string {
@@ -144,10 +171,10 @@ function methodOf ({ method, url }: ExposedRoute): string {
 }
 
 function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
-  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no answer to return')
+  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no response to return. Remove the tag')
   if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
   const ownConstraint = Object.keys(constraints).find((name) => name !== 'host' && name !== 'version')
-  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its constraint ${ownConstraint} is not known`)
+  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it has the custom constraint ${ownConstraint}, which a tool call cannot meet. Remove the tag or the constraint`)
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */
@@ -175,22 +202,10 @@ function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParse
   return shapes
 }
 
-function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): ToolAnnotations {
-  const reads = method === 'GET' || method === 'QUERY'
-  const { readOnlyHint = reads } = given
-  return {
-    readOnlyHint,
-    // False would say that it only adds: of the methods that write, this is POST alone.
-    destructiveHint: !readOnlyHint && method !== 'POST',
-    idempotentHint: reads || method === 'PUT' || method === 'DELETE',
-    openWorldHint: false,
-    ...given
-  }
-}
-
-/** Claude Code accepts at most 500,000 characters per result, and a tenth of that without this key. */
-function largeMeta (maxResultBytes: number): Record<string, unknown> {
-  return { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, maxResultBytes) }
+/** Whether a title is the name in other letters, as `Get a product` is `get_product`: clients show the name then. */
+function saysTheSame (title: string | undefined, name: string): boolean {
+  const wordsOf = (text: string): string => text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z0-9]+/).filter((word) => !ARTICLES.has(word)).join(' ')
+  return title !== undefined && wordsOf(title) === wordsOf(name)
 }
 
 function asSentence (text: string): string {

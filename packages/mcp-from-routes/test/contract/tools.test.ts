@@ -11,12 +11,17 @@ const update: ContractTool = {
 }
 const contract = (tools: Record<string, ContractTool>): Contract => new Map(Object.entries(tools))
 const hinted = (hints: object): ContractTool => ({ ...update, annotations: { ...update.annotations, ...hints } })
+const declared = (more: object): ContractTool => ({ ...update, declaredOutput: { type: 'object', properties: { id: { type: 'string', ...more } }, required: ['id'] } })
 const { outputSchema, ...silent } = update
 
 const cases: Array<[title: string, before: Record<string, ContractTool>, after: Record<string, ContractTool>, findings: readonly string[]]> = [
   ['nothing changed', { update }, { update }, []],
   ['a new tool', {}, { update }, ['minor update: none → new tool: callers that do not know it leave it']],
   ['a tool is gone', { update }, {}, ['major update: tool → removed: callers and agents that use it by name fail']],
+  ...([[undefined, 30, 'none → 30', 'cannot tell, so taken as breaking: '], [30, undefined, '30 → none', 'cannot tell, so taken as breaking: '], [30, 50, '30 → 50', '']] as const).map(([was, is, change, unsure]): [string, Record<string, ContractTool>, Record<string, ContractTool>, readonly string[]] => {
+    const limited = (value: number | undefined): ContractTool => ({ ...update, inputSchema: { type: 'object', properties: { limit: { type: 'integer', ...value !== undefined && { default: value } } } } })
+    return [`a default becomes another: ${change}`, { update: limited(was) }, { update: limited(is) }, [`major update input.limit: default ${change}: ${unsure}calls that leave it out may mean something else now`]]
+  }),
   ['a tool is renamed', { update }, { change: { ...update, description: 'Edit a tag.' } }, [
     'major update: tool → removed, probably renamed to change: callers and agents that use it by name fail',
     'minor change: none → new tool: callers that do not know it leave it'
@@ -32,6 +37,15 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
   ['not idempotent any more', { update }, { update: hinted({ idempotentHint: false }) }, ['major update annotations.idempotentHint: true → false: clients that were let do it without asking, or twice, now do harm']],
   ['a hint left out means what the protocol says', { update: hinted({ destructiveHint: true }) }, { update: hinted({ destructiveHint: undefined }) }, []],
   ['read-only now', { update }, { update: hinted({ readOnlyHint: true }) }, ['minor update annotations.readOnlyHint: false → true: clients may ask more or less often']],
+  ['idempotency on a tool that only reads', { update: hinted({ readOnlyHint: true }) }, { update: hinted({ readOnlyHint: true, idempotentHint: false }) }, ['patch update annotations.idempotentHint: true → false: it means nothing on a tool that only reads']],
+  ['a tool that only reads now, whatever its other hints', { update }, { update: hinted({ readOnlyHint: true, idempotentHint: false, destructiveHint: true }) }, [
+    'minor update annotations.readOnlyHint: false → true: clients may ask more or less often',
+    'patch update annotations.destructiveHint: false → true: it means nothing on a tool that only reads',
+    'patch update annotations.idempotentHint: true → false: it means nothing on a tool that only reads'
+  ]],
+  ['what is declared and not published', { update: declared({ enum: ['a', 'b'] }) }, { update: declared({ enum: ['a', 'c', 'd'] }) }, ['patch update declaredOutput.id: "c", "d" added: the published schema says nothing of it, but callers may get what could not be there until now']],
+  ['a removed value that is declared and not published', { update: declared({ enum: ['a', 'b', 'c'] }) }, { update: declared({ enum: ['a'] }) }, ['patch update declaredOutput.id: "b", "c" removed: the published schema says nothing of it, but callers get nothing that could not be there until now']],
+  ['a declaration where nothing but what is published was declared', { update }, { update: declared({ format: 'uuid' }) }, ['patch update declaredOutput: as published → more than that: the published schema says nothing of it']],
   ['another description', { update }, { update: { ...update, description: 'Edit a tag.' } }, ['patch update description: "Change a tag." → "Edit a tag.": calls and results stay as they are']],
   ['another title', { update }, { update: { ...update, title: 'T' } }, ['patch update title: none → "T": calls and results stay as they are']],
   ['input and output at once', { update }, { update: { ...update, inputSchema: { ...update.inputSchema, required: [] }, outputSchema: { type: 'object', properties: { id: { type: 'string' } } } } }, [
@@ -48,11 +62,81 @@ for (const [title, before, after, wanted] of cases) {
   })
 }
 
+t.test('changes of what is declared and not published count where that is wanted', async (t) => {
+  const of = (before: object, after: object): readonly string[] => diffContracts(contract({ update: declared(before) }), contract({ update: declared(after) }), { countDeclared: true }).findings.map((finding) => `${finding.bump} ${textOfFinding(finding)}`)
+  t.strictSame(of({ enum: ['a', 'b'] }, { enum: ['a'] }), ['major update declaredOutput.id: "b" removed: callers that wait for it wait for ever'])
+  t.strictSame(of({ enum: ['a'] }, { enum: ['a', 'b'] }), ['major update declaredOutput.id: "b" added: callers may get what could not be there until now'])
+  t.strictSame(of({ maxLength: 9 }, { maxLength: 5 }), ['minor update declaredOutput.id: maxLength 9 → 5: callers get nothing that could not be there until now'])
+})
+
+t.test('the contract of an app keeps what its routes declare of their results', async (t) => {
+  const app = await build(t, (app) => {
+    const id = { type: 'string', enum: ['a', 'b'], pattern: '^[a-z]$' }
+    app.get('/list', { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: { type: 'array', items: id } } } }, async () => [])
+    app.get('/plain', { schema: { operationId: 'plain', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { id: { type: 'string', description: 'I.' } } } } } }, async () => ({}))
+    app.get('/odd', { schema: { operationId: 'odd', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { id: { type: 'string', maxLength: 3, pattern: '\\_' } } } } } }, async () => ({}))
+    app.get('/none', { schema: { operationId: 'none', description: 'D.', tags: ['mcp'], response: { 204: { type: 'null' } } } }, async () => null)
+  })
+  await app.ready()
+  const tools = contractFromTools(app.mcpTools)
+  t.strictSame(tools.get('list')?.declaredOutput, { type: 'object', properties: { result: { type: 'array', items: { type: 'string', enum: ['a', 'b'], pattern: '^[a-z]$' } } }, required: ['result'] })
+  t.equal(tools.get('plain')?.declaredOutput, undefined, 'all of it is published')
+  t.strictSame(tools.get('odd')?.declaredOutput, { type: 'object', properties: { id: { type: 'string', maxLength: 3 } } }, 'a pattern that cannot be read is left out')
+  t.equal(tools.get('none')?.declaredOutput, undefined)
+})
+
+t.test('300 tools of 60 arguments, of which some changed, take less than two seconds', async (t) => {
+  const of = (more: object): Contract => contract(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`tool_${n}`, {
+    inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 60 }, (_, m) => [`argument_${m}`, { type: 'string', minLength: 1, description: 'D', ...m % 20 === 0 && more }])), additionalProperties: false },
+    outputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 10 }, (_, m) => [`field_${m}`, { anyOf: [{ type: 'string' }, { type: 'null' }], ...m % 20 === 0 && more }])) }
+  }])))
+  const start = process.cpuUsage()
+  t.equal(diffContracts(of({ maxLength: 50 }), of({ maxLength: 20 })).bump, 'major')
+  const { user, system } = process.cpuUsage(start)
+  t.comment(`${Math.round((user + system) / 1000)} ms`)
+  t.ok(user + system < 2_000_000, `${(user + system) / 1000} ms of processor time`)
+})
+
+t.test('a union of a hundred branches, of which one changed, is told apart', async (t) => {
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const of = (more: object): Contract => contract({ t: { inputSchema: { type: 'object', properties: { a: { [keyword]: Array.from({ length: 100 }, (_, n) => ({ type: 'object', properties: { kind: { const: `k${n}` }, name: { type: 'string', ...n === 50 && more } }, required: ['kind'] })) } }, additionalProperties: false } } })
+    const start = process.cpuUsage()
+    const { bump, findings } = diffContracts(of({ maxLength: 50 }), of({ maxLength: 80 }))
+    t.equal(bump, 'minor', findings.map(textOfFinding).join('; '))
+    t.equal(diffContracts(of({ maxLength: 80 }), of({ maxLength: 50 })).bump, 'major')
+    const { user, system } = process.cpuUsage(start)
+    t.ok(user + system < 3_000_000, `${keyword}: ${(user + system) / 1000} ms of processor time`)
+  }
+})
+
+t.test('certain is what an example shows', async (t) => {
+  const of = (schema: object): Contract => contract({ t: { inputSchema: { type: 'object', properties: { a: schema }, additionalProperties: false } } })
+  for (const [before, after, certain] of [
+    [{ type: 'string' }, { type: 'string', maxLength: 3 }, true],
+    [{ type: 'string', pattern: '^a{3}$' }, { type: 'string', pattern: '^a{3}$', maxLength: 5 }, false],
+    [{ type: 'string', pattern: '^a*$' }, { type: 'string', pattern: '^a*$', maxLength: 5 }, true],
+    [{ type: 'string', format: 'uuid' }, { type: 'string', format: 'uuid', maxLength: 20 }, true],
+    [{ type: 'string', format: 'ulid' }, { type: 'string', format: 'ulid', maxLength: 30 }, false],
+    [{ type: 'number', multipleOf: 10, maximum: 95 }, { type: 'number', multipleOf: 10, maximum: 92 }, false],
+    [{ type: 'number', multipleOf: 10, maximum: 95 }, { type: 'number', multipleOf: 10, maximum: 82 }, true],
+    [{ type: 'string', not: { minLength: 5 } }, { type: 'string', not: { minLength: 5 }, maxLength: 8 }, false],
+    [{ oneOf: [{ type: 'string' }, { type: 'string', minLength: 3 }] }, { type: 'string', maxLength: 8 }, false],
+    [{ type: 'string', pattern: '^a' }, { type: 'string', pattern: '^b' }, true],
+    [{ type: 'string' }, { type: 'integer' }, true]
+  ] as const) {
+    const [finding] = diffContracts(of(before), of(after)).findings
+    t.equal(finding?.bump, 'major', JSON.stringify([before, after]))
+    t.equal(finding?.certain, certain, JSON.stringify([before, after]))
+  }
+})
+
 const lines: Array<[title: string, before: unknown, after: unknown, line: string]> = [
   ['a renamed argument', { channel: { type: 'string', maxLength: 9 } }, { channel_id: { type: 'string', maxLength: 9 } }, 't input.channel: argument → removed, probably renamed to channel_id: calls that pass it are refused, or it is ignored'],
   ['a limit deep inside', { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 9 } } } } }, { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 5 } } } } }, 't input.filter.tags[]: maxLength 9 → 5: calls that were right until now are refused'],
   ['a limit in the branch of a union that takes the same type', { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 9 }] } }, { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 5 }, { type: 'array' }] } }, 't input.a: maxLength 9 → 5: calls that were right until now are refused'],
   ['a name that is no word', { 'x y': { type: 'string' } }, { 'x y': { type: 'integer' } }, 't input["x y"]: type "string" → "integer": calls that were right until now are refused'],
+  ['every value that went', { a: { enum: ['a', 'b', 'c', 'd'] } }, { a: { enum: ['b'] } }, 't input.a: "a", "c", "d" removed: calls that were right until now are refused'],
+  ['an argument that leaves a branch', { a: { anyOf: [{ type: 'object', properties: { k: { const: 1 }, x: { type: 'string' } } }, { type: 'object', properties: { k: { const: 2 }, x: { type: 'string' } } }] } }, { a: { anyOf: [{ type: 'object', properties: { k: { const: 1 } } }, { type: 'object', properties: { k: { const: 2 }, x: { type: 'string' } } }] } }, 't input.a.x: argument → removed from a branch of its union: calls of that branch that pass it are refused, or it is ignored'],
   ['a pattern', { a: { type: 'string', pattern: '^a' } }, { a: { type: 'string', pattern: '^a?' } }, 't input.a: pattern "^a" → "^a?": cannot tell, so taken as breaking: calls that were right until now are refused']
 ]
 for (const [title, before, after, line] of lines) {

@@ -1,0 +1,35 @@
+/** Patterns that are found in every string. Without the flag m, `$` is the end, where nothing is left to match. */
+const UNIVERSAL: ReadonlySet<string> = new Set(['', '^', '$', '.*', '^.*', '.*$', '[\\s\\S]*', '^[\\s\\S]*$', '^[^]*$', '[^]*'])
+
+/** Whether every string matches. `^.*$` is not among them: a dot matches no line break. */
+export function matchesAll (pattern: unknown): boolean {
+  return typeof pattern === 'string' && UNIVERSAL.has(pattern)
+}
+
+const TOKEN = /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|k<[^<>]*>|.)|\[(?:\\.|[^\]\\])*(?:\]|$)|\{\d+(?:,\d*)?\}|./gisu
+const MEMBER = /(?:\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|.)|[^\\])/gisu
+/** What the short forms stand for, with the flag u and without i. */
+const SHORT: Readonly<Record<string, readonly string[]>> = { '\\d': ['0-9'], '\\w': ['0-9', 'A-Z', '_', 'a-z'] }
+const REPEATED: Readonly<Record<string, string>> = { '{0,}': '*', '{1,}': '+', '{0,1}': '?', '{1}': '' }
+
+/** The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`. */
+export function normalPattern (pattern: string): string {
+  return (pattern.match(TOKEN) ?? []).map((token) => {
+    if (token.startsWith('[')) return normalClass(token.slice(1, -1))
+    return SHORT[token] === undefined ? REPEATED[token] ?? token : normalClass(token)
+  }).join('')
+}
+
+function normalClass (text: string): string {
+  const isNegated = text.startsWith('^')
+  const members = text.slice(isNegated ? 1 : 0).match(MEMBER) ?? []
+  const atoms = new Set<string>()
+  for (let index = 0; index < members.length; index++) {
+    const [member = '', hyphen, last] = members.slice(index, index + 3)
+    if (hyphen === '-' && last !== undefined) {
+      atoms.add(`${member}-${last}`)
+      index += 2
+    } else for (const atom of SHORT[member] ?? [member]) atoms.add(atom)
+  }
+  return `[${isNegated ? '^' : ''}${[...atoms].sort().join('')}]`
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { JsonSchema } from '../src/tool/json-schema.ts'
+import { withoutTypeLists } from '../src/tool/type-lists.ts'
+import { validatorOf, value, valuesIn, whole } from './arbitrary.ts'
+
+const SEED = Number(process.env.TYPES_SEED ?? 20_260_728)
+const RUNS = Number(process.env.TYPES_RUNS ?? 300)
+
+const cases: Array<{ title: string, from: JsonSchema, gives: unknown }> = [
+  { title: 'a type beside null takes its keywords along', from: { type: ['string', 'null'], minLength: 1, format: 'uuid', description: 'D', default: null }, gives: { description: 'D', default: null, anyOf: [{ type: 'string', minLength: 1, format: 'uuid' }, { type: 'null' }] } },
+  { title: 'each of several types takes its own', from: { type: ['string', 'integer', 'boolean'], maxLength: 9, minimum: 0 }, gives: { anyOf: [{ type: 'string', maxLength: 9 }, { type: 'integer', minimum: 0 }, { type: 'boolean' }] } },
+  { title: 'a format of several types stays beside them', from: { type: ['string', 'integer'], format: 'int64' }, gives: { format: 'int64', anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+  { title: 'a closed object stays closed', from: { type: ['object', 'null'], properties: { a: {} }, additionalProperties: false }, gives: { anyOf: [{ type: 'object', properties: { a: {} }, additionalProperties: false }, { type: 'null' }] } },
+  { title: 'what sees all properties stays outside', from: { type: ['object', 'null'], properties: { a: {} }, unevaluatedProperties: false }, gives: { unevaluatedProperties: false, anyOf: [{ type: 'object', properties: { a: {} } }, { type: 'null' }] } },
+  { title: 'listed values go to their types', from: { type: ['string', 'null'], enum: ['a', 'b', null] }, gives: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }] } },
+  { title: 'a type of which no value is listed goes', from: { type: ['string', 'null'], enum: ['a'] }, gives: { type: 'string', enum: ['a'] } },
+  { title: 'a list of one is that type', from: { type: ['string'], maxLength: 1 }, gives: { maxLength: 1, type: 'string' } },
+  { title: 'integers are numbers', from: { type: ['integer', 'number'] }, gives: { type: 'number' } },
+  { title: 'a list of all types says nothing', from: { type: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'], maxLength: 3 }, gives: { maxLength: 3 } },
+  { title: 'a union that is there already stays', from: { type: ['string', 'null'], anyOf: [{ minLength: 1 }] }, gives: { anyOf: [{ minLength: 1 }], allOf: [{ anyOf: [{ type: 'string' }, { type: 'null' }] }] } },
+  { title: 'subschemas and definitions are rewritten, data is not', from: { properties: { type: { items: { type: ['string', 'null'] } } }, default: { type: ['a', 'b'] }, $defs: { A: { type: ['null', 'boolean'] } } }, gives: { properties: { type: { items: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }, default: { type: ['a', 'b'] }, $defs: { A: { anyOf: [{ type: 'null' }, { type: 'boolean' }] } } } }
+]
+
+for (const { title, from, gives } of cases) {
+  t.test(title, async (t) => {
+    t.strictSame(withoutTypeLists(from), gives)
+    t.strictSame(withoutTypeLists(withoutTypeLists(from)), gives, 'and stays so')
+  })
+}
+
+t.test(`both spellings judge every value alike (seed ${SEED})`, async (t) => {
+  const seen = { lists: 0, valid: 0, invalid: 0 }
+  const report = fc.check(fc.property(whole, fc.array(value, { minLength: 20, maxLength: 20 }), (...given) => {
+    const [schema, values] = JSON.parse(JSON.stringify(given)) as typeof given
+    const single = withoutTypeLists(schema)
+    if (/"type":\[/.test(JSON.stringify(schema))) seen.lists += 1
+    const [wanted, found] = [validatorOf(schema), validatorOf(single)]
+    // The code that Ajv writes for some schemas does not run, in either form.
+    if (wanted === undefined || found === undefined) return
+    for (const one of [...values, ...valuesIn(schema)]) {
+      const verdict = wanted(one)
+      seen[verdict ? 'valid' : 'invalid'] += 1
+      if (found(one) !== verdict) throw new Error(`${JSON.stringify(one)} is ${verdict ? 'valid' : 'invalid'} for ${JSON.stringify(schema)}, not for ${JSON.stringify(single)}`)
+    }
+  }), { seed: SEED, numRuns: RUNS })
+  t.comment(JSON.stringify(seen))
+  if (report.failed) t.fail(`seed ${report.seed}, path ${report.counterexamplePath}: ${String(report.errorInstance)}`)
+  t.ok(seen.lists > RUNS / 10 && seen.valid > RUNS && seen.invalid > RUNS, 'enough values were judged')
+})
