@@ -20,6 +20,9 @@ export const OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE = createError(
 export const OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID = createError(
   'OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID', 'Browser login is not configured: this server has no client id to hand out', 503)
 
+/** In a response of the broker: it refused a request. `error` has OAuth's code, the message says why. */
+export const OAUTH_DISCOVERY_SHIM_OAUTH = createError('OAUTH_DISCOVERY_SHIM_OAUTH', '%s', 400)
+
 /** From the doctor: its argument is not an http(s) URL. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_URL = createError(
   'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', '%s is not an http(s) URL', 400)

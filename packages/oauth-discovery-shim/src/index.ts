@@ -1,10 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { WithBroker } from './broker/broker.ts'
+import { registerBroker } from './broker/index.ts'
+import { brokerServer } from './broker/metadata.ts'
 import { warnIfClosed } from './closed.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
-import { settingsFromOptions, type OAuthDiscoveryShimOptions } from './options.ts'
+import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from './options.ts'
 import { identityProvider } from './provider.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
@@ -12,6 +15,11 @@ import { compileNothing, cors } from './scope.ts'
 
 export * from './errors.ts'
 export type { OAuthDiscoveryShimOptions } from './options.ts'
+export type { BrokerOptions, ClientDocumentOptions, ListedClient } from './broker/options.ts'
+export type { BrokerSecret } from './broker/seal.ts'
+export { createBrokerTable, knexBrokerStore, type KnexBrokerStoreOptions, type KnexForBroker } from './broker/store/knex.ts'
+export { memoryBrokerStore, type BrokerStore, type Raised } from './broker/store/memory.ts'
+export { redisBrokerStore, type RedisForBroker } from './broker/store/redis.ts'
 export type { AuthorizationServerMetadata, ClientRegistration, ProtectedResourceMetadata } from './metadata.ts'
 export type { ProviderMetadata } from './provider-metadata.ts'
 
@@ -27,7 +35,8 @@ declare module 'fastify' {
 
 /**
  * Serves the documents through which an MCP client that knows only the URL of the MCP endpoint finds
- * the identity provider's sign-in page, and registers it as the one client that exists there.
+ * the identity provider's sign-in page, and registers it as the one client that exists there. With `broker` this server
+ * signs people in itself, at the identity provider, and clients of any kind register here.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
  * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
@@ -35,7 +44,7 @@ declare module 'fastify' {
 async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {
   if (app.prefix !== '') throw new OAUTH_DISCOVERY_SHIM_PREFIXED(app.prefix)
   const settings = settingsFromOptions(options)
-  const { clientId, mcpPath, config, strictDiscovery } = settings
+  const { clientId, mcpPath, config, strictDiscovery, broker } = settings
   const provider = identityProvider(settings, app.log)
 
   app.decorate('oauthChallenge', challenge(settings))
@@ -60,8 +69,8 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       }
       return cached(reply, documentFrom(metadata))
     }
-    const contract = server(metadata => rootServer(metadata, settings))
-    const strict = server(metadata => pathServer(metadata, settings))
+    const contract = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings, 'root') : rootServer(metadata, settings))
+    const strict = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings, 'path') : pathServer(metadata, settings))
 
     // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
     scope.get('/.well-known/oauth-protected-resource', { config, schema: schemas.protectedResource }, resource(rootResource(settings)))
@@ -81,9 +90,10 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       scope.get('/oauth/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
     }
 
+    if (broker !== undefined) return
+
     // RFC 7591 §3. The body is ignored, so none within the host's bodyLimit may fail: without a media type Fastify
     // validates nothing. The parser makes Fastify read the body and count its bytes
-    scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => { done(null) })
     scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
     scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
@@ -94,6 +104,11 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       return reply.code(statusCode).send({ statusCode, code, error: 'temporarily_unavailable', message, error_description: message })
     })
   })
+  if (hasBroker(settings)) await registerBroker(app, settings, provider)
+}
+
+function hasBroker (settings: Settings): settings is WithBroker {
+  return settings.broker !== undefined
 }
 
 /** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */

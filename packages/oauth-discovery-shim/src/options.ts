@@ -1,4 +1,5 @@
 import type { FastifyContextConfig } from 'fastify'
+import { brokerSettings, type BrokerOptions, type BrokerSettings } from './broker/options.ts'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
 
 /** The options of the plugin. A wrong value or an unknown name is an error at startup. */
@@ -56,13 +57,19 @@ export interface OAuthDiscoveryShimOptions {
    * routes must be public) or a rate limit. Default `{}`.
    */
   readonly config?: FastifyContextConfig
+  /**
+   * Makes this server an authorization server of its own in front of the identity provider, so that clients with any
+   * callback sign in. Codes and tokens then pass through this server. Default: none, clients talk to the provider.
+   */
+  readonly broker?: BrokerOptions
 }
 
 /** The options with every default in place, checked. */
-export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName' | 'mcpPath'>> {
+export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName' | 'mcpPath' | 'broker'>> {
   readonly resourceName: string | undefined
   /** Empty without an MCP endpoint. */
   readonly mcpPath: string
+  readonly broker: BrokerSettings | undefined
 }
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -92,6 +99,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     timeout = 3_000,
     refreshInterval = 3_600_000,
     config = {},
+    broker,
     ...rest
   } = options
   // Fastify passes its own registration options on
@@ -112,8 +120,12 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(isDuration(refreshInterval), 'refreshInterval must be a whole number of milliseconds, from 1 to 2^31 - 1')
   must(typeof config === 'object' && config !== null && !Array.isArray(config), 'config must be an object')
 
+  const origin = originOf(publicBaseUrl)
+  must(broker === undefined || clientId !== '', 'broker needs a clientId: that of this server at the identity provider')
+  must(broker === undefined || options.redirectUris === undefined, 'redirectUris has no effect with broker: clients bring their own')
+
   return {
-    publicBaseUrl: originOf(publicBaseUrl),
+    publicBaseUrl: origin,
     issuer,
     clientId,
     mcpPath: mcpPath === false ? '' : mcpPath,
@@ -124,7 +136,8 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     advertisePkce,
     timeout,
     refreshInterval,
-    config
+    config,
+    broker: broker === undefined ? undefined : brokerSettings(broker, origin)
   }
 }
 

@@ -4,6 +4,8 @@ import { clients, doctor, type Reason } from '../src/doctor/index.ts'
 import { ada, signInWorld } from './mcp-app.ts'
 import { lines, memory } from './sdk.ts'
 
+const broker = { secrets: [{ id: 'a', secret: 'a secret of the tests, long enough' }] }
+
 /** Reasons that a client itself does not see: the identity provider stops the person. */
 const atTheProvider: ReadonlyArray<Reason | undefined> = ['scope', 'callback', 'provider', 'resource']
 
@@ -27,7 +29,13 @@ for (const [what, world, spelling = '/mcp'] of [
   ['an endpoint that is moved without end', { redirect: url => /^\/mcp/.test(url) ? [307, `${url}?again`] : undefined }],
   ['documents that are moved', { redirect: url => /^\/\.well-known\/[^/]+\/(mcp|oauth)$/.test(url) ? [302, `${url}/`] : undefined }],
   ['documents that are moved to another origin', { redirect: (url, baseUrl) => url.startsWith('/.well-known/') || url.startsWith('/oauth/.') ? [302, `${baseUrl.replace('localhost', '127.0.0.1')}${url}/`] : undefined }],
-  ['the identity provider names itself on the callback', { idpOptions: { sendIss: true } }]
+  ['the identity provider names itself on the callback', { idpOptions: { sendIss: true } }],
+  ['a broker', { shimOptions: { broker } }],
+  ['a broker, with a slash', { shimOptions: { broker } }, '/mcp/'],
+  ['a broker, and only the root documents', { shimOptions: { broker, strictDiscovery: 'off' } }],
+  ['a broker, and the identity provider names itself on the callback', { shimOptions: { broker }, idpOptions: { sendIss: true } }],
+  ['a broker that registers nobody', { shimOptions: { broker: { ...broker, registration: false } } }],
+  ['a broker whose callback the provider does not know', { shimOptions: { broker }, idpOptions: { redirectUris: ['http://localhost:7777/callback'] } }]
 ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof signInWorld>[1], string?]>) {
   t.test(`what the doctor says of the SDKs is what they do: ${what}`, async t => {
     const { baseUrl } = await signInWorld(t, world)

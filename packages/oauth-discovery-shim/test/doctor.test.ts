@@ -1,14 +1,20 @@
 import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
 import { httpClient } from '../src/doctor/http.ts'
-import { isPublic, namesPrivateHost } from '../src/doctor/public-address.ts'
+import { isPublic, namesPrivateHost } from '../src/public-address.ts'
+import { printable } from '../src/doctor/printable.ts'
+import { stop } from '../src/doctor/step.ts'
+import { run } from '../src/doctor/run.ts'
 import { walk } from '../src/doctor/walk.ts'
 import { serve } from './build.ts'
-import { freePort, signInWorld } from './mcp-app.ts'
+import { freePort } from '../../../examples/shop/src/demo/ports.ts'
+import { signInWorld } from './mcp-app.ts'
 
 type Redirect = NonNullable<NonNullable<Parameters<typeof signInWorld>[1]>['redirect']>
 type Reasons = Readonly<Record<string, Reason | undefined>>
@@ -19,7 +25,7 @@ async function reasons (url: string, ids = clients.map(client => client.id)): Pr
   return Object.fromEntries(verdicts.map(({ client, obstacle }) => [client.id, obstacle?.reason]))
 }
 
-const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map(client => [client.id, reason])), 'claude-ai': 'unreachable' })
+const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map(client => [client.id, reason])), chatgpt: 'unreachable', 'claude-ai': 'unreachable' })
 
 /** A server with the contract's callbacks registered, as seen from a developer's machine. */
 const healthy: Reasons = {
@@ -28,10 +34,12 @@ const healthy: Reasons = {
   'mcp-remote': undefined,
   python: undefined,
   'claude-code': undefined,
-  codex: undefined,
+  codex: 'callback',
   zed: undefined,
   'vs-code': 'callback',
   cursor: 'callback',
+  inspector: 'callback',
+  chatgpt: 'unreachable',
   'claude-ai': 'unreachable'
 }
 
@@ -64,7 +72,7 @@ t.test('broken: S256 is not promised', async t => {
 
 t.test('broken: a scope the client is not allowed', async t => {
   const { baseUrl } = await signInWorld(t, { shimOptions: { scopes: ['openid', 'phone'] } })
-  t.strictSame(await reasons(baseUrl), { ...all('scope'), 'vs-code': 'callback', cursor: 'callback' })
+  t.strictSame(await reasons(baseUrl), { ...all('scope'), codex: 'callback', 'vs-code': 'callback', cursor: 'callback', inspector: 'callback' })
 })
 
 t.test('broken: the callback is not registered at the identity provider', async t => {
@@ -94,8 +102,10 @@ t.test('broken: the identity provider refuses the resource', async t => {
 })
 
 t.test('broken: the identity provider names itself on the callback', async t => {
-  const { baseUrl } = await signInWorld(t, { idpOptions: { sendIss: true } })
-  t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer })
+  const { baseUrl, issuer } = await signInWorld(t, { idpOptions: { sendIss: true } })
+  t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer, codex: 'callback' })
+  const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'sdk-2') })
+  t.equal(verdict?.obstacle?.detail, `the identity provider sends iss=${issuer} to the callback instead of ${baseUrl}/oauth`)
 })
 
 t.test('broken: the identity provider is down', async t => {
@@ -119,7 +129,7 @@ async function byHand (t: Test, change: (url: string) => {
   const issuer = await serve(t, (_, response) => response.end('<h1>Sign in</h1>'))
   const app = Fastify({ forceCloseConnections: true })
   t.teardown(() => app.close())
-  const port = await freePort()
+  const port = await freePort(0)
   const url = `http://127.0.0.1:${port}`
   const { challenge, resource, server, client } = change(url)
   for (const path of ['/mcp', '/mcp/']) app.post(path, async (_, reply) => reply.code(401).headers(challenge ? { 'www-authenticate': challenge } : {}).send())
@@ -142,25 +152,51 @@ const few = ['sdk-1', 'sdk-2', 'python', 'claude-code']
 const every = (reason: Reason | undefined): Reasons => Object.fromEntries(few.map(id => [id, reason]))
 
 t.test('documents written by hand', async t => {
-  for (const [what, change, expected] of [
+  for (const [what, change, expected, detail] of [
     ['good ones', () => ({}), every(undefined)],
-    ['a resource with a slash at its end', url => ({ resource: { resource: `${url}/mcp/` } }), every('resource')],
-    ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }],
-    ['no client_id', () => ({ client: { client_id: undefined } }), every('registration')],
-    ['a registration that is refused', url => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration')],
-    ['a secret method without a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic' } }), every('registration')],
-    ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce')],
+    ['a resource with a slash at its end', url => ({ resource: { resource: `${url}/mcp/` } }), every('resource'),
+      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/, but ${url}/mcp does not start with it`],
+    ['the resource of a longer path', url => ({ resource: { resource: `${url}/mcp/v1` } }), every('resource'),
+      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/v1, but ${url}/mcp does not start with it`],
+    ['the resource of a path that begins alike', url => ({ resource: { resource: `${url}/m` } }), every('resource'),
+      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/m, but ${url}/mcp does not start with it`],
+    ['the whole server as the resource', url => ({ resource: { resource: url } }), every(undefined)],
+    ['a resource that is no URL', () => ({ resource: { resource: 'mcp' } }), every(undefined)],
+    ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }, url => `POST ${url}/register returns no redirect_uris`],
+    ['no client_id', () => ({ client: { client_id: undefined } }), every('registration'), url => `POST ${url}/register returns no client_id`],
+    ['an empty client_id', () => ({ client: { client_id: '' } }), every('registration'), url => `POST ${url}/register returns no client_id`],
+    ['a registration that is refused', url => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration'), url => `POST ${url}/nowhere returns 404`],
+    ['no registration', () => ({ server: { registration_endpoint: undefined } }), every('registration'), () => 'the metadata has no registration_endpoint'],
+    ['a registration that is down', () => ({ server: { registration_endpoint: 'http://127.0.0.1:9/register' } }), every('registration'), () => 'POST http://127.0.0.1:9/register does not answer'],
+    ['a secret method without a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic' } }), every('registration'),
+      url => `POST ${url}/register returns token_endpoint_auth_method client_secret_basic without a client_secret`],
+    ['a secret method with a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic', client_secret: 's' } }), every(undefined)],
+    ['no secret method', () => ({ client: { token_endpoint_auth_method: 'none' } }), every(undefined)],
+    ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce'),
+      url => `code_challenge_methods_supported of ${url}/.well-known/oauth-authorization-server does not list S256`],
     ['no word about challenges', () => ({ server: { code_challenge_methods_supported: undefined } }), { ...every(undefined), 'claude-code': 'pkce' }],
-    ['a hostile sign-in page', () => ({ server: { authorization_endpoint: 'javascript:alert(1)' } }), every('metadata')],
-    ['no response types', () => ({ server: { response_types_supported: undefined } }), every('metadata')],
-    ['an authorization server that is down', () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }), every('metadata')],
-    ['an authorization server without metadata', url => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata')],
-    ['an authorization server that is no URL', () => ({ resource: { authorization_servers: ['nowhere'] } }), every('metadata')],
+    ['a hostile sign-in page', () => ({ server: { authorization_endpoint: 'javascript:alert(1)' } }), every('metadata'),
+      url => `authorization_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
+    ['a token endpoint without encryption', () => ({ server: { token_endpoint: 'http://idp.example.com/token' } }), every('metadata'),
+      url => `token_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
+    ['a sign-in page that is down', () => ({ server: { authorization_endpoint: 'http://127.0.0.1:9/authorize' } }), every('provider'), () => 'http://127.0.0.1:9 does not answer'],
+    ['no response types', () => ({ server: { response_types_supported: undefined } }), every('metadata'),
+      url => `${url}/.well-known/oauth-authorization-server does not list the response type code`],
+    ['an issuer with a slash less', url => ({ resource: { authorization_servers: [`${url}/`] }, server: { issuer: url } }), every(undefined)],
+    ['an authorization server that is down', () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }), every('metadata'),
+      () => 'http://127.0.0.1:9/.well-known/oauth-authorization-server does not answer'],
+    ['an authorization server without metadata', url => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata'),
+      url => `no document at ${url}/.well-known/oauth-authorization-server/nowhere, ${url}/.well-known/openid-configuration/nowhere, ${url}/nowhere/.well-known/openid-configuration`],
+    ['an authorization server that is no URL', () => ({ resource: { authorization_servers: ['nowhere'] } }), every('metadata'), () => 'the authorization server nowhere is not a URL'],
+    ['no authorization server', () => ({ resource: { authorization_servers: undefined } }), every(undefined)],
     ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
-      { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }],
+      { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, url => `the 401 names the document ${url}/nowhere, which returns 404`],
     ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
-  ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons]>) {
-    t.strictSame(await reasons(await byHand(t, change), few), expected, what)
+  ] as ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons, ((url: string) => string)?]>) {
+    const url = await byHand(t, change)
+    const verdicts = await doctor(url, { only: clients.filter(({ id }) => few.includes(id)) })
+    t.strictSame(Object.fromEntries(verdicts.map(({ client, obstacle }) => [client.id, obstacle?.reason])), expected, what)
+    if (detail) t.equal(verdicts.find(({ obstacle }) => obstacle)?.obstacle?.detail, detail(url), what)
   }
 })
 
@@ -177,6 +213,8 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
     ['308', (url, baseUrl) => url === '/mcp' ? [308, `${baseUrl}/mcp/`] : undefined, () => undefined],
     ['five of them', url => hops(url, 5), () => undefined],
     ['six of them', url => hops(url, 6), baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
+    ['with a password', (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('//', '//:secret@')}/mcp/`] : undefined,
+      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
     ['302 from a POST', url => url === '/mcp' ? [302, '/mcp/'] : undefined,
       baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 302 instead of 401` })],
     ['with a user', (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('//', '//user@')}/mcp/`] : undefined,
@@ -185,7 +223,10 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
       baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow redirects to another origin` })],
     ['to another origin, at the second step', (url, baseUrl) => url === '/mcp' ? [307, '/mcp/'] : url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined,
       baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to another origin` })],
-    ['documents', url => isDocument(url) && !url.endsWith('/') ? [301, `${url}/`] : undefined, () => undefined],
+    ...([301, 302, 303, 307] as const).map(status =>
+      [`documents by ${status}`, (url: string) => isDocument(url) && !url.endsWith('/') ? [status, `${url}/`] as const : undefined, () => undefined] as const),
+    ['304, which is no redirect', url => isDocument(url) && !url.endsWith('/') ? [304, `${url}/`] : undefined,
+      baseUrl => ({ reason: 'challenge', detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which returns 304` })],
     ['documents to another origin', (url, baseUrl) => isDocument(url) ? [301, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
       reason: 'challenge',
       detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which ` +
@@ -232,27 +273,34 @@ t.test('a client whose callback is not known comes with the first registered one
     response.end()
   })
   for (const uris of [['http://localhost:1/first', 'http://localhost:1/second'], []]) {
-    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` }, client: { redirect_uris: uris } }))
-    t.strictSame(await reasons(url, ['codex']), { codex: undefined })
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize`, code_challenge_methods_supported: ['S256'] }, client: { redirect_uris: uris } }))
+    t.strictSame(await reasons(url, ['zed']), { zed: undefined })
   }
   t.strictSame(callbacks, ['http://localhost:1/first', 'http://localhost:7777/callback'])
 })
 
 t.test('an error page of the identity provider\'s is recognised', async t => {
-  for (const [what, answer, expected] of [
-    ['the sign-in page', { status: 200 }, undefined],
+  const callback = 'http://localhost:7777/callback'
+  const rejects = (what: string): string => `the identity provider rejects the ${what}`
+  for (const [what, answer, reason, detail] of [
+    ['the sign-in page', { status: 200, body: 'invalid_client' }, undefined],
     ['a redirect to the sign-in page', { status: 302, location: '/login?client_id=c' }, undefined],
-    ['Cognito, callback', { status: 302, location: '/error?error=redirect_mismatch&client_id=c' }, 'callback'],
-    ['Cognito, scope', { status: 302, location: 'http://localhost:7777/callback?error_description=invalid_scope&state=doctor&error=invalid_request' }, 'scope'],
-    ['RFC 8707', { status: 302, location: 'http://localhost:7777/callback?error=invalid_target' }, 'resource'],
-    ['an unknown client', { status: 400, body: 'invalid_client' }, 'provider'],
-    ['a failure', { status: 500, body: 'oops' }, 'provider']
+    ['Cognito, callback', { status: 302, location: '/error?error=redirect_mismatch&client_id=c' }, 'callback', () => `the identity provider does not know the callback ${callback}`],
+    ['Cognito, scope', { status: 302, location: `${callback}?error_description=invalid_scope&state=doctor&error=invalid_request` }, 'scope', () => rejects('scope (none)')],
+    ['RFC 8707', { status: 302, location: `${callback}?error=invalid_target` }, 'resource', (url: string) => rejects(`resource ${url}/mcp`)],
+    ['a resource', { status: 302, location: `${callback}?error=invalid_request&error_description=unknown+resource` }, 'resource', (url: string) => rejects(`resource ${url}/mcp`)],
+    ['an error without a description', { status: 302, location: `${callback}?error=access_denied` }, 'provider', () => rejects('request: access_denied')],
+    ['an unknown client', { status: 400, body: 'error: invalid_client' }, 'provider', () => rejects('request: invalid_client')],
+    ['a mismatch on the page', { status: 400, body: '<p>redirect_mismatch' }, 'callback', () => `the identity provider does not know the callback ${callback}`],
+    ['a redirect to nowhere', { status: 302, location: 'http://' }, undefined],
+    ['a failure', { status: 500, body: 'oops' }, 'provider', () => rejects('request: status 500')]
   ] as const) {
     const idp = await serve(t, (_, response) => response
       .writeHead(answer.status, 'location' in answer ? { location: answer.location } : {})
       .end('body' in answer ? answer.body : ''))
     const url = await byHand(t, () => ({ server: { authorization_endpoint: `${idp}/authorize` } }))
-    t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': expected }, what)
+    const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    t.strictSame(verdict?.obstacle, reason && { reason, detail: detail(url) }, what)
   }
 })
 
@@ -263,9 +311,140 @@ t.test('what a server answers is quoted up to a length', async t => {
   t.strictSame(verdict?.obstacle, { reason: 'provider', detail: `${`the identity provider rejects the request: ${'x'.repeat(5000)}`.slice(0, 499)}…` })
 })
 
+t.test('a registration succeeds with any 2xx, and the reason of a refusal is quoted', async t => {
+  for (const [status, body, expected] of [
+    [201, {}, undefined],
+    [299, {}, undefined],
+    [300, {}, 'returns 300'],
+    [400, { error: 'invalid_redirect_uri' }, 'returns 400'],
+    [400, { error_description: 'only loopback' }, 'returns 400: only loopback']
+  ] as const) {
+    const server = await serve(t, (_, response) => response.writeHead(status).end(JSON.stringify({ client_id: 'c', redirect_uris: [], ...body })))
+    const url = await byHand(t, () => ({ server: { registration_endpoint: `${server}/` } }))
+    const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    t.strictSame(verdict?.obstacle, expected && { reason: 'registration', detail: `POST ${server}/ ${expected}` }, String(status))
+  }
+})
+
+t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async t => {
+  for (const [status, expected] of [
+    [404, 'no document at'],
+    [500, 'returns 500'],
+    [502, 'no document at'],
+    [503, 'returns 503']
+  ] as const) {
+    const server = await serve(t, (_, response) => response.writeHead(status).end())
+    const url = await byHand(t, () => ({ resource: { authorization_servers: [server] } }))
+    const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    const [one, other] = ['oauth-authorization-server', 'openid-configuration'].map(name => `${server}/.well-known/${name}`)
+    t.strictSame(verdict?.obstacle, { reason: 'metadata', detail: expected === 'no document at' ? `${expected} ${one}, ${other}` : `${one} ${expected}` })
+  }
+})
+
+t.test('each client requests the scopes of the challenge, else of the resource, else of the server or none', async t => {
+  for (const [what, change, expected] of [
+    ['challenge', { challenge: 'Bearer scope="a b"', resource: { scopes_supported: ['c'] } }, ['a b', 'a b']],
+    ['resource', { resource: { scopes_supported: ['c', 'd'] }, server: { scopes_supported: ['e'] } }, ['c d', 'c d']],
+    ['server', { server: { scopes_supported: ['e', 'f'] } }, [null, 'e f']],
+    ['nothing', {}, [null, null]]
+  ] as const) {
+    const requested: Array<string | null> = []
+    const idp = await serve(t, (request, response) => {
+      requested.push(new URL(request.url!, 'http://localhost').searchParams.get('scope'))
+      response.end()
+    })
+    const url = await byHand(t, () => ({ ...change, server: { ...'server' in change && change.server, authorization_endpoint: `${idp}/authorize` } }))
+    await reasons(url, ['sdk-1', 'python'])
+    t.strictSame(requested, expected, what)
+  }
+})
+
+t.test('the requests are those of a client, each on a connection of its own', async t => {
+  const requests: object[] = []
+  let connections = 0
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const { 'user-agent': agent, accept, 'content-type': type } = request.headers
+    const { pathname, searchParams } = new URL(request.url!, url)
+    requests.push({ request: `${request.method} ${pathname}`, agent, accept, ...type && { type, body: JSON.parse(text) }, ...searchParams.size > 0 && { query: Object.fromEntries(searchParams) } })
+    if (pathname === '/mcp') return response.writeHead(401).end()
+    response.end(JSON.stringify({
+      resource: `${url}/mcp`,
+      authorization_servers: [url],
+      scopes_supported: ['openid'],
+      issuer: url,
+      authorization_endpoint: `${url}/authorize`,
+      token_endpoint: `${url}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      registration_endpoint: `${url}/register`,
+      client_id: 'c',
+      redirect_uris: []
+    }))
+  }).on('connection', () => { connections++ }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': undefined })
+
+  const agent = 'oauth-discovery-shim doctor'
+  const reads = { agent, accept: 'application/json, text/html' }
+  const posts = { agent, accept: 'application/json, text/event-stream', type: 'application/json' }
+  t.match((requests.at(-1) as { query: object }).query, { code_challenge: /^[\w-]{43}$/ })
+  t.strictSame(requests, [
+    {
+      request: 'POST /mcp',
+      ...posts,
+      body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: agent, version: '1' } } }
+    },
+    { request: 'GET /.well-known/oauth-protected-resource/mcp', ...reads },
+    { request: 'GET /.well-known/oauth-authorization-server', ...reads },
+    {
+      request: 'POST /register',
+      ...posts,
+      body: {
+        client_name: 'MCP TypeScript SDK 1.x',
+        redirect_uris: ['http://localhost:7777/callback'],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none'
+      }
+    },
+    {
+      request: 'GET /authorize',
+      ...reads,
+      query: {
+        response_type: 'code',
+        client_id: 'c',
+        redirect_uri: 'http://localhost:7777/callback',
+        code_challenge: (requests.at(-1) as { query: { code_challenge: string } }).query.code_challenge,
+        code_challenge_method: 'S256',
+        state: 'doctor',
+        resource: `${url}/mcp`,
+        scope: 'openid'
+      }
+    }
+  ])
+  t.equal(connections, requests.length, 'a kept one may lead to where the name pointed before')
+})
+
+t.test('no more of an answer is read than 1 MiB', async t => {
+  const limit = 1024 * 1024
+  for (const [length, isRead] of [[limit, false], [limit + 1, true]] as const) {
+    // It does not end, so only the limit can.
+    const url = await serve(t, (_, response) => { response.writeHead(401).write('x'.repeat(length)) })
+    t.equal((await httpClient(1500, false).open(url))?.text.length, isRead ? length : undefined)
+  }
+})
+
 t.test('a public server is tried for a client that runs in the cloud', async t => {
+  const [local] = await doctor(await byHand(t, () => ({})), { only: clients.filter(client => client.hosted) })
+  t.equal(local?.obstacle?.detail, 'it runs in the cloud and reaches only https servers')
   const verdicts = await doctor('https://127.0.0.1:9/mcp', { only: clients.filter(client => client.hosted) })
-  t.strictSame(verdicts.map(({ obstacle }) => obstacle), [{ reason: 'unreachable', detail: 'https://127.0.0.1:9/mcp does not answer' }])
+  t.equal(verdicts.length, 2)
+  for (const { obstacle } of verdicts) t.strictSame(obstacle, { reason: 'unreachable', detail: 'https://127.0.0.1:9/mcp does not answer' })
 })
 
 t.test('the report has one line per client', async t => {
@@ -287,6 +466,10 @@ t.test('what a server says is not obeyed by the terminal, nor longer than a few 
     `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless} instead of ${url}`)
   const long = report(await doctor(await byHand(t, () => ({ server: { issuer: 'x'.repeat(100_000) } })), { only: clients.filter(({ id }) => id === 'sdk-2') }))
   t.equal(long.length, 'fail  MCP TypeScript SDK 2.x  issuer: '.length + 500)
+  const most = 'x'.repeat(500)
+  t.equal(printable(most), most)
+  t.equal(printable(`${most}x`), `${'x'.repeat(499)}…`)
+  t.strictSame(stop('provider', most), { obstacle: { reason: 'provider', detail: most } })
 })
 
 t.test('an address is public only if it is one of the internet', async t => {
@@ -354,14 +537,15 @@ t.test('the command', async t => {
   const { baseUrl } = await signInWorld(t)
   const all = await command('doctor', baseUrl)
   t.strictSame(all.out.trimEnd().split('\n').length, clients.length, 'without names, all clients')
-  const [good, bad, noUrl, plain, ...wrong] = await Promise.all([
-    command('doctor', baseUrl, 'sdk-1', 'sdk-2'),
+  const [good, bad, noUrl, plain, help, ...wrong] = await Promise.all([
+    spawned('doctor', baseUrl, 'sdk-1', 'sdk-2'),
     command('doctor', baseUrl, 'sdk-1', 'vs-code'),
     command('doctor', `localhost${hostile}`),
     command('doctor', '--private', 'http://0.0.0.0:9', 'sdk-1'),
+    command('--help'),
     command('doctor', '--privat', baseUrl),
-    command(),
-    command('doctor', baseUrl, 'netscape')
+    spawned(),
+    command('doctor', baseUrl, `netscape${hostile}`)
   ])
 
   t.strictSame(good, {
@@ -381,14 +565,43 @@ t.test('the command', async t => {
     out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n',
     err: 'warning: anybody between you and the server can read and change plain http; use https\n'
   }, 'another host than this one, without encryption')
-  for (const { code, out, err } of wrong) {
-    t.match(err, /^Usage: oauth-discovery-shim doctor \[--private\] <url> \[client…\]/)
+  t.match(help, { code: 0, out: /^Usage: oauth-discovery-shim doctor \[--private\] <url> \[client…\]/, err: '' })
+  const problems = ["Unknown option '--privat'", '', `There is no client netscape${harmless}\n\n`]
+  for (const [index, { code, out, err }] of wrong.entries()) {
+    const [problem = ''] = err.split('Usage: oauth-discovery-shim doctor [--private] <url> [client…]')
+    t.ok(problem.startsWith(problems[index]!) && problem.length < err.length, err)
     t.strictSame({ code, out }, { code: 2, out: '' })
   }
 })
 
+t.test('the command says how to try a server whose name leads to a private address', async t => {
+  const resolver = `import dns from 'node:dns'
+    import { syncBuiltinESMExports } from 'node:module'
+    dns.lookup = (name, options, done) => done(null, [{ address: '10.0.0.1', family: 4 }], 4)
+    syncBuiltinESMExports()`
+  t.strictSame(await node('--import', `data:text/javascript,${encodeURIComponent(resolver)}`, cli, 'doctor', 'https://shop.example.com'), {
+    code: 2,
+    out: '',
+    err: 'shop.example.com is at 10.0.0.1, which is not a public address; use --private for a server inside your network\n'
+  })
+})
+
+const cli = fileURLToPath(new URL('../src/doctor/cli.ts', import.meta.url))
+
+/** Runs the command in this process. */
 async function command (...args: string[]) {
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/doctor/cli.ts', import.meta.url)), ...args])
+  const said = { out: '', err: '' }
+  const code = await run(args, { stdout: { write: text => { said.out += text } }, stderr: { write: text => { said.err += text } } })
+  return { code, ...said }
+}
+
+/** Runs it as users do. */
+async function spawned (...args: string[]) {
+  return await node(cli, ...args)
+}
+
+async function node (...args: string[]) {
+  const child = spawn(process.execPath, [...process.execArgv, ...args])
   let out = ''
   let err = ''
   child.stdout.on('data', chunk => { out += chunk })

@@ -1,5 +1,5 @@
-import Fastify, { type FastifyInstance } from 'fastify'
-import t from 'tap'
+import Fastify, { type FastifyInstance, type HTTPMethods } from 'fastify'
+import t, { type Test } from 'tap'
 import shim from '../src/index.ts'
 import { options, provider } from './build.ts'
 
@@ -72,21 +72,68 @@ t.test('the host\'s own routes are compiled by the host\'s compilers', async t =
   t.equal((await app.inject('/answered')).body, '"the host answers"')
 })
 
+t.test('a host with a parser for every body keeps it, and registration works', async t => {
+  const { issuer } = await provider(t)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.addContentTypeParser('*', { parseAs: 'string' }, async () => 'parsed by the host')
+  await app.register(shim, options(issuer))
+  app.post('/echo', async ({ body }) => body)
+
+  t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'x' } })).statusCode, 201)
+  t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).body, 'parsed by the host')
+})
+
 t.test('the host sees schemas that describe the answers', async t => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
-  const described: Record<string, string[]> = {}
+  const described: Record<string, { readonly tags: readonly string[] | undefined, readonly statuses: string[] }> = {}
+  const schemas: Array<{ readonly method: HTTPMethods, readonly url: string, readonly response: Record<string, object> }> = []
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (method === 'HEAD' || method === 'OPTIONS') return
-    if (schema?.operationId !== undefined) described[schema.operationId] = Object.keys(schema.response as object)
+    const response = schema?.response as Record<string, object>
+    schemas.push({ method: method as HTTPMethods, url, response })
+    if (schema?.operationId !== undefined) described[schema.operationId] = { tags: schema.tags, statuses: Object.keys(response) }
     else t.match(schema, { hide: true, response: { 200: Object } }, `${url}: another address of a document is hidden from descriptions`)
   })
-  await app.register(shim, options(issuer))
+  await app.register(shim, { ...options(issuer), resourceName: 'Example shop' })
 
+  const tags = ['oauth discovery']
   t.strictSame(described, {
-    get_protected_resource_metadata: ['200'],
-    get_authorization_server_metadata: ['200', '503'],
-    register_oauth_client: ['201', '413', '503']
+    get_protected_resource_metadata: { tags, statuses: ['200'] },
+    get_authorization_server_metadata: { tags, statuses: ['200', '503'] },
+    register_oauth_client: { tags, statuses: ['201', '413', '503'] }
   })
+
+  const wrongType = (value: unknown): unknown => Array.isArray(value) ? [42] : typeof value === 'number' ? 'x' : 42
+  for (const { method, url, response } of schemas) {
+    const answer = await app.inject({ method, url })
+    const document = answer.json()
+    for (const [status, schema] of Object.entries(response)) {
+      const body = Number(status) === answer.statusCode ? document : { statusCode: Number(status), code: 'C', error: 'E', message: 'M' }
+      const accepts = await acceptor(t, schema)
+      t.ok(await accepts(body), `${url}: ${status}`)
+      for (const [name, value] of Object.entries(body)) {
+        // The provider's own members are passed on as they came.
+        if (url.includes('server') || url.includes('openid')) if (!specified.has(name) && status === '200') continue
+        t.notOk(await accepts({ ...body, [name]: wrongType(value) }), `${url}: ${status}, ${name} of another type`)
+        const { [name]: _, ...without } = body
+        t.equal(await accepts(without), !required.has(name) || status === '503', `${url}: ${status}, without ${name}`)
+      }
+    }
+  }
 })
+
+/** Members of the metadata that the contract or RFC 8414 §2 prescribes. */
+const specified = new Set(['issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported', 'registration_endpoint'])
+/** RFC 9728 §2, RFC 8414 §2 and RFC 7591 §3.2.1; clients need `redirect_uris` and `authorization_servers` too. */
+const required = new Set(['resource', 'authorization_servers', 'issuer', 'authorization_endpoint', 'token_endpoint', 'response_types_supported', 'client_id', 'redirect_uris'])
+
+/** Whether a schema accepts a body. */
+async function acceptor (t: Test, schema: object): Promise<(body: object) => Promise<boolean>> {
+  const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
+  t.teardown(() => app.close())
+  app.post('/', { schema: { body: schema } }, async () => '')
+  return async body => (await app.inject({ method: 'POST', url: '/', payload: body })).statusCode === 200
+}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { callbackFrom } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { person } from './browser.ts'
@@ -92,6 +93,8 @@ t.test('from only the URL to a tool\'s answer', async t => {
       await first.finish(await signIn(store.redirects[0] ?? new URL('about:blank')))
       const client = await attempt(url, store).connect()
       t.teardown(() => client.close())
+      // It asks for a stream on its own: refused later, that request would refresh the token as well.
+      while (!world.requests.includes('GET /mcp')) await sleep(10)
 
       const before = tokensOf(store)
       world.revoked.add(before.access_token)

@@ -2,10 +2,9 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import Fastify from 'fastify'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
+import { freePort } from '../../../examples/shop/src/demo/ports.ts'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
 
 /** Somebody who can sign in at the provider of {@link signInWorld}. */
@@ -36,7 +35,7 @@ export async function signInWorld (
     redirect?: (url: string, baseUrl: string) => readonly [number, string] | undefined
   } = {}
 ): Promise<World> {
-  const port = await freePort()
+  const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`
   const { issuer, close } = await startIdentityProvider({
     port: 0,
@@ -44,6 +43,7 @@ export async function signInWorld (
     resource: baseUrl,
     clientId,
     m2m: { clientId: 'machine', clientSecret: 'of no use here' },
+    ...shimOptions.broker && { redirectUris: [`${baseUrl}/oauth/callback`] },
     ...idpOptions
   })
   t.teardown(close)
@@ -87,14 +87,4 @@ export async function signInWorld (
   })
   await app.listen({ port, host: '127.0.0.1' })
   return { baseUrl, issuer, requests, accepted, revoked }
-}
-
-/** The public base URL is an option, so the port is needed before the app listens. */
-export async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 
 /** mcp-remote as an application starts it: a child process that speaks stdio and opens a browser, here one that does nothing. */
-export function mcpRemote (t: Test, url: string) {
+export function mcpRemote (t: Test, url: string, callback = ['7777', '--host', 'localhost', '--callback-path', '/callback']) {
   const home = t.testdir()
   const script = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [script, url, '7777', '--host', 'localhost', '--callback-path', '/callback'],
+    args: [script, url, ...callback],
     env: { HOME: home, MCP_REMOTE_CONFIG_DIR: home, PATH: home, BROWSER: '/bin/true' },
     stderr: 'pipe'
   })

@@ -17,7 +17,8 @@ t.test('defaults', async t => {
     advertisePkce: true,
     timeout: 3000,
     refreshInterval: 3600000,
-    config: {}
+    config: {},
+    broker: undefined
   })
 })
 

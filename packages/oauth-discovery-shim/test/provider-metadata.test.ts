@@ -38,7 +38,7 @@ t.test('a document that clients cannot use is refused with the reason', async t 
     [{ ...good, code_challenge_methods_supported: {} }, 'code_challenge_methods_supported must be a list of strings']
   ] as const) {
     t.throws(() => providerMetadataFromText(typeof text === 'string' ? text : JSON.stringify(text), issuer),
-      { code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT', message: `The identity provider's metadata was rejected: ${reason}` }, JSON.stringify(text))
+      { code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT', statusCode: 502, message: `The identity provider's metadata was rejected: ${reason}` }, JSON.stringify(text))
   }
 })
 

@@ -96,11 +96,27 @@ t.test('a document that must not be served is not served', async t => {
   }
 })
 
-t.test('the log says how the provider answered', async t => {
-  const causes: string[] = []
-  const logger = { level: 'error', stream: { write: (line: string) => { causes.push(JSON.parse(line).err.message) } } }
-  await (await build(t, { ...options(await serve(t, (_, response) => response.writeHead(404).end('{}'))), server: { logger } })).ready()
-  t.match(causes, [/returned 404$/])
+t.test('a document of 256 KiB is served', async t => {
+  const issuer = await serve(t, (_, response) => {
+    const document = { ...userPool(issuer), padding: '' }
+    response.end(JSON.stringify({ ...document, padding: 'x'.repeat(256 * 1024 - JSON.stringify(document).length) }))
+  })
+  t.equal((await (await build(t, options(issuer))).inject(document)).statusCode, 200)
+})
+
+t.test('the log says how the provider answered, and what follows for clients', async t => {
+  const lines: Array<{ level: number, url: string, msg: string, err: { message: string } }> = []
+  const logger = { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } }
+  let isUp = false
+  const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(404).end('{}'))
+  const app = await build(t, { ...options(issuer), refreshInterval: 20, server: { logger } })
+  const url = `${issuer}/.well-known/openid-configuration`
+  t.match(lines[0], { level: 50, url, msg: 'the identity provider could not be read: clients cannot sign in yet', err: { message: /returned 404$/ } })
+  isUp = true
+  await until(async () => (await app.inject(document)).statusCode === 200)
+  isUp = false
+  await until(() => lines.some(({ level }) => level === 40))
+  t.match(lines.find(({ level }) => level === 40), { url, msg: 'the identity provider could not be read: its last good document stays in use', err: { message: /returned 404$/ } })
 })
 
 t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async t => {
@@ -141,12 +157,12 @@ t.test('an endless document is not read to its end', async t => {
 t.test('an issuer with a slash at its end is asked at the same address', async t => {
   const asked: Array<string | undefined> = []
   const origin = await serve(t, (request, response) => {
-    asked.push(request.url)
+    asked.push(request.url, request.headers.accept)
     response.end(JSON.stringify(userPool(`${origin}/`)))
   })
   const app = await build(t, options(`${origin}/`))
   t.equal((await app.inject(document)).json().issuer, `${origin}/`)
-  t.strictSame(asked, ['/.well-known/openid-configuration'])
+  t.strictSame(asked, ['/.well-known/openid-configuration', 'application/json'])
 })
 
 t.test('closing the app ends the reading', async t => {
@@ -157,6 +173,20 @@ t.test('closing the app ends the reading', async t => {
   const after = counter.reads
   await sleep(200)
   t.ok(counter.reads <= after + 1, 'only a read that was under way may still arrive')
+})
+
+t.test('a reading that the closing of the app ends is not tried again', async t => {
+  const app = await build(t, { ...options(await serve(t, () => {})), timeout: 60_000, server: { pluginTimeout: 200 } })
+  const waits: unknown[] = []
+  const { setTimeout } = globalThis
+  t.teardown(() => { globalThis.setTimeout = setTimeout })
+  globalThis.setTimeout = Object.assign((...args: Parameters<typeof setTimeout>) => {
+    waits.push(args[1])
+    return setTimeout(...args)
+  }, setTimeout)
+  await app.close()
+  await sleep(50)
+  t.notOk(waits.includes(1000), 'the first retry comes after a second')
 })
 
 t.test('two apps in one process do not meet', async t => {

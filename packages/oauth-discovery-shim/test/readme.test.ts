@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { accessTokenFor, startIdentityProvider } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { clients, doctor, report } from '../src/doctor/index.ts'
-import { ada, freePort } from './mcp-app.ts'
+import { freePort } from '../../../examples/shop/src/demo/ports.ts'
+import { ada } from './mcp-app.ts'
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
 
@@ -16,7 +17,7 @@ t.test('the program in the README is the quickstart', async t => {
 })
 
 t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async t => {
-  const port = await freePort()
+  const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`
   const clientId = 'public-client-1'
   const idp = await startIdentityProvider({
@@ -62,6 +63,10 @@ t.test('every option, error and client is in the README, and every reason in the
   const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
   t.ok(options.length >= 12)
   for (const name of options) t.match(readme, `| \`${name}\` |`)
+  const brokerPage = await read('../../../docs/oauth-discovery-shim/broker.md')
+  const brokerOptions = [...(/interface BrokerOptions \{([^]*?)\n\}/.exec(await read('../src/broker/options.ts'))?.[1] ?? '').matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
+  t.ok(brokerOptions.length >= 11)
+  for (const name of brokerOptions) t.match(brokerPage, `| \`${name}\` |`)
   const errors = [...(await read('../src/errors.ts')).matchAll(/export const (\w+)/g)].map(([, name]) => name)
   t.ok(errors.length >= 6)
   for (const name of errors) t.match(readme, `| \`${name}\` |`)

@@ -5,15 +5,21 @@ import { StreamableHTTPClientTransport as Sdk1Transport } from '@modelcontextpro
 
 /** The callback every client of the tests uses. */
 export const callback = 'http://localhost:7777/callback'
-/** What both SDKs ask an application to keep for them. */
-export function memory () {
+
+/**
+ * What both SDKs ask an application to keep for them.
+ *
+ * @param clientMetadataUrl - its metadata document. Default: it registers
+ */
+export function memory (redirectUrl = callback, clientMetadataUrl?: string) {
   const kept: { client?: object, tokens?: object, verifier?: string, discovery?: object } = {}
   const redirects: URL[] = []
   return {
     kept,
     redirects,
-    redirectUrl: callback,
-    clientMetadata: { client_name: 'test', redirect_uris: [callback] },
+    redirectUrl,
+    ...clientMetadataUrl !== undefined && { clientMetadataUrl },
+    clientMetadata: { client_name: 'test', redirect_uris: [redirectUrl] },
     clientInformation: () => kept.client as never,
     saveClientInformation: (client: object) => { kept.client = client },
     tokens: () => kept.tokens as never,

@@ -42,14 +42,25 @@ export async function signInPage (
     ...requested
   })) if (value !== undefined) url.searchParams.set(name, String(value))
 
-  const response = await http.open(url.href)
-  if (response === undefined) return stop('provider', `${url.origin} does not answer`)
-  const error = errorFrom(response, url)
+  const { asked, response } = await openedAt(url, http)
+  if (response === undefined) return stop('provider', `${asked.origin} does not answer`)
+  const error = errorFrom(response, asked)
   if (error === undefined) return undefined
-  if (/redirect/i.test(error)) return stop('callback', `the identity provider does not know the callback ${callback}`)
+  if (/redirect/i.test(error)) return stop('callback', `the identity provider does not know the callback ${asked.searchParams.get('redirect_uri') ?? callback}`)
   if (/scope/i.test(error)) return stop('scope', `the identity provider rejects the scope ${requested.scope ?? '(none)'}`)
   if (/target|resource/i.test(error)) return stop('resource', `the identity provider rejects the resource ${String(requested.resource)}`)
   return stop('provider', `the identity provider rejects the request: ${error}`)
+}
+
+/** Opens the page. On the consent page of a broker it agrees, to see what the identity provider says. */
+async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, readonly response: HttpResponse | undefined }> {
+  const page = await http.open(url.href)
+  const [, sealed] = /<input type="hidden" name="request" value="([^"]+)">/.exec(page?.text ?? '') ?? []
+  if (page?.status !== 200 || sealed === undefined) return { asked: url, response: page }
+  const cookie = page.headers.getSetCookie().map(text => text.split(';')[0]).join('; ')
+  const decided = await http.submit(url.origin + url.pathname, { request: sealed, decision: 'allow' }, cookie)
+  const location = decided?.headers.get('location') ?? ''
+  return URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }
 }
 
 /** Providers send an error to the callback, redirect to an error page, or show it. */
@@ -65,7 +76,8 @@ function errorFrom ({ status, headers, text }: HttpResponse, requested: URL): st
 
 /** RFC 9207: clients reject a callback whose `iss` is not the issuer they expect. */
 export async function callbackIssuer (client: ClientProfile, mcpUrl: string, metadata: Json, http: Http): Promise<Step | undefined> {
-  if (!client.checksIssuer) return undefined
+  // A server that announces it under its own issuer, as one with a broker, sends that one.
+  if (!client.checksIssuer || metadata['authorization_response_iss_parameter_supported'] === true) return undefined
   const root = await documentAt(`${new URL(mcpUrl).origin}/.well-known/oauth-authorization-server`, http) ?? {}
   return root['authorization_response_iss_parameter_supported'] === true && root['issuer'] !== metadata['issuer']
     ? stop('issuer', `the identity provider sends iss=${String(root['issuer'])} to the callback instead of ${String(metadata['issuer'])}`)

@@ -37,7 +37,7 @@ const sdk = {
 
 /**
  * The clients the doctor knows. The first three run in this package's tests; Python's and VS Code's steps were read in
- * their source; the others are described as their users report them.
+ * their source; Codex's callback was seen from its program; the others are described as their makers or users report them.
  */
 export const clients: readonly ClientProfile[] = [
   { ...sdk, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
@@ -45,9 +45,12 @@ export const clients: readonly ClientProfile[] = [
   { ...sdk, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
   { ...sdk, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
   { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true },
-  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: undefined },
+  // At the end of the path it has an id of the server, which no list of callbacks has.
+  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/id' },
   { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined },
   { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/' },
   { ...sdk, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
+  { ...sdk, id: 'inspector', name: 'MCP Inspector', callback: 'http://localhost:6274/oauth/callback' },
+  { ...sdk, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', hosted: true },
   { ...sdk, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', hosted: true }
 ]

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
-import { requirePublicLiteral, lookupPublic } from './public-address.ts'
+import { literalIn, namesPrivateHost, publicLookup } from '../public-address.ts'
 
 /** A response, read to its end. */
 export interface HttpResponse {
@@ -29,6 +29,8 @@ export interface Http {
   post (url: string, body: object): Promise<HttpResponse | undefined>
   /** Opens a page without following redirects: they may lead to a callback, which must not be opened. */
   open (url: string): Promise<HttpResponse | undefined>
+  /** Submits a form of a page, without following redirects. */
+  submit (url: string, form: Readonly<Record<string, string>>, cookie: string): Promise<HttpResponse | undefined>
 }
 
 const largestResponse = 1024 * 1024
@@ -73,9 +75,10 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
   // Not fetch: it does not show the address it connects to, which may differ from one resolved before.
   async function send (address: string, { method = 'GET', headers, body }: HttpRequest, signal: AbortSignal): Promise<OpenResponse> {
     const url = new URL(address)
-    if (publicOnly) requirePublicLiteral(url)
+    // an IP address in a URL is never looked up
+    if (publicOnly && literalIn(url.hostname) !== undefined && namesPrivateHost(url)) throw hidden(url.hostname, literalIn(url.hostname)!)
     const { request } = url.protocol === 'https:' ? https : http
-    const sent = request(url, { method, headers: { 'user-agent': 'oauth-discovery-shim doctor', ...headers }, signal, agent: false, ...publicOnly && { lookup: lookupPublic } })
+    const sent = request(url, { method, headers: { 'user-agent': 'oauth-discovery-shim doctor', ...headers }, signal, agent: false, ...publicOnly && { lookup: publicLookup(hidden) } })
     // An error after the response has started also fails its body.
     sent.on('error', () => {})
     const [incoming] = await once(sent.end(body), 'response') as [http.IncomingMessage]
@@ -93,9 +96,16 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify(body)
     }),
-    open: url => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0)
+    open: url => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0),
+    submit: (url, form, cookie) => exchange(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', cookie },
+      body: new URLSearchParams(form).toString()
+    }, 0)
   }
 }
+
+const hidden = (hostname: string, address: string): Error => new OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE(hostname, address)
 
 /** A response whose body was not read yet. */
 interface OpenResponse {

@@ -2,7 +2,7 @@ import { clients, type ClientProfile } from './clients.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
 import { httpClient } from './http.ts'
 import { printable } from './printable.ts'
-import { namesPrivateHost } from './public-address.ts'
+import { namesPrivateHost } from '../public-address.ts'
 import type { Obstacle, Reason } from './step.ts'
 import { walk } from './walk.ts'
 

@@ -1,0 +1,52 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Settings } from '../options.ts'
+import type { Provider } from '../provider.ts'
+import { clientDocuments, type ClientDocuments } from './clients/documents.ts'
+import { clientsFrom, type Clients } from './clients/find.ts'
+import type { Target } from './sign-in/authorize.ts'
+import type { BrokerSettings } from './options.ts'
+import { providerCalls, type ProviderCalls } from './tokens/provider-calls.ts'
+import { sealer, type Sealer } from './seal.ts'
+
+/** The plugin's settings with a broker. */
+export type WithBroker = Settings & { readonly broker: BrokerSettings }
+
+/** What the endpoints of the broker work with. */
+export interface Broker {
+  readonly settings: WithBroker
+  readonly provider: ProviderCalls
+  readonly sealer: Sealer
+  readonly clients: Clients
+  readonly documents: ClientDocuments | undefined
+  readonly target: Target
+  /** The one callback that is registered at the identity provider. */
+  readonly callback: string
+  /** Whether browsers reach this server over https. */
+  readonly isSecure: boolean
+}
+
+export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
+  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, clients: listed, documents: allowed, appSchemes: schemes } } = settings
+  const isSecure = publicBaseUrl.startsWith('https:')
+  const seals = sealer(secrets, publicBaseUrl)
+  const documents = allowed === false
+    ? undefined
+    // On this machine only for a server that nobody else reaches either.
+    : clientDocuments({ timeout, schemes, log, privateHosts: allowed.privateHosts ?? [], ca: allowed.ca, loopback: !isSecure })
+  return {
+    settings,
+    provider: providerCalls(provider, settings, log),
+    sealer: seals,
+    clients: clientsFrom({ listed, sealer: seals, documents }),
+    documents,
+    target: {
+      publicBaseUrl,
+      scopes,
+      // Clients spell it differently; the first is how it is documented.
+      resources: [...new Set([`${publicBaseUrl}${mcpPath}`, `${publicBaseUrl}${mcpPath}/`, publicBaseUrl, `${publicBaseUrl}/`])],
+      appSchemes: schemes
+    },
+    callback: `${publicBaseUrl}/oauth/callback`,
+    isSecure
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+
+/** How a client proves at the token endpoint that it is that client. `none`: by PKCE alone. */
+export type ClientAuth = 'none' | 'private_key_jwt'
+
+/** A program that wants tokens for this server. */
+export interface Client {
+  readonly id: string
+  /** Where what is known of it comes from: its document, its registration, which nobody checked, or the server's options. */
+  readonly source: 'document' | 'registration' | 'list'
+  /** What it calls itself, in one line. */
+  readonly name: string
+  readonly redirectUris: readonly string[]
+  readonly auth: ClientAuth
+  /** Its public keys, or their URL. */
+  readonly keys?: { readonly jwks: object } | { readonly jwksUri: string }
+}
+
+/** What a sealed client id holds. */
+export interface RegisteredClient {
+  readonly name: string
+  readonly uris: readonly string[]
+}
+
+/** What stands for a client, a callback or a browser in sealed values: short, whatever its length. */
+export function digest (text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+/** In characters. */
+const LONGEST_NAME = 60
+
+/**
+ * One line that can be shown: without control characters and those that change the direction of text, which could make
+ * a page say something else. Never empty.
+ */
+export function nameFrom (value: unknown, otherwise: string): string {
+  const text = typeof value === 'string' ? value.normalize('NFKC').replace(/[\t\n\r\p{Zl}\p{Zp}]/gu, ' ').replace(/\p{C}/gu, '').replace(/\s+/g, ' ').trim() : ''
+  if (text === '') return otherwise
+  return text.length > LONGEST_NAME ? `${[...text].slice(0, LONGEST_NAME - 1).join('')}…` : text
+}

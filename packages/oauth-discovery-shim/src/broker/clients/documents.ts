@@ -1,0 +1,86 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { clientFromDocument, DocumentFault, documentUrl, objectFrom } from './document.ts'
+import type { Client } from './client.ts'
+import { fetchJson, type FetchOptions } from './fetch-json.ts'
+import { refusal } from '../refusal.ts'
+
+/** Clients that are described at the URL that is their id. */
+export interface ClientDocuments {
+  /** @throws a {@link refusal}: `invalid_client` with the reason, or `temporarily_unavailable` when too many are being read */
+  read (id: string): Promise<Client>
+  /** A client's public keys, read in the same way. */
+  keysOf (client: Client): Promise<object>
+}
+
+/** In bytes: what the draft recommends for a document, and keys. */
+const LARGEST_DOCUMENT = 5 * 1024
+const LARGEST_KEYS = 32 * 1024
+
+/** In seconds: how long a document is kept at least, at most, and if it says nothing. */
+const SHORTEST = 60
+const LONGEST = 86_400
+const OTHERWISE = 300
+
+/** How many are kept, and how many are read at the same time. */
+const MOST_KEPT = 500
+const MOST_AT_ONCE = 16
+
+export interface DocumentReader extends Omit<FetchOptions, 'largest'> {
+  /** Schemes of apps that callbacks may have. */
+  readonly schemes: readonly string[]
+  readonly log: FastifyBaseLogger
+}
+
+/** Reads metadata documents and keys of clients. */
+export function clientDocuments ({ schemes, log, ...options }: DocumentReader): ClientDocuments {
+  const documents = keeping(options, LARGEST_DOCUMENT, (text, url) => clientFromDocument(text, url, schemes))
+  const keySets = keeping(options, LARGEST_KEYS, objectFrom)
+
+  async function orRefused<Value> (id: string, read: () => Promise<Value>): Promise<Value> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof DocumentFault)) throw error
+      log.info({ client: id.slice(0, 200), reason: error.message, err: error.cause }, 'a client\'s metadata document was refused')
+      throw refusal('invalid_client', `The metadata document of this app cannot be used: ${error.message}`)
+    }
+  }
+
+  return {
+    read: async id => await orRefused(id, async () => await documents(documentUrl(id))),
+    keysOf: async ({ id, keys }) => keys === undefined || 'jwks' in keys
+      ? keys?.jwks ?? { keys: [] }
+      : await orRefused(id, async () => await keySets(new URL(keys.jwksUri)))
+  }
+}
+
+/**
+ * Reads each URL once however many want it, and keeps what it made of the text as long as its cache headers say, within
+ * limits. Faults are not kept.
+ *
+ * @see [draft-ietf-oauth-client-id-metadata-document §4.4](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.4)
+ */
+function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
+  const kept = new Map<string, { readonly value: Value, readonly until: number }>()
+  const reading = new Map<string, Promise<Value>>()
+
+  async function read (url: URL): Promise<Value> {
+    const { text, maxAge = OTHERWISE } = await fetchJson(url, { ...options, largest })
+    const value = parse(text, url.href)
+    kept.delete(url.href)
+    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+    kept.set(url.href, { value, until: Date.now() + Math.min(Math.max(maxAge, SHORTEST), LONGEST) * 1000 })
+    return value
+  }
+
+  return async url => {
+    const known = kept.get(url.href)
+    if (known !== undefined && known.until > Date.now()) return known.value
+    const started = reading.get(url.href)
+    if (started) return await started
+    if (reading.size >= MOST_AT_ONCE) throw refusal('temporarily_unavailable', 'Too many clients are being looked up. Try again in a moment', 503)
+    const starting = read(url).finally(() => reading.delete(url.href))
+    reading.set(url.href, starting)
+    return await starting
+  }
+}

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { lookup as resolve } from 'node:dns'
+import type { IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { namesPrivateHost, publicLookup } from '../../public-address.ts'
+import { DocumentFault } from './document.ts'
+
+export interface FetchOptions {
+  /** For the whole response, in milliseconds. */
+  readonly timeout: number
+  /** In bytes. */
+  readonly largest: number
+  /** Hosts whose addresses may be private. `loopback`: also this machine, because this server is there too. */
+  readonly privateHosts: readonly string[]
+  readonly loopback: boolean
+  /** Certificate authorities in PEM, instead of the well-known ones. */
+  readonly ca?: string | readonly string[] | undefined
+  /** Resolves names. Default: the system's. */
+  readonly lookup?: typeof resolve
+}
+
+/** A JSON document, and for how long it says that it may be kept, in seconds. */
+export interface Fetched {
+  readonly text: string
+  readonly maxAge: number | undefined
+}
+
+/**
+ * Reads JSON from a host that a stranger named: over https, without redirects, from a public address, and little of it.
+ * The address is checked where the connection resolves it, so that a name cannot lead elsewhere a moment later.
+ *
+ * @throws {@link DocumentFault}
+ * @see [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
+ */
+export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, lookup = resolve }: FetchOptions): Promise<Fetched> {
+  const mayBePrivate = privateHosts.includes(url.hostname)
+  if (!mayBePrivate && namesPrivateHost(url, loopback)) throw new DocumentFault(PRIVATE)
+  const signal = AbortSignal.timeout(timeout)
+  try {
+    const request = https.request(url, {
+      signal,
+      agent: false,
+      headers: { accept: 'application/json', 'user-agent': 'oauth-discovery-shim' },
+      lookup: mayBePrivate ? lookup : publicLookup(() => new DocumentFault(PRIVATE), { loopback, lookup }),
+      ...ca !== undefined && { ca: [ca].flat() }
+    })
+    // An error after the response has started also fails its body.
+    request.on('error', () => {})
+    const [response] = await once(request.end(), 'response') as [IncomingMessage]
+    try {
+      return await read(response, largest)
+    } finally {
+      response.destroy()
+    }
+  } catch (error) {
+    if (error instanceof DocumentFault) throw error
+    throw new DocumentFault(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : 'its server cannot be reached over https', { cause: error })
+  }
+}
+
+const PRIVATE = 'its address leads into a private network'
+
+async function read (response: IncomingMessage, largest: number): Promise<Fetched> {
+  const { statusCode = 0, headers } = response
+  if (statusCode >= 300 && statusCode < 400) throw new DocumentFault('its server redirects to another address')
+  if (statusCode !== 200) throw new DocumentFault(`its server returns the status ${statusCode}`)
+  // Some servers compress what nobody wanted compressed; a small body may expand to a huge one.
+  if (!['identity', undefined].includes(headers['content-encoding'])) throw new DocumentFault('its server sends it compressed')
+  if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(headers['content-type'] ?? '')) throw new DocumentFault('its server does not send it as application/json')
+
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > largest) throw new DocumentFault(`it is larger than ${largest} bytes`)
+    chunks.push(chunk)
+  }
+  return { text: Buffer.concat(chunks).toString(), maxAge: maxAgeFrom(headers['cache-control']) }
+}
+
+/** RFC 9111 §5.2.2. */
+function maxAgeFrom (header = ''): number | undefined {
+  if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/i.test(header)) return 0
+  const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(header) ?? []
+  return seconds === undefined ? undefined : Number(seconds)
+}

@@ -1,0 +1,44 @@
+/**
+ * Where a code is sent: a program on the person's machine (`loopback`), a site (`https`), or the app that opens links
+ * of a scheme (`app`).
+ */
+export type RedirectKind = 'loopback' | 'https' | 'app'
+
+/** In characters: it has to fit into a cookie beside the rest of the request. */
+const LONGEST = 500
+
+const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?=[/?]|$)/
+
+/**
+ * What kind of callback URL this is; `undefined` if no client may have it. Only URLs that a parser leaves as they are
+ * pass, so that what was compared and shown is what a browser opens.
+ *
+ * @param schemes of apps, without the colon. Those with a dot, which belong to the owner of a domain, always pass
+ * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)
+ */
+export function redirectKind (uri: unknown, schemes: readonly string[]): RedirectKind | undefined {
+  if (typeof uri !== 'string' || uri.length > LONGEST || !/^[\x21-\x7e]+$/.test(uri) || /["#<>\\^`{|}]/.test(uri) || !URL.canParse(uri)) return undefined
+  const { href, protocol, username, password } = new URL(uri)
+  if (username !== '' || password !== '') return undefined
+  if (LOOPBACK.test(uri)) return portless(href) === portless(uri) || portless(href) === `${portless(uri) ?? ''}/` ? 'loopback' : undefined
+  if (href !== uri && href !== `${uri}/`) return undefined
+  const scheme = protocol.slice(0, -1)
+  if (scheme === 'https') return 'https'
+  return schemes.includes(scheme) || scheme.includes('.') ? 'app' : undefined
+}
+
+/**
+ * Whether a callback URL is one of those that the client has: the same string, or on loopback the same but for the port.
+ *
+ * @see [RFC 9700 §4.1.3](https://www.rfc-editor.org/rfc/rfc9700#section-4.1.3), [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
+ */
+export function isRegistered (uri: string, registered: readonly string[]): boolean {
+  const anyPort = portless(uri)
+  return registered.some(known => known === uri || (anyPort !== undefined && portless(known) === anyPort))
+}
+
+/** `http://127.0.0.1:33418/callback` → `http://127.0.0.1/callback`; `undefined` if it is not on loopback. */
+export function portless (uri: string): string | undefined {
+  const [beginning, origin] = LOOPBACK.exec(uri) ?? []
+  return beginning === undefined || origin === undefined ? undefined : origin + uri.slice(beginning.length)
+}

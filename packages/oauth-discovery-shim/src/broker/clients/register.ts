@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { MOST_REDIRECTS } from './document.ts'
+import { nameFrom, type RegisteredClient } from './client.ts'
+import { redirectKind } from './redirect-uri.ts'
+import { refusal } from '../refusal.ts'
+import type { Sealer } from '../seal.ts'
+
+/** In characters: it comes with every request of the client, and in URLs. */
+const LONGEST_ID = 4000
+
+/**
+ * `POST`: a client gets an id that holds what it registered, so that nothing is stored.
+ *
+ * @see [RFC 7591 §3](https://www.rfc-editor.org/rfc/rfc7591#section-3)
+ */
+export function registerClient (sealer: Sealer, schemes: readonly string[], scopes: readonly string[]) {
+  return async ({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+    const client = registeredClientFrom(String(body ?? ''), schemes)
+    const id = sealer.seal('client', client)
+    if (id.length > LONGEST_ID) throw refusal('invalid_client_metadata', 'redirect_uris are too long together')
+    return reply.code(201).send({
+      client_id: id,
+      client_id_issued_at: Math.floor(Date.now() / 1000),
+      client_name: client.name,
+      redirect_uris: client.uris,
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      scope: scopes.join(' ')
+    })
+  }
+}
+
+/**
+ * What is kept of a registration. Other members are replaced or left out, as RFC 7591 §3.2.1 allows: a client that wants
+ * a secret is told that it has none.
+ *
+ * @throws a {@link refusal} `invalid_redirect_uri` or `invalid_client_metadata`
+ */
+export function registeredClientFrom (text: string, schemes: readonly string[]): RegisteredClient {
+  const { redirect_uris: uris, client_name: name } = objectFrom(text)
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECTS) {
+    throw refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MOST_REDIRECTS} URLs`)
+  }
+  const wrong = uris.findIndex(uri => redirectKind(uri, schemes) === undefined)
+  if (wrong !== -1) {
+    throw refusal('invalid_redirect_uri', `redirect_uris/${wrong} must be an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}`)
+  }
+  return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(uris as string[])] }
+}
+
+function objectFrom (text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {}
+  throw refusal('invalid_client_metadata', 'The registration must be a JSON object')
+}

@@ -1,0 +1,90 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { brokerFrom, type WithBroker } from './broker.ts'
+import { registerClient } from './clients/register.ts'
+import { authorizePath } from './metadata.ts'
+import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
+import * as schemas from './schemas.ts'
+import { finishSignIn } from './sign-in/callback.ts'
+import { sendProblemPage } from './sign-in/pages.ts'
+import { decideSignIn, startSignIn } from './sign-in/start.ts'
+import { revokeToken } from './tokens/revoke.ts'
+import { issueTokens } from './tokens/token.ts'
+import type { Provider } from '../provider.ts'
+import { alias } from '../schemas.ts'
+import { compileNothing, cors } from '../scope.ts'
+
+/** In bytes: forms of a few thousand characters. */
+const LARGEST_BODY = 65_536
+
+/** The endpoints of the broker, in the order in which a sign-in passes them. */
+export async function registerBroker (app: FastifyInstance, settings: WithBroker, provider: Provider): Promise<void> {
+  const { config, scopes, broker: { registration, appSchemes, remembersAlone } } = settings
+  const broker = brokerFrom(settings, provider, app.log)
+  if (remembersAlone) app.log.warn('oauth-discovery-shim: broker.store is not set, so this process alone knows which codes and refresh tokens were used. With more than one replica, set it')
+
+  // for programs, also in pages of any origin
+  await app.register(async function programs (scope) {
+    readText(scope)
+    cors(scope, config)
+    scope.setErrorHandler((error, request, reply) => {
+      if (!isRefusal(error)) throw error
+      request.log.info({ err: error }, error.message)
+      return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
+    })
+    const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
+
+    if (registration) scope.post('/oauth/register', options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
+    scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
+    scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
+  })
+
+  // for browsers
+  await app.register(async function people (scope) {
+    readText(scope)
+    scope.setErrorHandler((error, request, reply) => {
+      if (!isRefusal(error)) throw error
+      request.log.info({ err: error }, error.message)
+      return showRefusal(retryLater(reply, error), error)
+    })
+    const options = (schema: object, ofThisRoute: FastifyContextConfig = config): RouteShorthandOptions => ({ config: ofThisRoute, schema, bodyLimit: LARGEST_BODY })
+
+    scope.get(authorizePath('path'), options(schemas.authorize), startSignIn(broker, 'path'))
+    scope.post(authorizePath('path'), options(schemas.decide), decideSignIn(broker))
+    scope.get(authorizePath('root'), options(alias(schemas.authorize)), startSignIn(broker, 'root'))
+    scope.post(authorizePath('root'), options(alias(schemas.decide)), decideSignIn(broker))
+    scope.get('/oauth/callback', options(schemas.callback), finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true))
+    // its type knows no serializers of objects, which Fastify's own are
+  }, { logSerializers: { req: withoutQuery as (request: FastifyRequest) => never } })
+}
+
+/** Endpoints read parameters themselves, whatever media type they come with; the host's parsers may differ. */
+function readText (scope: FastifyInstance): void {
+  compileNothing(scope)
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => { done(null, body) })
+  // one that is malformed would be rejected before the parser
+  scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
+}
+
+function retryLater (reply: FastifyReply, { statusCode }: Refusal): FastifyReply {
+  return statusCode === 503 ? reply.header('retry-after', 5) : reply
+}
+
+/** A page for a person whose sign-in ends here. */
+function showRefusal (reply: FastifyReply, { statusCode, oauth, message }: Refusal): FastifyReply {
+  const isBusy = statusCode >= 500
+  return sendProblemPage(reply, {
+    statusCode,
+    title: isBusy ? 'Signing in does not work at the moment' : 'This app cannot sign in here',
+    reason: message,
+    advice: isBusy
+      ? 'Nothing was sent to the app. Wait a moment, then start again in the app'
+      : 'Nothing was sent to the app. Start again in the app; if that does not help, remove this server there and add it again, or tell the maker of the app',
+    code: oauth
+  })
+}
+
+/** What Fastify logs of a request, without the query: it holds codes and states. */
+function withoutQuery ({ method, url, host, ip, socket }: FastifyRequest): object {
+  return { method, url: url.split('?')[0], host, remoteAddress: ip, remotePort: socket.remotePort }
+}

@@ -1,0 +1,164 @@
+import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
+import { redirectKind } from './clients/redirect-uri.ts'
+import type { BrokerSecret } from './seal.ts'
+import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
+
+/** A client that the server knows beforehand. */
+export interface ListedClient {
+  /** Its `client_id`. */
+  readonly id: string
+  /** Its name on the consent page. */
+  readonly name: string
+  /** Its callback URLs. On loopback every port is allowed. */
+  readonly redirectUris: readonly string[]
+}
+
+/** Which metadata documents may be read. */
+export interface ClientDocumentOptions {
+  /** Names of hosts whose addresses may be private, for clients inside your network. Default: none. */
+  readonly privateHosts?: readonly string[]
+  /** Certificate authorities of all documents, in PEM. Default: the well-known ones. */
+  readonly ca?: string | readonly string[]
+}
+
+/** Makes the plugin an authorization server in front of the identity provider. */
+export interface BrokerOptions {
+  /**
+   * Secrets that codes, refresh tokens, client ids and cookies are sealed with, newest first. To rotate, put a new one
+   * in front, and remove the old one after {@link BrokerOptions.refreshLifetime}. All replicas need the same.
+   */
+  readonly secrets: readonly BrokerSecret[]
+  /** Secret of `clientId` at the identity provider, sent by HTTP Basic authentication. Default: none, a public client. */
+  readonly clientSecret?: string
+  /** Clients that need no registration. Default: none. */
+  readonly clients?: readonly ListedClient[]
+  /** Whether clients may register dynamically ([RFC 7591](https://www.rfc-editor.org/rfc/rfc7591)). Default `true`. */
+  readonly registration?: boolean
+  /** Whether clients may be known by the URL of a metadata document, and which ones. Default `{}`: all that are on the internet. */
+  readonly documents?: ClientDocumentOptions | false
+  /**
+   * Schemes of apps that may receive codes, such as `cursor`. Others have to contain a dot, as `com.example.app`.
+   * Default `cursor`, `vscode`, `vscode-insiders`, `windsurf`.
+   */
+  readonly appSchemes?: readonly string[]
+  /** Where used codes and refresh tokens are remembered. Default: in this process, which is enough for one replica. */
+  readonly store?: BrokerStore
+  /**
+   * How long a browser remembers that somebody allowed a client, in milliseconds. Only clients with a metadata document
+   * or on the list, and an https callback, are remembered, and only where no other site started the sign-in. `0`: always
+   * ask. Default 2592000000, 30 days.
+   */
+  readonly rememberConsent?: number
+  /** How long a refresh token works after it was issued, in milliseconds, if the identity provider's works that long. Default 2592000000, 30 days. */
+  readonly refreshLifetime?: number
+  /**
+   * How long a refresh token that was used works again, in milliseconds, for clients that lost the response or refresh
+   * twice at the same time. After that its reuse ends the sign-in. Default 60000; `0`: it works once.
+   */
+  readonly refreshGrace?: number
+  /** Whether `resource` is passed on to the identity provider. Turn it off for one that rejects it, such as Microsoft Entra ID. Default `true`. */
+  readonly sendResource?: boolean
+}
+
+/** The options with every default in place, checked. */
+export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'documents'>> {
+  readonly clientSecret: string | undefined
+  readonly documents: ClientDocumentOptions | false
+  /** Whether {@link BrokerOptions.store} was left out. */
+  readonly remembersAlone: boolean
+}
+
+const DAY = 86_400_000
+
+/**
+ * Checks the options and fills in defaults.
+ *
+ * @param publicBaseUrl where cookies must be able to be `Secure`, or on this machine
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
+ */
+export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): BrokerSettings {
+  must(isObject(options), 'must be an object')
+  const {
+    secrets, clientSecret,
+    clients = [],
+    registration = true,
+    documents = {},
+    appSchemes = ['cursor', 'vscode', 'vscode-insiders', 'windsurf'],
+    store,
+    rememberConsent = 30 * DAY,
+    refreshLifetime = 30 * DAY,
+    refreshGrace = 60_000,
+    sendResource = true,
+    ...unknown
+  } = options
+
+  for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
+  const { protocol, hostname } = new URL(publicBaseUrl)
+  must(protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname), 'needs a publicBaseUrl with https, or http on loopback: codes and tokens pass through this server')
+  must(Array.isArray(secrets) && secrets.length > 0, '.secrets must be a list of at least one secret')
+  for (const [i, secret] of secrets.entries()) {
+    must(isObject(secret) && typeof secret.id === 'string' && /^[\w-]{1,32}$/.test(secret.id), `.secrets[${i}].id must be 1 to 32 letters, digits, - or _`)
+    must(typeof secret.secret === 'string' && Buffer.byteLength(secret.secret) >= 32, `.secrets[${i}].secret must be a string of at least 32 bytes`)
+  }
+  must(new Set(secrets.map(({ id }) => id)).size === secrets.length, '.secrets must have different ids')
+  must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a string that is not empty')
+  must(typeof registration === 'boolean', '.registration must be true or false')
+  must(isStrings(appSchemes) && appSchemes.every(scheme => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
+    '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves')
+  must(Array.isArray(clients), '.clients must be a list')
+  for (const [i, client] of clients.entries()) {
+    must(isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id), `.clients[${i}].id must be 1 to 500 characters of printable ASCII`)
+    must(typeof client.name === 'string' && client.name !== '', `.clients[${i}].name must be a string that is not empty`)
+    must(isStrings(client.redirectUris) && client.redirectUris.length > 0 && client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
+      `.clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`)
+  }
+  must(new Set(clients.map(({ id }) => id)).size === clients.length, '.clients must have different ids')
+  must(documents === false || isObject(documents), '.documents must be false or an object')
+  if (documents !== false) {
+    const { privateHosts = [], ca, ...others } = documents
+    for (const name of Object.keys(others)) must(false, `.documents.${name} is not an option`)
+    must(isStrings(privateHosts) && privateHosts.every(host => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host), '.documents.privateHosts must list names of hosts in lower case, without a port')
+    must(ca === undefined || isStrings([ca].flat()), '.documents.ca must be certificates in PEM')
+  }
+  must(store === undefined || (isObject(store) && typeof store.raise === 'function'), '.store must be a store with the method raise')
+  must(isWait(rememberConsent), '.rememberConsent must be a whole number of milliseconds, from 0 to 400 days')
+  must(isWait(refreshLifetime) && refreshLifetime >= 60_000, '.refreshLifetime must be a whole number of milliseconds, from a minute to 400 days')
+  must(isWait(refreshGrace) && refreshGrace <= 3_600_000, '.refreshGrace must be a whole number of milliseconds, from 0 to an hour')
+  must(typeof sendResource === 'boolean', '.sendResource must be true or false')
+  must(registration || documents !== false || clients.length > 0, 'admits no client: allow registration or documents, or list clients')
+
+  return {
+    secrets,
+    clientSecret,
+    clients,
+    registration,
+    documents,
+    appSchemes,
+    store: store ?? memoryBrokerStore(),
+    remembersAlone: store === undefined,
+    rememberConsent,
+    refreshLifetime,
+    refreshGrace,
+    sendResource
+  }
+}
+
+/** What a browser would run, read or send by itself. */
+const DANGEROUS = new Set(['http', 'https', 'javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'])
+
+function isObject (value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isStrings (value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(item => typeof item === 'string')
+}
+
+// 400 days is the longest that browsers keep a cookie.
+function isWait (value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= 400 * DAY
+}
+
+function must (condition: boolean, message: string): asserts condition {
+  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`broker${message.startsWith('.') ? '' : ' '}${message}`)
+}

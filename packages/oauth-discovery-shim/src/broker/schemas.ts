@@ -1,0 +1,103 @@
+const strings = { type: 'array', items: { type: 'string' } } as const
+
+/** RFC 6749 §5.2, with the members that all errors of this plugin have. */
+const problem = {
+  type: 'object',
+  additionalProperties: true,
+  properties: {
+    statusCode: { type: 'integer' },
+    code: { type: 'string' },
+    error: { type: 'string' },
+    message: { type: 'string' },
+    error_description: { type: 'string' }
+  }
+} as const
+
+/** A body that is too large, and a rate limit of the host. */
+const limits = { 413: problem, 429: problem } as const
+
+const tags = ['oauth']
+const page = { description: 'A page', content: { 'text/html': { schema: { type: 'string' } } } } as const
+const onward = { description: 'The browser is sent on', type: 'null' } as const
+
+export const register = {
+  operationId: 'register_oauth_client',
+  summary: 'Register a client',
+  description: 'Gives a client an id that holds its name and its callbacks (RFC 7591). Nothing is stored.',
+  tags,
+  response: {
+    201: {
+      type: 'object',
+      required: ['client_id', 'redirect_uris'],
+      properties: {
+        client_id: { type: 'string' },
+        client_id_issued_at: { type: 'integer' },
+        client_name: { type: 'string' },
+        redirect_uris: strings,
+        token_endpoint_auth_method: { type: 'string' },
+        grant_types: strings,
+        response_types: strings,
+        scope: { type: 'string' }
+      }
+    },
+    400: problem,
+    ...limits
+  }
+} as const
+
+export const authorize = {
+  operationId: 'start_oauth_sign_in',
+  summary: 'Start a sign-in',
+  description: 'Shows a person which client wants to sign in, and where the code goes (RFC 6749 §4.1.1). Needs PKCE with S256.',
+  tags,
+  response: { 200: page, 303: onward, 400: page, 503: page, 429: problem }
+} as const
+
+export const decide = {
+  operationId: 'decide_oauth_sign_in',
+  summary: 'Answer the consent page',
+  description: 'Sends the browser to the identity provider, or back to the client.',
+  tags,
+  response: { 303: onward, 400: page, 503: page, ...limits }
+} as const
+
+export const callback = {
+  operationId: 'finish_oauth_sign_in',
+  summary: 'Finish a sign-in',
+  description: 'The identity provider sends the browser here; it is sent on to the client with a code (RFC 6749 §4.1.2, RFC 9207).',
+  tags,
+  response: { 303: onward, 400: page, 503: page, 429: problem }
+} as const
+
+export const token = {
+  operationId: 'issue_oauth_tokens',
+  summary: 'Exchange a code or a refresh token',
+  description: 'Returns the identity provider\'s access token, and a refresh token of this server that works once (RFC 6749 §4.1.3 and §6).',
+  tags,
+  response: {
+    200: {
+      type: 'object',
+      required: ['access_token', 'token_type'],
+      properties: {
+        access_token: { type: 'string' },
+        token_type: { type: 'string' },
+        expires_in: { type: 'number' },
+        refresh_token: { type: 'string' },
+        scope: { type: 'string' }
+      }
+    },
+    400: problem,
+    401: problem,
+    502: problem,
+    503: problem,
+    ...limits
+  }
+} as const
+
+export const revoke = {
+  operationId: 'revoke_oauth_token',
+  summary: 'Revoke a refresh token',
+  description: 'Ends a sign-in, here and at the identity provider (RFC 7009). Access tokens work until they expire.',
+  tags,
+  response: { 200: { description: 'Revoked, or not valid', type: 'null' }, 400: problem, 401: problem, 503: problem, ...limits }
+} as const

@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** A secret and its id, which every sealed value carries. */
+export interface BrokerSecret {
+  /** 1 to 32 letters, digits, `-` or `_`. */
+  readonly id: string
+  /** At least 32 bytes from a random source, such as `openssl rand -base64 32`. */
+  readonly secret: string
+}
+
+/** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
+const purposes = ['client', 'request', 'transaction', 'consent', 'code', 'refresh'] as const
+export type Purpose = typeof purposes[number]
+
+/** Turns values into text that only this server can read and make. */
+export interface Sealer {
+  /** @param seconds how long it can be opened; by default for as long as its secret is in the ring */
+  seal (purpose: Purpose, value: object, seconds?: number): string
+  /** `undefined` for anything that this server did not seal for this purpose, or that has expired. */
+  open<Value extends object> (purpose: Purpose, text: string): Value | undefined
+}
+
+const CIPHER = 'aes-256-gcm'
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** In characters. Nothing that this server seals is longer, because headers and URLs have to hold it. */
+const LONGEST = 16_384
+
+/**
+ * AES-256-GCM with a key for each secret and purpose. The first secret seals, all of them open: put a new one in front,
+ * and remove the old one when what it sealed may stop working.
+ *
+ * @param issuer makes the keys of servers that share a secret differ
+ * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final), [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
+ */
+export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = () => Date.now()): Sealer {
+  const ring = new Map(secrets.map(({ id, secret }) => [id, new Map(purposes.map(purpose =>
+    [purpose, Buffer.from(hkdfSync('sha256', secret, issuer, `oauth-discovery-shim ${purpose} v1`, 32))]))]))
+  const [newest = ''] = ring.keys()
+
+  return {
+    seal (purpose, value, seconds) {
+      const expires = seconds === undefined ? null : Math.floor(now() / 1000) + seconds
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv, { authTagLength: TAG_BYTES })
+      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value]), 'utf8'), cipher.final()])
+      return `${newest}.${Buffer.concat([iv, text, cipher.getAuthTag()]).toString('base64url')}`
+    },
+
+    open<Value extends object> (purpose: Purpose, sealed: string) {
+      if (sealed.length > LONGEST) return undefined
+      const [id = '', encoded = '', ...rest] = sealed.split('.')
+      const key = ring.get(id)?.get(purpose)
+      const bytes = Buffer.from(encoded, 'base64url')
+      // Decoding ignores some characters: each value has one spelling only.
+      if (key === undefined || rest.length > 0 || bytes.length <= IV_BYTES + TAG_BYTES || bytes.toString('base64url') !== encoded) return undefined
+      try {
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))
+        const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()
+        const [expires, value] = JSON.parse(text) as [number | null, Value]
+        return expires === null || expires * 1000 > now() ? value : undefined
+      } catch {
+        return undefined
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { digest, type Client, type ClientAuth } from '../clients/client.ts'
+import { issuerOf, type Name } from '../metadata.ts'
+import { required, type Parameters } from '../parameters.ts'
+import { isRegistered, portless, redirectKind, type RedirectKind } from '../clients/redirect-uri.ts'
+import { refusal, type Refusal } from '../refusal.ts'
+
+/** A client's request, checked: what is sealed into the consent page and kept until the code is exchanged. */
+export interface SignInRequest {
+  /** Stands for the client's id. */
+  readonly client: string
+  readonly auth: ClientAuth
+  readonly redirectUri: string
+  readonly state: string | undefined
+  readonly scope: string
+  readonly challenge: string
+  readonly name: Name
+  /** Under which a browser may remember the consent; `undefined`: always ask. */
+  readonly remember: string | undefined
+}
+
+/** Whom the answer goes to. Errors before this is known are only shown. */
+export interface Recipient {
+  readonly client: Client
+  readonly redirectUri: string
+  readonly kind: RedirectKind
+  readonly state: string | undefined
+}
+
+/** What is known of the server that the request is for. */
+export interface Target {
+  readonly publicBaseUrl: string
+  readonly scopes: readonly string[]
+  readonly resources: readonly string[]
+  readonly appSchemes: readonly string[]
+}
+
+/**
+ * Checks that the callback is one of the client's.
+ *
+ * @throws a {@link refusal}, which must not be sent to the callback
+ * @see [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2), [RFC 9700 §4.1](https://www.rfc-editor.org/rfc/rfc9700#section-4.1)
+ */
+export function recipientFrom (parameters: Parameters, client: Client, { appSchemes }: Target): Recipient {
+  const redirectUri = parameters.get('redirect_uri') ?? only(client.redirectUris)
+  if (redirectUri === undefined) throw refusal('invalid_request', 'The parameter redirect_uri is missing')
+  const kind = redirectKind(redirectUri, appSchemes)
+  if (kind === undefined || !isRegistered(redirectUri, client.redirectUris)) {
+    throw refusal('invalid_request', `The callback of the request (redirect_uri) is not one that this app has ${client.source === 'document' ? 'in its metadata document' : 'registered'}`)
+  }
+  const state = parameters.get('state')
+  // It is kept in a cookie, and sent back as it came.
+  const isSendable = state === undefined || /^[\x20-\x7e]{1,1000}$/.test(state)
+  if (!isSendable) throw refusal('invalid_request', 'The parameter state must be at most 1000 characters of printable ASCII')
+  return { client, redirectUri, kind, state }
+}
+
+/**
+ * Checks the rest of a request.
+ *
+ * @throws a {@link refusal}, which the client may be told
+ * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3), [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2)
+ */
+export function signInRequestFrom (parameters: Parameters, { client, redirectUri, kind, state }: Recipient, target: Target, name: Name): SignInRequest {
+  for (const parameter of ['request', 'request_uri']) {
+    if (parameters.has(parameter)) throw refusal(`${parameter}_not_supported`, `The parameter ${parameter} is not supported`)
+  }
+  if (required(parameters, 'response_type') !== 'code') throw refusal('unsupported_response_type', 'response_type must be code')
+  if ((parameters.get('response_mode') ?? 'query') !== 'query') throw refusal('invalid_request', 'response_mode must be query')
+  const challenge = required(parameters, 'code_challenge')
+  // Left out means plain (RFC 7636 §4.3), which protects nothing.
+  if (parameters.get('code_challenge_method') !== 'S256') throw refusal('invalid_request', 'code_challenge_method must be S256')
+  if (!/^[\w-]{43}$/.test(challenge)) throw refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url')
+  requireResource(parameters, target)
+  if (parameters.get('prompt') === 'none') throw refusal('interaction_required', 'A person has to agree, so prompt=none cannot work')
+  const scope = scopeFrom(parameters.get('scope'), target.scopes)
+  const isRemembered = client.source !== 'registration' && kind === 'https'
+  return {
+    client: digest(client.id),
+    auth: client.auth,
+    redirectUri,
+    state,
+    scope,
+    challenge,
+    name,
+    remember: isRemembered ? digest(`${client.id} ${redirectUri} ${scope}`).slice(0, 22) : undefined
+  }
+}
+
+/** @throws a {@link refusal} `invalid_target` for a token that would not be for this server */
+export function requireResource (parameters: Parameters, { resources }: Pick<Target, 'resources'>): void {
+  const resource = parameters.get('resource')
+  if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${resources[0] ?? ''}`)
+}
+
+/** What is wanted and may be had. Clients want what the provider's documents list, too (RFC 6749 §3.3). */
+function scopeFrom (wanted: string | undefined, scopes: readonly string[]): string {
+  if (wanted === undefined) return scopes.join(' ')
+  const granted = [...new Set(wanted.split(' '))].filter(scope => scopes.includes(scope))
+  if (granted.length === 0) throw refusal('invalid_scope', `None of the scopes can be had. There are: ${scopes.join(' ')}`)
+  return granted.join(' ')
+}
+
+/** The only callback, which may be left out of a request, unless its port is free. */
+function only ([uri, ...others]: readonly string[]): string | undefined {
+  return uri !== undefined && others.length === 0 && portless(uri) === undefined ? uri : undefined
+}
+
+/**
+ * The URL that takes an answer to the client, with the name of this server in it.
+ *
+ * @see [RFC 9207 §2](https://www.rfc-editor.org/rfc/rfc9207#section-2)
+ */
+export function answerUrl ({ redirectUri, state, name }: Pick<SignInRequest, 'redirectUri' | 'state' | 'name'>, publicBaseUrl: string, answer: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams({ ...answer, ...state !== undefined && { state }, iss: issuerOf(name, publicBaseUrl) })
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters.toString()}`
+}
+
+/** The parameters of an error. */
+export function errorAnswer ({ oauth, message }: Refusal): Readonly<Record<string, string>> {
+  return { error: oauth, error_description: message }
+}

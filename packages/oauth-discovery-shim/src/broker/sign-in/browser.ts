@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** The cookies of one browser. */
+export interface Browser {
+  /** The value of a cookie of this plugin. */
+  get (name: string): string | undefined
+  /** Their names, without the prefix. */
+  names (): readonly string[]
+  /** @param seconds how long it is kept; by default until the browser is closed */
+  set (name: string, value: string, seconds?: number): void
+  remove (name: string): void
+}
+
+/** Cookies with another name than those of the host. */
+const NAME = 'oauth-'
+
+/**
+ * Cookies that only this origin can set and read: with the prefix `__Host-` no other host, not even a subdomain, can
+ * plant one. Over plain http, which only a server on this machine may have, browsers refuse the prefix: there, every
+ * port of this machine shares them.
+ *
+ * `Lax`: they come along when the identity provider sends the browser back, and not with forms of other sites.
+ *
+ * @see [RFC 6265bis §4.1.3.2](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3.2)
+ */
+export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecure: boolean): Browser {
+  const prefix = isSecure ? `__Host-${NAME}` : NAME
+  const cookies = new Map<string, string>()
+  for (const pair of (request.headers.cookie ?? '').split(';')) {
+    const [name = '', value = ''] = pair.trim().split(/=(.*)/s)
+    if (name.startsWith(prefix) && !cookies.has(name)) cookies.set(name.slice(prefix.length), value)
+  }
+  const send = (name: string, value: string, ...attributes: readonly string[]): void => {
+    reply.header('set-cookie', [`${prefix}${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], ...attributes].join('; '))
+  }
+  return {
+    get: name => cookies.get(name),
+    names: () => [...cookies.keys()],
+    set: (name, value, seconds) => { send(name, value, ...seconds === undefined ? [] : [`Max-Age=${seconds}`]) },
+    remove: name => { send(name, '', 'Max-Age=0') }
+  }
+}
+
+/** A value that nobody can guess: 256 bits, 43 characters. */
+export function unguessable (): string {
+  return randomBytes(32).toString('base64url')
+}

@@ -1,0 +1,25 @@
+import type { Browser } from './browser.ts'
+import type { Sealer } from '../seal.ts'
+
+/** What was allowed in this browser: names of clients and callbacks, and until when, in seconds since 1970. Newest first. */
+type Allowed = Readonly<Record<string, number>>
+
+/** The cookie would otherwise outgrow what servers and proxies accept. */
+const MOST = 20
+
+function allowedIn (sealer: Sealer, browser: Browser): Allowed {
+  return sealer.open<Allowed>('consent', browser.get('consent') ?? '') ?? {}
+}
+
+/** Whether somebody allowed this in this browser before, and it still counts. */
+export function remembers (sealer: Sealer, browser: Browser, name: string): boolean {
+  return (allowedIn(sealer, browser)[name] ?? 0) * 1000 > Date.now()
+}
+
+/** @returns the cookie with one more, for so many milliseconds */
+export function rememberedWith (sealer: Sealer, browser: Browser, name: string, duration: number): string {
+  const now = Date.now()
+  const others = Object.entries(allowedIn(sealer, browser)).filter(([other, until]) => other !== name && until * 1000 > now)
+  const all = [[name, Math.floor((now + duration) / 1000)] as const, ...others].slice(0, MOST)
+  return sealer.seal('consent', Object.fromEntries(all), Math.ceil(duration / 1000))
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+/** A piece of HTML. */
+export class Html {
+  readonly text: string
+
+  constructor (text: string) {
+    this.text = text
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+type Value = string | Html | readonly Html[]
+
+/** Escapes every value of a template, except HTML. Lists are joined. */
+export function html (strings: TemplateStringsArray, ...values: readonly Value[]): Html {
+  return new Html(String.raw({ raw: strings }, ...values.map(textOf)))
+}
+
+function textOf (value: Value): string {
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, character => ENTITIES[character]!)
+  return value instanceof Html ? value.text : value.map(({ text }) => text).join('')
+}
+
+const STYLE = `
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
+body { margin: 0; padding: 2rem 1rem; display: grid; justify-content: center }
+main { width: min(30rem, calc(100vw - 2rem)) }
+h1 { font-size: 1.35rem; line-height: 1.25 }
+dt { font-weight: 600 } dd { margin: 0 0 .75rem; overflow-wrap: anywhere }
+.warning { padding: .6rem .8rem; border-left: 4px solid light-dark(#b45309, #fbbf24); background: color-mix(in srgb, currentColor 6%, transparent) }
+form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem }
+button { font: inherit; padding: .6rem 1.5rem; border: 1px solid GrayText; border-radius: .4rem; cursor: pointer; background: transparent; color: inherit }
+button[value=allow] { background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent }
+:focus-visible { outline: 3px solid light-dark(#1d4ed8, #93c5fd); outline-offset: 2px }
+code { overflow-wrap: anywhere } small { color: GrayText }
+`
+
+/**
+ * No script, nothing loaded, and no frame around it (RFC 9700 §4.16). Without `form-action`: browsers apply it to every
+ * redirect after the form too, so it would have to name the identity provider, all its own redirects and the client.
+ */
+const POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "frame-ancestors 'none'"
+].join(';')
+
+/** Headers of everything that a browser is shown or sent on with. */
+export function protect (reply: FastifyReply): FastifyReply {
+  return reply.headers({
+    'cache-control': 'no-store',
+    'content-security-policy': POLICY,
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+    // The URLs hold codes (RFC 9700 §4.2.4).
+    'referrer-policy': 'no-referrer',
+    // A client that opened a window for the sign-in waits for it: another policy would cut the two apart.
+    'cross-origin-opener-policy': 'unsafe-none'
+  })
+}
+
+/** Sends a whole page. */
+export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html): FastifyReply {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${new Html(STYLE)}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+  return protect(reply).code(statusCode).type('text/html; charset=utf-8').send(page.text)
+}
+
+/** What went wrong, what somebody can do, and a link for those who want to go on. */
+export interface ProblemPage {
+  readonly statusCode: number
+  readonly title: string
+  readonly reason: string
+  readonly advice: string
+  /** What programs and their makers look for. */
+  readonly code: string
+  /** Where the client waits for the answer, if it has a callback. */
+  readonly back?: { readonly url: string, readonly place: string }
+}
+
+export function sendProblemPage (reply: FastifyReply, { statusCode, title, reason, advice, code, back }: ProblemPage): FastifyReply {
+  return sendPage(reply, statusCode, title, html`<p>${reason}.</p>
+<p>${advice}.</p>
+${back === undefined ? '' : html`<p><a href="${back.url}" rel="noreferrer">Go back to ${back.place}</a>. Only do so if you came from there.</p>`}
+<p><small>For the maker of the app: <code>${code}</code></small></p>`)
+}
+
+/** Sends the browser on. 303: a form must not be sent again (RFC 9700 §4.12). */
+export function sendOn (reply: FastifyReply, url: string): FastifyReply {
+  return protect(reply).code(303).header('location', url).send()
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { answerUrl, errorAnswer, recipientFrom, signInRequestFrom, type Recipient, type SignInRequest } from './authorize.ts'
+import type { Broker } from '../broker.ts'
+import { browserOf, unguessable, type Browser } from './browser.ts'
+import { digest } from '../clients/client.ts'
+import { remembers, rememberedWith } from './consent-memory.ts'
+import { consentPage, consentTitle } from './consent.ts'
+import { authorizePath, type Name } from '../metadata.ts'
+import { sendOn, sendPage, sendProblemPage } from './pages.ts'
+import { parametersFrom, queryOf, required } from '../parameters.ts'
+import { isRefusal, refusal, type Refusal } from '../refusal.ts'
+
+/** In seconds: how long somebody may read the consent page, and then take to sign in. */
+const TO_DECIDE = 600
+export const TO_SIGN_IN = 900
+
+/** How many sign-ins one browser may have begun at the same time: each has a cookie. */
+const MOST_AT_ONCE = 3
+
+/** What the consent page's form holds: the request, and which browser was asked. */
+interface Asked extends SignInRequest {
+  readonly browser: string
+}
+
+/** What a browser keeps while its person is at the identity provider. */
+export interface Transaction extends SignInRequest {
+  /** Proves at the identity provider that the code was meant for this server (RFC 7636). */
+  readonly verifier: string
+}
+
+/** `GET`: asks the person, or sends on a browser that remembers the answer. */
+export function startSignIn (broker: Broker, name: Name) {
+  const { settings: { publicBaseUrl, resourceName, broker: { rememberConsent } }, clients, sealer, target, isSecure } = broker
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const parameters = parametersFrom(queryOf(request.url))
+    const client = await clients.find(required(parameters, 'client_id'))
+    const recipient = recipientFrom(parameters, client, target)
+    let signIn: SignInRequest
+    try {
+      signIn = signInRequestFrom(parameters, recipient, target, name)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      return tellClient(reply, recipient, name, error)
+    }
+
+    const browser = browserOf(request, reply, isSecure)
+    if (signIn.remember !== undefined && rememberConsent > 0 && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
+      return goToProvider(broker, browser, reply, signIn)
+    }
+    let id = browser.get('browser')
+    if (id === undefined || !/^[\w-]{43}$/.test(id)) browser.set('browser', id = unguessable())
+    const asked: Asked = { ...signIn, browser: digest(id) }
+    const consent = {
+      ...recipient,
+      scope: signIn.scope,
+      resource: resourceName ?? new URL(publicBaseUrl).host,
+      action: authorizePath(name),
+      sealed: sealer.seal('request', asked, TO_DECIDE)
+    }
+    return sendPage(reply, 200, consentTitle(consent), consentPage(consent))
+  }
+
+  /**
+   * Redirects by itself only to programs on this machine and to clients of the list: to others a faulty request would
+   * be an open redirect (RFC 9700 §4.11.2).
+   */
+  function tellClient (reply: FastifyReply, { client, kind, redirectUri, state }: Recipient, name: Name, error: Refusal): FastifyReply {
+    const url = answerUrl({ redirectUri, state, name }, publicBaseUrl, errorAnswer(error))
+    if (kind === 'loopback' || client.source === 'list') return sendOn(reply, url)
+    return sendProblemPage(reply, {
+      statusCode: 400,
+      title: 'This app cannot sign in here',
+      reason: `The app asked in a way that this server does not accept: ${error.message}`,
+      advice: 'Nothing was sent to it. Update the app, or tell its maker',
+      code: error.oauth,
+      back: { url, place: kind === 'https' ? new URL(redirectUri).host : client.name }
+    })
+  }
+}
+
+/** `POST`: what the person decided. */
+export function decideSignIn (broker: Broker) {
+  const { settings: { publicBaseUrl, broker: { rememberConsent } }, sealer, isSecure } = broker
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const form = parametersFrom(String(request.body ?? ''))
+    const browser = browserOf(request, reply, isSecure)
+    const asked = sealer.open<Asked>('request', form.get('request') ?? '')
+    // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
+    const isOwn = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
+    if (asked === undefined || !isOwn || digest(browser.get('browser') ?? '') !== asked.browser) throw elsewhere()
+
+    const { browser: _browser, ...signIn } = asked
+    if (form.get('decision') !== 'allow') {
+      request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
+      return sendOn(reply, answerUrl(signIn, publicBaseUrl, errorAnswer(refusal('access_denied', 'The person did not agree'))))
+    }
+    if (signIn.remember !== undefined && rememberConsent > 0) {
+      browser.set('consent', rememberedWith(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))
+    }
+    return goToProvider(broker, browser, reply, signIn)
+  }
+}
+
+/** Leaves the request with the browser, under a state that nobody else knows, and sends it to the identity provider. */
+function goToProvider ({ provider, sealer, callback, target, settings: { broker: { sendResource } } }: Broker, browser: Browser, reply: FastifyReply, signIn: SignInRequest): FastifyReply {
+  const state = unguessable()
+  const verifier = unguessable()
+  const url = provider.authorizationUrl({
+    response_type: 'code',
+    redirect_uri: callback,
+    scope: signIn.scope,
+    state,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    ...sendResource && { resource: target.resources[0]! }
+  })
+  const begun = browser.names().filter(cookie => cookie.startsWith('sign-in-'))
+  for (const cookie of begun.slice(0, Math.max(0, begun.length - MOST_AT_ONCE + 1))) browser.remove(cookie)
+  const transaction: Transaction = { ...signIn, verifier }
+  browser.set(`sign-in-${state}`, sealer.seal('transaction', transaction, TO_SIGN_IN), TO_SIGN_IN)
+  return sendOn(reply, url)
+}
+
+/**
+ * Whether no other site started this: a browser that was sent here by a site could belong to somebody who wanted to sign
+ * in elsewhere, so that person is asked. Browsers that do not say so ask as well.
+ */
+function isOwnStart ({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-site'] === 'none' || headers['sec-fetch-site'] === 'same-origin'
+}
+
+/** What came back does not belong to this browser. */
+export function elsewhere (): Refusal {
+  return refusal('invalid_request', 'This sign-in was started in another browser, or it took too long')
+}

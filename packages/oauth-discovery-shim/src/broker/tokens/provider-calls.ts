@@ -1,0 +1,128 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Provider } from '../../provider.ts'
+import type { Settings } from '../../options.ts'
+import type { BrokerSettings } from '../options.ts'
+import { refusal } from '../refusal.ts'
+
+/** What the identity provider answered, as far as it is passed on. */
+export interface ProviderTokens {
+  readonly accessToken: string
+  readonly refreshToken?: string
+  /** In seconds. */
+  readonly expiresIn?: number
+  readonly scope?: string
+}
+
+/** The identity provider as its client sees it: all requests are made as `clientId`. */
+export interface ProviderCalls {
+  /** The URL of its sign-in page. */
+  authorizationUrl (parameters: Readonly<Record<string, string>>): string
+  /** @throws a {@link refusal} with its error, or `temporarily_unavailable` */
+  tokens (form: Readonly<Record<string, string>>): Promise<ProviderTokens>
+  /** Ends what a refresh token stands for. Never rejects: an identity provider that is down must not keep a client from forgetting it. */
+  revoke (refreshToken: string): Promise<void>
+}
+
+/** In bytes. */
+const LARGEST = 256 * 1024
+
+/** Errors that tell a client something it can act on (RFC 6749 §5.2). */
+const PASSED_ON = new Set(['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'])
+
+export function providerCalls (provider: Provider, { clientId, timeout, broker: { clientSecret } }: Settings & { readonly broker: BrokerSettings }, log: FastifyBaseLogger): ProviderCalls {
+  const unavailable = () => refusal('temporarily_unavailable', 'The identity provider cannot be reached. Try again in a moment', 503)
+
+  function metadata () {
+    const document = provider.metadata()
+    if (document === undefined) throw unavailable()
+    return document
+  }
+
+  async function post (url: string, form: Readonly<Record<string, string>>): Promise<Response> {
+    // RFC 6749 §2.3.1: both parts are encoded as in a form
+    const [id, secret] = [clientId, clientSecret ?? ''].map(part => new URLSearchParams({ part }).toString().slice('part='.length))
+    return await fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        ...clientSecret !== undefined && { authorization: `Basic ${Buffer.from(`${id ?? ''}:${secret ?? ''}`).toString('base64')}` }
+      },
+      body: new URLSearchParams({ ...form, client_id: clientId }),
+      // it holds a code or token, which no other address may get
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeout)
+    })
+  }
+
+  return {
+    authorizationUrl (parameters) {
+      const url = new URL(metadata().authorization_endpoint)
+      for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value)
+      return url.href
+    },
+
+    async tokens (form) {
+      const { token_endpoint: url } = metadata()
+      let status = 0
+      let body: Readonly<Record<string, unknown>> = {}
+      try {
+        const response = await post(url, form)
+        status = response.status
+        body = objectFrom(await textOf(response))
+      } catch (err) {
+        log.error({ err, url }, 'the identity provider did not answer a request for tokens')
+        throw unavailable()
+      }
+      const { access_token: accessToken } = body
+      if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
+      const error = String(body['error'])
+      log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), url }, 'the identity provider refused a request for tokens')
+      if (status >= 500 || status === 429) throw unavailable()
+      throw PASSED_ON.has(error)
+        ? refusal(error, `The identity provider refused with ${error}`)
+        : refusal('server_error', 'The identity provider refused this server', 502)
+    },
+
+    async revoke (token) {
+      const url = provider.metadata()?.['revocation_endpoint']
+      if (typeof url !== 'string') return
+      try {
+        const response = await post(url, { token, token_type_hint: 'refresh_token' })
+        await response.body?.cancel()
+        if (!response.ok) log.warn({ status: response.status, url }, 'the identity provider did not revoke a refresh token')
+      } catch (err) {
+        log.warn({ err, url }, 'the identity provider did not revoke a refresh token')
+      }
+    }
+  }
+}
+
+function tokensFrom (accessToken: string, { refresh_token: refreshToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {
+  return {
+    accessToken,
+    ...typeof refreshToken === 'string' && { refreshToken },
+    // some providers send a number as text
+    ...['number', 'string'].includes(typeof seconds) && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
+    ...typeof scope === 'string' && { scope }
+  }
+}
+
+async function textOf (response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength
+    if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function objectFrom (text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,36 @@
+import type { Broker } from '../broker.ts'
+import type { ClientAuth } from '../clients/client.ts'
+import type { ProviderTokens } from './provider-calls.ts'
+
+/** What a refresh token of this server holds. */
+export interface RefreshToken {
+  readonly family: string
+  readonly client: string
+  readonly auth: ClientAuth
+  readonly scope: string
+  /** Its place in the chain, from 1. */
+  readonly generation: number
+  /** The identity provider's refresh token. */
+  readonly token: string
+}
+
+/** The higher the number of a chain of refresh tokens, the later. This one is later than all of them. */
+export const REVOKED = 2 ** 31 - 1
+
+/** Under which the number of a chain of refresh tokens is stored. */
+export const familyKey = (family: string): string => `family:${family}`
+
+/** In seconds. */
+export const lifetimeOf = ({ settings: { broker: { refreshLifetime } } }: Broker): number => Math.ceil(refreshLifetime / 1000)
+
+/** The tokens as the client gets them: the access token as it is, and the next refresh token of the chain. */
+export function responseFrom ({ accessToken, expiresIn, refreshToken, scope }: ProviderTokens, used: RefreshToken, broker: Broker): object {
+  const next: RefreshToken = { ...used, generation: used.generation + 1, token: refreshToken ?? used.token, scope: scope ?? used.scope }
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    ...expiresIn !== undefined && { expires_in: expiresIn },
+    ...next.token !== '' && { refresh_token: broker.sealer.seal('refresh', next, lifetimeOf(broker)) },
+    scope: next.scope
+  }
+}

@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { requireResource } from '../sign-in/authorize.ts'
+import type { Broker } from '../broker.ts'
+import { CODE_LIFETIME, type Code } from '../sign-in/callback.ts'
+import { clientOf, type NamedClient } from '../clients/authentication.ts'
+import { digest } from '../clients/client.ts'
+import { parametersFrom, required, type Parameters } from '../parameters.ts'
+import { familyKey, lifetimeOf, responseFrom, REVOKED } from './refresh-token.ts'
+import { refresh } from './refresh.ts'
+import { refusal } from '../refusal.ts'
+
+/**
+ * `POST`: a code or a refresh token becomes an access token, which is the identity provider's own.
+ *
+ * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3), [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
+ */
+export function issueTokens (broker: Broker) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+    const parameters = parametersFrom(String(request.body ?? ''))
+    const grant = required(parameters, 'grant_type')
+    if (grant !== 'authorization_code' && grant !== 'refresh_token') throw refusal('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
+    requireResource(parameters, broker.target)
+    const client = clientOf(parameters, broker)
+    return reply.send(grant === 'authorization_code' ? await exchange(parameters, client, broker) : await refresh(parameters, client, broker, request.log))
+  }
+}
+
+async function exchange (parameters: Parameters, client: NamedClient, broker: Broker): Promise<object> {
+  const { sealer, provider, callback, target, settings: { broker: { store, sendResource } } } = broker
+  const code = sealer.open<Code>('code', required(parameters, 'code'))
+  if (code === undefined) {
+    await client.mustBeKnown()
+    throw refusal('invalid_grant', 'The code is not valid or has expired')
+  }
+  await client.mustHold(code)
+  const redirectUri = parameters.get('redirect_uri')
+  if (redirectUri !== undefined && digest(redirectUri) !== code.redirectUri) throw refusal('invalid_grant', 'redirect_uri is not the one that the code was sent to')
+  // before the code counts as used: whoever stole it cannot use it up
+  if (!provesChallenge(required(parameters, 'code_verifier'), code.challenge)) throw refusal('invalid_grant', 'code_verifier does not fit the code')
+
+  const { raised } = await store.raise(`code:${code.family}`, 1, 2 * CODE_LIFETIME)
+  if (!raised) {
+    // RFC 6749 §4.1.2: whoever has both the code and its verifier may have the tokens, too
+    await store.raise(familyKey(code.family), REVOKED, lifetimeOf(broker))
+    throw refusal('invalid_grant', 'The code was used before')
+  }
+  const tokens = await provider.tokens({
+    grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resources[0]! }
+  })
+  const { family, client: holder, auth, scope } = code
+  return responseFrom(tokens, { family, client: holder, auth, scope, generation: 0, token: '' }, broker)
+}
+
+/** [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6) */
+function provesChallenge (verifier: string, challenge: string): boolean {
+  if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
+  const hash = createHash('sha256').update(verifier).digest()
+  const expected = Buffer.from(challenge, 'base64url')
+  return hash.length === expected.length && timingSafeEqual(hash, expected)
+}

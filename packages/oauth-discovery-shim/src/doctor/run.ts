@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import { clients, doctor, report } from './index.ts'
+import { printable } from './printable.ts'
+import { isSafeUrl } from '../options.ts'
+
+const usage = `Usage: oauth-discovery-shim doctor [--private] <url> [client…]
+
+Reports for each known MCP client whether it gets from <url> to the sign-in page, and if not, what stops it.
+<url> is the URL of the MCP endpoint, or the server's origin when the endpoint is /mcp.
+
+Clients: ${clients.map(client => client.id).join(', ')}. Default: all.
+--private: also connect to private addresses, for a server inside your network. Not needed for localhost or an IP address.
+Exit status: 0 if every client gets there, 1 if some do not, 2 for wrong usage.`
+
+/** Where the command prints. */
+export interface Streams {
+  readonly stdout: { write: (text: string) => unknown }
+  readonly stderr: { write: (text: string) => unknown }
+}
+
+/**
+ * Runs the command.
+ *
+ * @param argv - what follows `oauth-discovery-shim`
+ * @returns the exit code
+ */
+export async function run (argv: readonly string[], { stdout, stderr }: Streams): Promise<number> {
+  const { isPrivate, wantsHelp, problem, words: [command, url, ...ids] } = argumentsFrom(argv)
+  if (wantsHelp) {
+    stdout.write(`${usage}\n`)
+    return 0
+  }
+  const only = ids.length > 0 ? clients.filter(client => ids.includes(client.id)) : clients
+  const unknown = ids.find(id => !clients.some(client => client.id === id))
+  if (problem !== undefined || command !== 'doctor' || url === undefined || unknown !== undefined) {
+    const wrong = problem ?? (unknown === undefined ? undefined : `There is no client ${printable(unknown)}`)
+    stderr.write(wrong === undefined ? `${usage}\n` : `${wrong}\n\n${usage}\n`)
+    return 2
+  }
+  if (/^http:/i.test(url) && !isSafeUrl(url)) stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
+  try {
+    const verdicts = await doctor(url, { only, ...isPrivate && { allowPrivate: true } })
+    stdout.write(`${report(verdicts)}\n`)
+    return verdicts.some(({ obstacle }) => obstacle) ? 1 : 0
+  } catch (error) {
+    stderr.write(`${messageOf(error)}\n`)
+    return 2
+  }
+}
+
+interface Arguments {
+  readonly isPrivate: boolean
+  readonly wantsHelp: boolean
+  readonly words: readonly string[]
+  /** What is wrong with an option. */
+  readonly problem?: string
+}
+
+function argumentsFrom (args: readonly string[]): Arguments {
+  const flag = { type: 'boolean', default: false } as const
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options: { private: flag, help: flag }, allowPositionals: true })
+    return { isPrivate: values.private, wantsHelp: values.help, words: positionals }
+  } catch (error) {
+    return { isPrivate: false, wantsHelp: false, words: [], problem: printable(error instanceof Error ? error.message : String(error)) }
+  }
+}
+
+function messageOf (error: unknown): string {
+  const { code, message } = error as { readonly code?: string, readonly message: string }
+  return printable(message) + (code === 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' ? '; use --private for a server inside your network' : '')
+}

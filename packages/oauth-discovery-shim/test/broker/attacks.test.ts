@@ -1,0 +1,413 @@
+import Fastify from 'fastify'
+import t from 'tap'
+import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, signedIn, signIn, token } from './world.ts'
+
+const RFC = 'RFC 9700'
+
+t.test(`${RFC} §4.1: a callback that is not the client's gets nothing, not even an error`, async t => {
+  const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb?a=1'] }] } })
+  const registered = await register(app, ['https://agent.example.com/callback', loopback, 'http://localhost:1/'])
+  for (const [clientId, uris] of [
+    [registered, [
+      'https://evil.example.com/callback', 'https://agent.example.com/callback/', 'https://agent.example.com/callback?x=1', 'https://agent.example.com/callback#x',
+      'https://agent.example.com/Callback', 'https://agent.example.com:8443/callback', 'https://agent.example.com:443/callback', 'https://AGENT.example.com/callback',
+      'https://agent.example.com/callback/../callback', 'https://agent.example.com/%63allback', 'https://agent.example.com@evil.example.com/callback', 'https://agent.example.com.evil.example.com/callback',
+      'https://agent.example.com\\@evil.example.com/callback', 'https:agent.example.com/callback', '//agent.example.com/callback', 'http://agent.example.com/callback',
+      'https://evil.example.com/https://agent.example.com/callback', 'https://agent.example.com/callback\u0000', 'https://agent.example.com/callback ', ' https://agent.example.com/callback', '\thttps://agent.example.com/callback',
+      'http://127.0.0.1:33418/other', 'http://127.0.0.1:33418/callback/', 'http://localhost:33418/callback', 'http://[::1]:33418/callback', 'https://127.0.0.1:33418/callback', 'http://127.0.0.1:33418@evil.example.com/callback',
+      'http://127.0.0.1:99999/callback', 'http://127.0.0.1:+1/callback', 'http://127.0.0.1.evil.example.com/callback', 'http://127.1/callback', 'http://0x7f.0.0.1/callback', 'http://2130706433/callback', 'http://127.0.0.2/callback', 'http://0.0.0.0/callback',
+      'http://localhost.evil.example.com:1/', 'http://localhost:1', 'http://LOCALHOST:1/', 'javascript:alert(1)', 'data:text/html,x', 'vscode:x', ''
+    ]],
+    ['desk', ['https://desk.example.com/cb', 'https://desk.example.com/cb?a=2', 'https://desk.example.com/cb?a=1&b=2']]
+  ] as const) {
+    for (const redirectUri of uris) {
+      const { statusCode, headers, body } = await app.inject(authorizeUrl(clientId, pkce().challenge, { redirect_uri: redirectUri }))
+      t.equal(statusCode, 400, redirectUri)
+      t.notOk('location' in headers, redirectUri)
+      t.notMatch(body, /href=/, 'no link either')
+    }
+  }
+})
+
+t.test(`${RFC} §4.1.3, RFC 8252 §7.3: on loopback the port is free, and nothing else`, async t => {
+  const world = await brokerWorld(t)
+  const clientId = await register(world.app, ['http://127.0.0.1/callback', 'http://[::1]:9/x?y=1'])
+  for (const uri of ['http://127.0.0.1/callback', 'http://127.0.0.1:1/callback', 'http://127.0.0.1:65535/callback', 'http://[::1]:12345/x?y=1']) {
+    const landed = await signIn(world, authorizeUrl(clientId, pkce().challenge, { redirect_uri: uri }))
+    t.ok(landed.href.startsWith(`${uri}${uri.includes('?') ? '&' : '?'}code=`), uri)
+  }
+})
+
+t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', async t => {
+  const { app } = await brokerWorld(t)
+  for (const uri of [
+    'http://agent.example.com/callback', 'javascript:alert(1)//https://x', 'JavaScript:alert(1)', 'data:text/html,<script>', 'vbscript:x', 'file:///etc/passwd', 'blob:https://x/y', 'about:blank',
+    'ms-msdt:x', 'search-ms:x', 'evil://x', 'https://agent.example.com/#fragment', 'https://user:pass@agent.example.com/', 'https://xn--/', 'https://\u0430gent.example.com/', 'https://agent.example.com/\r\nset-cookie:x=1',
+    'https://agent.example.com/<script>', 'https://agent.example.com/"onload="x', 'ftp://agent.example.com/', 'ws://127.0.0.1/', `https://agent.example.com/${'x'.repeat(500)}`, '', ' ', 1, null, {}, ['https://agent.example.com/']
+  ]) {
+    const { statusCode, json } = await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [loopback, uri] } })
+    t.strictSame([statusCode, json().error], [400, 'invalid_redirect_uri'], JSON.stringify(uri))
+    t.match(json().error_description, /^redirect_uris\/1 /)
+  }
+  for (const body of ['', '{', '[]', 'null', '"x"', '{}', '{"redirect_uris":[]}', '{"redirect_uris":"https://x.example.com/"}', `{"redirect_uris":${JSON.stringify(Array.from({ length: 21 }, (_, i) => `https://x.example.com/${i}`))}}`, '{"__proto__":{"redirect_uris":["https://x.example.com/"]}}']) {
+    const { statusCode, json } = await app.inject({ method: 'POST', url: '/oauth/register', headers: { 'content-type': 'application/json' }, payload: body })
+    t.equal(statusCode, 400, body)
+    t.match(json(), { code: 'OAUTH_DISCOVERY_SHIM_OAUTH', error: /^invalid_(redirect_uri|client_metadata)$/, error_description: json().message })
+  }
+  for (const uri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://vscode.github-authentication/did-authenticate', 'com.example.app:/callback', 'com.example.app://x/y', 'https://xn--80ak6aa92e.example.com/cb']) {
+    t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
+  }
+})
+
+t.test('MCP, confused deputy: a person who is signed in at the provider is still asked, for every client', async t => {
+  const world = await brokerWorld(t)
+  const person = browser(world.app)
+  await signIn(world, authorizeUrl(await register(world.app), pkce().challenge), person)
+  const evil = await register(world.app, ['https://evil.example.com/callback'], 'An agent')
+  const page = await person.get(authorizeUrl(evil, pkce().challenge, { redirect_uri: 'https://evil.example.com/callback' }))
+  t.equal(page.statusCode, 200)
+  t.notOk('location' in page.headers)
+  t.match(page.body, /This server does not know evil\.example\.com/)
+})
+
+t.test('MCP, consent bypass: no form that the person did not see is accepted', async t => {
+  const { app } = await brokerWorld(t)
+  const clientId = await register(app)
+  const attacker = browser(app)
+  const victim = browser(app)
+  const sealed = sealedIn((await attacker.get(authorizeUrl(clientId, pkce().challenge))).body)
+  const own = sealedIn((await victim.get(authorizeUrl(clientId, pkce().challenge))).body)
+  const refused = async (who: string, response: ReturnType<typeof victim.post>) => {
+    const { statusCode, headers, body } = await response
+    t.equal(statusCode, 400, who)
+    t.notOk('location' in headers, who)
+    t.match(body, /This sign-in was started in another browser, or it took too long/, who)
+  }
+  await refused('a request that another browser was asked for', victim.post('/oauth/authorize', { request: sealed, decision: 'allow' }))
+  await refused('a browser without its cookie', browser(app).post('/oauth/authorize', { request: own, decision: 'allow' }))
+  await refused('a form of another site', victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'cross-site' }))
+  await refused('a form of a neighbouring subdomain', victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'same-site' }))
+  await refused('no request', victim.post('/oauth/authorize', { decision: 'allow' }))
+  await refused('a changed request', victim.post('/oauth/authorize', { request: own.replace(/.$/, last => last === 'A' ? 'B' : 'A'), decision: 'allow' }))
+  await refused('a client id in place of the request', victim.post('/oauth/authorize', { request: clientId, decision: 'allow' }))
+  t.equal((await victim.get(`/oauth/authorize?${new URLSearchParams({ request: own, decision: 'allow' }).toString()}`)).statusCode, 400, 'not by GET')
+  t.equal((await victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'same-origin' })).statusCode, 303, 'the person herself')
+})
+
+t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async t => {
+  const { app, idp } = await brokerWorld(t)
+  const clientId = await register(app)
+  const [attacker, victim] = [browser(app), browser(app)]
+  // who agreed in her own browser sends the victim to the provider, where the victim is signed in
+  const url = await allow(attacker, authorizeUrl(clientId, pkce().challenge))
+  const victims = idp.signIn(url)
+  for (const begun of [false, true]) {
+    if (begun) await allow(victim, authorizeUrl(clientId, pkce().challenge))
+    const { statusCode, headers, body } = await victim.get(victims.href)
+    t.equal(statusCode, 400)
+    t.notOk('location' in headers)
+    t.match(body, /started in another browser/)
+  }
+  // states are swapped between two sign-ins of two browsers
+  const own = new URL(idp.signIn(await allow(victim, authorizeUrl(clientId, pkce().challenge))))
+  own.searchParams.set('state', victims.searchParams.get('state')!)
+  t.equal((await victim.get(own.href)).statusCode, 400)
+  for (const state of ['', 'x', '../x', '__proto__', 'a'.repeat(43)]) t.equal((await victim.get(`/oauth/callback?code=x&state=${encodeURIComponent(state)}`)).statusCode, 400, state)
+  t.equal((await victim.get('/oauth/callback')).statusCode, 400)
+})
+
+t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for another purpose`, async t => {
+  const { app, idp } = await brokerWorld(t)
+  const clientId = await register(app)
+  const person = browser(app)
+  const url = new URL(await allow(person, authorizeUrl(clientId, pkce().challenge)))
+  const state = url.searchParams.get('state')!
+  const [name, value] = [...person.cookies].find(([cookie]) => cookie.includes('sign-in'))!
+  t.match(name, /^__Host-/)
+  const planted = browser(app)
+  planted.cookies.set(name.replace('__Host-', ''), value)
+  t.equal((await planted.get(idp.signIn(url.href).href)).statusCode, 400, 'without the prefix that only this origin can set')
+  planted.cookies.set('__Host-oauth-sign-in-other', value)
+  t.equal((await planted.get(idp.signIn(url.href).href)).statusCode, 400, 'under another state')
+  planted.cookies.set(name, sealedIn((await person.get(authorizeUrl(clientId, pkce().challenge))).body))
+  t.equal((await planted.get(`/oauth/callback?code=x&state=${state}`)).statusCode, 400, 'sealed for another purpose')
+})
+
+t.test(`${RFC} §4.4, RFC 9207: an answer of another authorization server is no answer`, async t => {
+  for (const announces of [false, true]) {
+    const idp = await fakeIdp(t, announces ? { authorization_response_iss_parameter_supported: true } : {})
+    const { app } = await brokerWorld(t, { idp })
+    const clientId = await register(app)
+    for (const [iss, status] of [['https://evil.example.com', 400], [`${idp.issuer}/`, 400], [idp.issuer, 303], [undefined, announces ? 400 : 303]] as const) {
+      const person = browser(app)
+      const callback = idp.signIn(await allow(person, authorizeUrl(clientId, pkce().challenge)), iss === undefined ? {} : { iss })
+      t.equal((await person.get(callback.href)).statusCode, status, `${announces}: ${iss ?? 'no iss'}`)
+    }
+  }
+})
+
+t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and is not used up by trying`, async t => {
+  const world = await brokerWorld(t)
+  const grant = await grantOf(world)
+  const other = await register(world.app, [loopback], 'Another')
+  for (const [what, change, error] of [
+    ['no verifier', { code_verifier: undefined }, 'invalid_request'],
+    ['another verifier', { code_verifier: pkce().verifier }, 'invalid_grant'],
+    ['the challenge as verifier', { code_verifier: pkce().challenge }, 'invalid_grant'],
+    ['a short verifier', { code_verifier: 'x' }, 'invalid_grant'],
+    ['a verifier of rubbish', { code_verifier: `${'x'.repeat(42)}é` }, 'invalid_grant'],
+    ['another client', { client_id: other }, 'invalid_grant'],
+    ['no client', { client_id: undefined }, 'invalid_request'],
+    ['another callback', { redirect_uri: 'http://127.0.0.1:33419/callback' }, 'invalid_grant'],
+    ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
+    ['a changed code', { code: grant.code.replace(/.$/, last => last === 'A' ? 'B' : 'A') }, 'invalid_grant'],
+    ['a code with something behind it', { code: `${grant.code}.x` }, 'invalid_grant'],
+    ['the provider\'s code', { code: 'idp-code-1' }, 'invalid_grant'],
+    ['a client id as code', { code: grant.client_id }, 'invalid_grant'],
+    ['another grant', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    ['the password grant', { grant_type: 'password', username: 'x', password: 'x' }, 'unsupported_grant_type']
+  ] as const) {
+    const response = await token(world, { ...grant, ...change })
+    t.strictSame([response.statusCode, response.json().error], [400, error], what)
+    t.equal(response.headers['cache-control'], 'no-store')
+  }
+  t.strictSame(world.idp.calls, [], 'the identity provider heard of none')
+  t.equal((await token(world, { ...grant })).statusCode, 200, 'the client itself')
+})
+
+t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-in`, async t => {
+  const idp = await fakeIdp(t)
+  const world = await brokerWorld(t, { idp })
+  const grant = await grantOf(world)
+  const tokens = (await token(world, { ...grant })).json()
+  t.match((await token(world, { ...grant })).json(), { error: 'invalid_grant', error_description: 'The code was used before' })
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: tokens.refresh_token })).json(), { error: 'invalid_grant' })
+
+  const twice = await grantOf(world)
+  const answers = await Promise.all([1, 2, 3, 4].map(async () => (await token(world, { ...twice })).statusCode))
+  t.strictSame(answers.sort(), [200, 400, 400, 400], 'at the same time as well')
+
+  // a replica that shares no store: the identity provider takes its code once
+  const third = await grantOf(world)
+  t.equal((await token(world, { ...third })).statusCode, 200)
+  t.match((await token(await brokerWorld(t, { idp }), { ...third })).json(), { error: 'invalid_grant' })
+})
+
+t.test(`${RFC} §4.8: PKCE cannot be left out or weakened`, async t => {
+  const world = await brokerWorld(t)
+  const clientId = await register(world.app)
+  for (const [what, change] of [
+    ['no challenge', { code_challenge: undefined }],
+    ['plain', { code_challenge_method: 'plain' }],
+    ['no method, which is plain', { code_challenge_method: undefined }],
+    ['lower case', { code_challenge_method: 's256' }],
+    ['an empty challenge', { code_challenge: '' }],
+    ['a short challenge', { code_challenge: 'x'.repeat(42) }],
+    ['a challenge of other characters', { code_challenge: `${'x'.repeat(42)}+` }]
+  ] as const) {
+    const { statusCode, headers } = await world.app.inject(authorizeUrl(clientId, pkce().challenge, change))
+    t.equal(statusCode, 303, what)
+    t.equal(new URL(String(headers.location)).searchParams.get('error'), 'invalid_request', what)
+  }
+})
+
+t.test(`${RFC} §4.11: a faulty request is no open redirect`, async t => {
+  const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb'] }] } })
+  const phishing = await register(app, ['https://evil.example.com/?a=1'])
+  const { statusCode, headers, body } = await app.inject(authorizeUrl(phishing, pkce().challenge, { redirect_uri: 'https://evil.example.com/?a=1', response_type: 'token' }))
+  t.equal(statusCode, 400)
+  t.notOk('location' in headers)
+  t.match(body, /<a href="https:\/\/evil\.example\.com\/\?a=1&amp;error=unsupported_response_type&amp;[^"]*iss=[^"]*" rel="noreferrer">Go back to evil\.example\.com<\/a>\. Only do so if you came from there\./)
+  const listed = await app.inject(authorizeUrl('desk', pkce().challenge, { redirect_uri: 'https://desk.example.com/cb', response_type: 'token' }))
+  t.equal(listed.statusCode, 303, 'a client of the list is told')
+})
+
+t.test(`${RFC} §4.12: redirects turn a form into a GET`, async t => {
+  const { app } = await brokerWorld(t)
+  const person = browser(app)
+  const page = await person.get(authorizeUrl(await register(app), pkce().challenge))
+  for (const decision of ['deny', 'allow']) t.equal((await person.post('/oauth/authorize', { request: sealedIn(page.body), decision })).statusCode, 303)
+})
+
+t.test(`${RFC} §4.14: a refresh token that comes again ends the sign-in, here and at the provider`, async t => {
+  const world = await brokerWorld(t, { broker: { refreshGrace: 0 } })
+  const { clientId, refreshToken: first } = await signedIn(world)
+  const refresh = async (refreshToken: string, more = {}) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, ...more })).json()
+  const { refresh_token: second } = await refresh(first)
+  const { refresh_token: third } = await refresh(second)
+  t.match(await refresh(first), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
+  t.match(world.idp.calls.at(-1), { path: '/revoke', form: { token: /^idp-refresh-/, token_type_hint: 'refresh_token', client_id: 'broker-client' } })
+  t.match(await refresh(third), { error: 'invalid_grant' }, 'nobody can tell the thief from the client')
+  t.equal(world.idp.calls.filter(({ path }) => path === '/revoke').length, 1)
+})
+
+t.test(`${RFC} §4.14: for a moment a refresh token may come again, from clients that lost the answer or ask twice`, async t => {
+  const world = await brokerWorld(t)
+  const { clientId, refreshToken: first } = await signedIn(world)
+  const refresh = async (refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+  const answers = await Promise.all([refresh(first), refresh(first)])
+  for (const { refresh_token: second } of answers) t.type(second, 'string')
+  t.type((await refresh(first)).refresh_token, 'string')
+  const { refresh_token: third } = await refresh(answers[0].refresh_token)
+  t.type((await refresh(answers[1].refresh_token)).refresh_token, 'string', 'its twin')
+  t.type(third, 'string')
+  t.match(await refresh(first), { error: 'invalid_grant' }, 'but not once the next one was used')
+  t.match(await refresh(third), { error: 'invalid_grant' })
+})
+
+t.test('RFC 6749 §10.4: a refresh token belongs to one client', async t => {
+  const world = await brokerWorld(t)
+  const { refreshToken, clientId } = await signedIn(world)
+  const other = await register(world.app, [loopback], 'Another')
+  const calls = world.idp.calls.length
+  for (const client of [other, 'x', `${clientId} `]) {
+    t.match((await token(world, { grant_type: 'refresh_token', client_id: client, refresh_token: refreshToken })).json(), { error: 'invalid_grant', error_description: 'This is not a grant of this client' })
+    t.match((await token(world, { client_id: client, token: refreshToken }, '/oauth/revoke')).json(), { error: 'invalid_grant' })
+  }
+  t.equal(world.idp.calls.length, calls, 'the identity provider heard of none')
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, scope: 'openid phone' })).json(), { error: 'invalid_scope' })
+  t.equal((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, scope: 'openid' })).statusCode, 200)
+})
+
+t.test('RFC 7009: a revoked sign-in is over, here and at the provider', async t => {
+  const world = await brokerWorld(t)
+  const { refreshToken, clientId, accessToken } = await signedIn(world)
+  const revoke = (value: string) => token(world, { client_id: clientId, token: value }, '/oauth/revoke')
+  t.equal((await revoke('rubbish')).statusCode, 200, 'what is not valid needs no revocation')
+  t.match((await revoke('a.b.c')).json(), { error: 'unsupported_token_type' })
+  t.equal((await revoke(accessToken)).statusCode, 200)
+  t.equal(world.idp.calls.filter(({ path }) => path === '/revoke').length, 0)
+  for (let i = 0; i < 2; i++) t.equal((await revoke(refreshToken)).statusCode, 200)
+  t.match(world.idp.calls.filter(({ path }) => path === '/revoke'), [{ form: { token: /^idp-refresh-/ } }], 'once')
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
+})
+
+t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`, async t => {
+  const { app } = await brokerWorld(t)
+  const clientId = await register(app, [loopback], '<script>alert(1)</script>"\'&')
+  for (const url of [authorizeUrl(clientId, pkce().challenge), authorizeUrl('unknown', 'x'), '/oauth/callback?state=x', '/oauth/root/authorize']) {
+    const { headers, body } = await app.inject(url)
+    t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': /^default-src 'none';style-src 'sha256-[^']+';base-uri 'none';frame-ancestors 'none'$/ }, url)
+    t.notOk('access-control-allow-origin' in headers, url)
+    t.notMatch(body, /<script/i)
+  }
+  const preflight = await app.inject({ method: 'OPTIONS', url: '/oauth/authorize', headers: { origin: 'https://evil.example.com', 'access-control-request-method': 'POST' } })
+  t.equal(preflight.statusCode, 404)
+})
+
+t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
+  const { app } = await brokerWorld(t)
+  for (const [name, shown] of [
+    ['Claude\u202eedoC', 'ClaudeedoC'], ['A\u0000\u0007\u200b\ufeffB', 'AB'], ['two\nlines\u2028more', 'two lines more'], ['  ', 'An app without a name'], ['ﬁle', 'file'], ['x'.repeat(100), `${'x'.repeat(59)}…`], ['', 'An app without a name']
+  ] as const) {
+    const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: [loopback] } })).json()
+    t.equal(registered, shown)
+  }
+  const clientId = await register(app, ['https://xn--80ak6aa92e.com/cb'])
+  t.match((await app.inject(authorizeUrl(clientId, pkce().challenge, { redirect_uri: 'https://xn--80ak6aa92e.com/cb' }))).body, /To the site <strong>xn--80ak6aa92e\.com<\/strong>[^]*has letters that can look like others \(xn--\)/)
+})
+
+t.test('RFC 6749 §3.1: a parameter that is there twice is refused', async t => {
+  const world = await brokerWorld(t)
+  const url = authorizeUrl(await register(world.app), pkce().challenge)
+  for (const more of ['&client_id=x', '&redirect_uri=https%3A%2F%2Fevil.example.com', '&code_challenge_method=plain', '&state=x', '&unknown=1&unknown=2']) {
+    const { statusCode, headers } = await world.app.inject(url + more)
+    t.equal(statusCode, 400, more)
+    t.notOk('location' in headers)
+  }
+  t.match((await world.app.inject({ method: 'POST', url: '/oauth/token', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'grant_type=refresh_token&grant_type=refresh_token' })).json(), { error: 'invalid_request' })
+})
+
+t.test('RFC 8707: a token for another server cannot be asked for', async t => {
+  const world = await brokerWorld(t)
+  const clientId = await register(world.app)
+  for (const resource of [`${base}/mcp`, `${base}/mcp/`, base, `${base}/`, undefined]) {
+    const url = new URL(await allow(browser(world.app), authorizeUrl(clientId, pkce().challenge, { resource })))
+    t.equal(url.searchParams.get('resource'), `${base}/mcp`, 'one spelling is carried')
+  }
+  for (const resource of ['https://other.example.com/mcp', `${base}/admin`, `${base}/mcp#x`, `${base}/MCP`, 'https://shop.example.com.evil.example.com/mcp', 'mcp']) {
+    const { headers } = await world.app.inject(authorizeUrl(clientId, pkce().challenge, { resource }))
+    t.equal(new URL(String(headers.location)).searchParams.get('error'), 'invalid_target', resource)
+  }
+})
+
+t.test('requests that this server does not do are refused by name', async t => {
+  const world = await brokerWorld(t)
+  const clientId = await register(world.app)
+  for (const [change, error] of [
+    [{ response_type: 'token' }, 'unsupported_response_type'], [{ response_type: 'code id_token' }, 'unsupported_response_type'], [{ response_type: undefined }, 'invalid_request'],
+    [{ response_mode: 'fragment' }, 'invalid_request'], [{ request: 'x' }, 'request_not_supported'], [{ request_uri: 'https://x' }, 'request_uri_not_supported'],
+    [{ scope: 'phone admin' }, 'invalid_scope'], [{ prompt: 'none' }, 'interaction_required']
+  ] as const) {
+    const { headers } = await world.app.inject(authorizeUrl(clientId, pkce().challenge, change))
+    const answer = new URL(String(headers.location)).searchParams
+    t.strictSame([answer.get('error'), answer.get('state'), answer.get('iss')], [error, 'the state of the client', `${base}/oauth`], JSON.stringify(change))
+  }
+  const narrowed = new URL(await allow(browser(world.app), authorizeUrl(clientId, pkce().challenge, { scope: 'openid phone openid' })))
+  t.equal(narrowed.searchParams.get('scope'), 'openid', 'of several scopes, those that there are')
+  for (const state of ['x'.repeat(1001), 'é', '\n']) t.equal((await world.app.inject(authorizeUrl(clientId, pkce().challenge, { state }))).statusCode, 400, 'a state that cannot be kept')
+  const stateless = await signIn(world, authorizeUrl(clientId, pkce().challenge, { state: undefined }))
+  t.notOk(stateless.searchParams.has('state'))
+})
+
+t.test('a browser with many sign-ins at the same time keeps the last ones, so that its cookies stay small', async t => {
+  const { app, idp } = await brokerWorld(t)
+  const clientId = await register(app)
+  const person = browser(app)
+  const urls: string[] = []
+  for (let i = 0; i < 8; i++) urls.push(await allow(person, authorizeUrl(clientId, pkce().challenge, { state: 'x'.repeat(1000) })))
+  t.equal([...person.cookies.keys()].filter(name => name.includes('sign-in')).length, 3)
+  for (const [name, value] of person.cookies) t.ok(name.length + value.length < 4000, name)
+  t.equal((await person.get(idp.signIn(urls[7]!).href)).statusCode, 303)
+})
+
+t.test('two tabs of one browser do not disturb each other', async t => {
+  const { app, idp } = await brokerWorld(t)
+  const clientId = await register(app)
+  const person = browser(app)
+  const pages = [await person.get(authorizeUrl(clientId, pkce().challenge, { state: 'one' })), await person.get(authorizeUrl(clientId, pkce().challenge, { state: 'two' }))]
+  const urls = []
+  for (const { body } of pages) urls.push(String((await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' })).headers.location))
+  const states = []
+  for (const url of urls) states.push(new URL(String((await person.get(idp.signIn(url).href)).headers.location)).searchParams.get('state'))
+  t.strictSame(states, ['one', 'two'])
+})
+
+t.test('no secret is logged', async t => {
+  const lines: string[] = []
+  const world = await brokerWorld(t, { server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } } } })
+  const grant = await grantOf(world)
+  const tokens = (await token(world, { ...grant })).json()
+  const used = { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: tokens.refresh_token }
+  await token(world, used)
+  await token(world, { ...used, client_id: 'x' })
+  await token(world, { ...grant })
+  await world.app.inject(`/oauth/callback?code=a-code-of-somebody&state=${'s'.repeat(43)}`)
+  const log = lines.join('')
+  t.match(log, /"url":"\/oauth\/callback"/)
+  t.match(log, /The code was used before/)
+  for (const [what, secret] of Object.entries({
+    code: grant.code, verifier: grant.code_verifier, access: tokens.access_token, refresh: tokens.refresh_token, provider: world.idp.calls[0]!.form['code']!, providerVerifier: world.idp.calls[0]!.form['code_verifier']!, callback: 'a-code-of-somebody'
+  })) t.notOk(log.includes(secret), what)
+})
+
+t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async t => {
+  const world = await brokerWorld(t)
+  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/register', '/oauth/authorize']) {
+    t.equal((await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_537), headers: { 'content-type': 'text/plain' } })).statusCode, 413, url)
+    for (const type of ['application/json', 'multipart/form-data', ';;;', 'text/xml; charset=utf-7']) t.equal((await world.app.inject({ method: 'POST', url, payload: '{"grant_type":"x"', headers: { 'content-type': type } })).statusCode, 400, `${url} ${type}`)
+    for (const method of ['PUT', 'DELETE', 'PATCH'] as const) t.equal((await world.app.inject({ method, url })).statusCode, 404)
+  }
+})
+
+t.test('other routes of the host are as before', async t => {
+  const idp = await fakeIdp(t)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const { default: shim } = await import('../../src/index.ts')
+  await app.register(shim, { publicBaseUrl: base, issuer: idp.issuer, clientId: 'x', broker: { secrets: [{ id: 'a', secret: 'x'.repeat(32) }] } })
+  app.post('/echo', async ({ body }) => body)
+  t.strictSame((await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(), { a: 1 })
+  t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).statusCode, 415)
+  t.notOk('content-security-policy' in (await app.inject({ method: 'POST', url: '/echo', payload: {} })).headers)
+})

@@ -1,0 +1,305 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import t, { type Test } from 'tap'
+import { clientFromDocument, documentUrl } from '../../src/broker/clients/document.ts'
+import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
+import { selfSigned } from './certificate.ts'
+import { allow, authorizeUrl, base, brokerWorld, browser, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
+
+const { key, cert } = selfSigned()
+const schemes = ['cursor']
+
+interface Site {
+  readonly origin: string
+  readonly requests: string[]
+  /** What is served, by path. */
+  readonly pages: Map<string, (response: ServerResponse, request: IncomingMessage) => void>
+  /** Serves a client's document, and returns its URL. */
+  client (path: string, change?: object, headers?: Record<string, string>): string
+}
+
+/** A site of client makers. */
+async function site (t: Test): Promise<Site> {
+  const pages: Site['pages'] = new Map()
+  const requests: string[] = []
+  const server = createServer({ key, cert }, (request, response) => {
+    requests.push(request.url ?? '')
+    const page = pages.get(request.url ?? '')
+    if (page) page(response, request)
+    else response.writeHead(404, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const origin = `https://localhost:${(server.address() as AddressInfo).port}`
+  return {
+    origin,
+    requests,
+    pages,
+    client (path, change = {}, headers = {}) {
+      const document = { client_id: `${origin}${path}`, client_name: 'Agent', redirect_uris: [`${origin}/callback`, loopback], token_endpoint_auth_method: 'none', ...change }
+      pages.set(path, response => response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document)))
+      return `${origin}${path}`
+    }
+  }
+}
+
+/** A server that trusts the certificate of {@link site}, whose host is in its own network. */
+const trusting: WorldOptions = { timeout: 2000, broker: { documents: { privateHosts: ['localhost'], ca: cert } } }
+
+t.test('a client signs in by the URL of its metadata document, without a registration', async t => {
+  const { client, requests } = await site(t)
+  const world = await brokerWorld(t, trusting)
+  const id = client('/client.json')
+  const { verifier, challenge } = pkce()
+  const page = await browser(world.app).get(authorizeUrl(id, challenge))
+  t.match(page.body, /Let Agent use Shop in your name\?/)
+  t.match(page.body, new RegExp(`Described by <strong>${new URL(id).host}</strong>, at <code>${id}</code>`))
+  const landed = await signIn(world, authorizeUrl(id, challenge, { redirect_uri: 'http://127.0.0.1:50001/callback' }))
+  t.equal(landed.origin, 'http://127.0.0.1:50001')
+  const exchanged = await token(world, { grant_type: 'authorization_code', client_id: id, code: landed.searchParams.get('code')!, code_verifier: verifier, redirect_uri: 'http://127.0.0.1:50001/callback' })
+  t.equal(exchanged.statusCode, 200, exchanged.body)
+  t.equal((await token(world, { grant_type: 'refresh_token', client_id: id, refresh_token: exchanged.json().refresh_token })).statusCode, 200)
+  t.strictSame(requests, ['/client.json'], 'it was read once')
+})
+
+t.test('bad metadata documents: each is refused with a page that a person understands', async t => {
+  const { client, pages, origin } = await site(t)
+  const { app } = await brokerWorld(t, { ...trusting, timeout: 300 })
+  const json = { 'content-type': 'application/json' }
+  client('/good.json')
+  pages.set('/moved.json', response => response.writeHead(302, { location: `${origin}/good.json` }).end())
+  pages.set('/html.json', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
+  pages.set('/text.json', response => response.writeHead(200, json).end('{"client_id":'))
+  pages.set('/list.json', response => response.writeHead(200, json).end('[]'))
+  pages.set('/gone.json', response => response.writeHead(410, json).end('{}'))
+  pages.set('/large.json', response => response.writeHead(200, json).end(JSON.stringify({ client_id: `${origin}/large.json`, x: 'x'.repeat(5200) })))
+  pages.set('/endless.json', response => { response.writeHead(200, json); response.on('error', () => {}); const more = (): void => { while (!response.destroyed && response.write(' '.repeat(65_536))); response.once('drain', more) }; more() })
+  pages.set('/slow.json', response => { response.writeHead(200, json).write('{') })
+  pages.set('/silent.json', () => {})
+  pages.set('/packed.json', response => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(' '.repeat(100_000))))
+  pages.set('/cut.json', response => { response.writeHead(200, { ...json, 'content-length': '100' }).write('{'); setTimeout(() => response.destroy(), 20) })
+
+  for (const [id, reason] of [
+    [`${origin}/moved.json`, 'its server redirects to another address'],
+    [`${origin}/html.json`, 'its server does not send it as application/json'],
+    [`${origin}/text.json`, 'it is not JSON'],
+    [`${origin}/list.json`, 'it is not a JSON object'],
+    [`${origin}/gone.json`, 'its server returns the status 410'],
+    [`${origin}/nothing.json`, 'its server returns the status 404'],
+    [`${origin}/large.json`, 'it is larger than 5120 bytes'],
+    [`${origin}/endless.json`, 'it is larger than 5120 bytes'],
+    [`${origin}/slow.json`, 'its server took longer than 0.3 seconds'],
+    [`${origin}/silent.json`, 'its server took longer than 0.3 seconds'],
+    [`${origin}/packed.json`, 'its server sends it compressed'],
+    [`${origin}/cut.json`, 'its server cannot be reached over https'],
+    ['https://localhost:9/client.json', 'its server cannot be reached over https'],
+    [client('/other.json', { client_id: `${origin}/good.json` }), 'its client_id is not the address that it was read from'],
+    [client('/secret.json', { client_secret: 'x' }), 'it contains a client_secret, which anybody could read'],
+    [client('/post.json', { token_endpoint_auth_method: 'client_secret_post' }), 'its token_endpoint_auth_method is client_secret_post: with a metadata document only none and private_key_jwt can work'],
+    [client('/keyless.json', { token_endpoint_auth_method: 'private_key_jwt' }), 'it has neither jwks nor an https jwks_uri, which private_key_jwt needs'],
+    [client('/no-callback.json', { redirect_uris: undefined }), 'its redirect_uris is not a list of 1 to 20 URLs'],
+    [client('/bad-callback.json', { redirect_uris: ['http://agent.example.com/cb'] }), 'its redirect_uris contains http://agent.example.com/cb, which is not allowed here: callbacks must be https, http on this computer, or open a known app'],
+    [client('/machine.json', { grant_types: ['client_credentials'] }), 'its grant_types does not contain authorization_code'],
+    [client('/implicit.json', { response_types: ['token'] }), 'its response_types does not contain code'],
+    [origin, 'its address has no path'],
+    [`${origin}/a/../good.json`, 'its address has another form than browsers give it'],
+    [`${origin.toUpperCase().replace('HTTPS', 'https')}/good.json`, 'its address has another form than browsers give it'],
+    [`${origin}/good.json#x`, 'its address contains a fragment (#)'],
+    [`https://user@${origin.slice(8)}/good.json`, 'its address contains a username or password'],
+    ['https://\u0430gent.example.com/client.json', 'its address is not a URL, or is longer than 500 characters'],
+    ['https://agent.example.com/ /client.json', 'its address is not a URL, or is longer than 500 characters'],
+    [`https://agent.example.com/${'x'.repeat(500)}`, 'its address is not a URL, or is longer than 500 characters']
+  ] as const) {
+    const { statusCode, headers, body } = await app.inject(authorizeUrl(id, pkce().challenge))
+    t.equal(statusCode, 400, id)
+    t.match(headers['content-type'], 'text/html')
+    t.notOk('location' in headers)
+    t.match(body, '<h1>This app cannot sign in here</h1>', id)
+    t.ok(body.includes(`<p>The metadata document of this app cannot be used: ${reason}.</p>`), `${id}: ${/<p>.*<\/p>/.exec(body)?.[0] ?? ''}`)
+    t.match(body, /Nothing was sent to the app\. Start again in the app/)
+    t.match(body, 'For the maker of the app: <code>invalid_client</code>')
+  }
+})
+
+t.test('SSRF: addresses that are not on the internet are not connected to', async t => {
+  const { client, requests, origin } = await site(t)
+  const { app } = await brokerWorld(t, { broker: { documents: { ca: cert } } })
+  const port = new URL(client('/client.json')).port
+  for (const host of ['localhost', 'x.localhost', '127.0.0.1', '127.1', '0x7f000001', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0.0.0.0', '10.0.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1', '100.64.0.1', '[fe80::1]', '[fd00:ec2::254]', '[64:ff9b::7f00:1]', '198.18.0.1', '224.0.0.1', '255.255.255.255']) {
+    const { statusCode, body } = await app.inject(authorizeUrl(`https://${host}:${port}/client.json`, pkce().challenge))
+    t.equal(statusCode, 400, host)
+    t.match(body, /its address leads into a private network|its address has another form/, host)
+  }
+  t.strictSame(requests, [], origin)
+})
+
+t.test('SSRF: a name that resolves to a private address a moment later (DNS rebinding) leads nowhere', async t => {
+  const { client, requests } = await site(t)
+  const { port } = new URL(client('/client.json'))
+  const answers: string[][] = [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['169.254.169.254'], ['::1'], ['::ffff:10.0.0.1']]
+  let asked = 0
+  const lookup = ((_host: string, _options: object, done: (error: null, addresses: object[]) => void) => {
+    done(null, answers[asked++]!.map(address => ({ address, family: address.includes(':') ? 6 : 4 })))
+  }) as never
+  for (const answer of answers) {
+    await t.rejects(fetchJson(new URL(`https://rebinding.example.com:${port}/client.json`), { timeout: 2000, largest: 5120, privateHosts: [], loopback: false, lookup, ca: cert }), { message: 'its address leads into a private network' }, answer.join())
+  }
+  t.equal(asked, answers.length, 'the connection resolves the name once, and that is what is checked')
+  t.strictSame(requests, [])
+})
+
+t.test('a certificate that nobody vouches for is refused', async t => {
+  const { client } = await site(t)
+  const { app } = await brokerWorld(t, { broker: { documents: { privateHosts: ['localhost'] } } })
+  t.match((await app.inject(authorizeUrl(client('/client.json'), pkce().challenge))).body, /its server cannot be reached over https/)
+})
+
+t.test('on this machine a server may read documents of this machine, and of no other private host', async t => {
+  const { client } = await site(t)
+  const { app } = await brokerWorld(t, { publicBaseUrl: 'http://localhost:8080', broker: { documents: { ca: cert } } })
+  const page = await app.inject(authorizeUrl(client('/client.json'), pkce().challenge, { resource: undefined }))
+  t.equal(page.statusCode, 200, page.body)
+  t.match(String(page.headers['set-cookie']), /^oauth-browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  t.match((await app.inject(authorizeUrl('https://10.0.0.1/client.json', pkce().challenge))).body, /private network/)
+})
+
+t.test('documents are kept as their headers say, within a minute and a day, and faults are not', async t => {
+  const { client, pages, requests, origin } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const ask = (id: string) => app.inject(authorizeUrl(id, pkce().challenge))
+  for (const [header, path] of [['no-store', '/a'], ['max-age=0', '/b'], ['public, max-age=999999999', '/c'], ['', '/d']] as const) {
+    client(path, {}, { 'cache-control': header })
+    for (let i = 0; i < 3; i++) t.equal((await ask(`${origin}${path}`)).statusCode, 200)
+  }
+  t.strictSame(requests, ['/a', '/b', '/c', '/d'])
+  pages.set('/later.json', response => response.writeHead(503).end())
+  t.equal((await ask(`${origin}/later.json`)).statusCode, 400)
+  client('/later.json')
+  t.equal((await ask(`${origin}/later.json`)).statusCode, 200, 'a fault is not remembered')
+
+  client('/many.json')
+  const before = requests.length
+  t.strictSame((await Promise.all(Array.from({ length: 20 }, () => ask(`${origin}/many.json`)))).map(({ statusCode }) => statusCode), Array(20).fill(200))
+  t.equal(requests.length, before + 1, 'read once for all who wait')
+
+  pages.clear()
+  const waiting: ServerResponse[] = []
+  for (let i = 0; i < 40; i++) pages.set(`/${i}.json`, response => { waiting.push(response) })
+  const flood = Array.from({ length: 40 }, (_, i) => ask(`${origin}/${i}.json`))
+  const busy = await Promise.race(flood)
+  t.equal(busy.statusCode, 503)
+  t.match(busy.body, /Too many clients are being looked up/)
+  for (;;) { if (waiting.length >= 16) break; await new Promise(resolve => setTimeout(resolve, 5)) }
+  t.equal(waiting.length, 16, 'not more at the same time')
+  for (const response of waiting) response.writeHead(404).end()
+  await Promise.all(flood)
+})
+
+t.test('consent is remembered for clients with a document and an https callback, and where no other site started the sign-in', async t => {
+  const { client, origin } = await site(t)
+  const world = await brokerWorld(t, trusting)
+  const { app, idp } = world
+  const id = client('/client.json')
+  const own = { redirect_uri: `${origin}/callback` }
+  const person = browser(app)
+  const url = (change: Record<string, string> = own) => authorizeUrl(id, pkce().challenge, change)
+  await allow(person, url())
+  t.ok(person.cookies.has('__Host-oauth-consent'))
+
+  const direct = await person.get(url(), { 'sec-fetch-site': 'none' })
+  t.equal(direct.statusCode, 303)
+  t.match(String(direct.headers.location), idp.issuer.replace('/pool', '/authorize'))
+  t.equal((await person.get(idp.signIn(String(direct.headers.location)).href)).statusCode, 303, 'and the sign-in goes on')
+  for (const [what, asked] of [
+    ['a site sent the browser here', person.get(url(), { 'sec-fetch-site': 'cross-site' })],
+    ['a neighbouring site did', person.get(url(), { 'sec-fetch-site': 'same-site' })],
+    ['a browser that does not say', person.get(url())],
+    ['another browser', browser(app).get(url(), { 'sec-fetch-site': 'none' })],
+    ['other scopes', person.get(url({ ...own, scope: 'openid' }), { 'sec-fetch-site': 'none' })],
+    ['a callback on this computer', person.get(url({}), { 'sec-fetch-site': 'none' })],
+    ['another client', person.get(authorizeUrl(client('/two.json'), pkce().challenge, own), { 'sec-fetch-site': 'none' })]
+  ] as const) t.equal((await asked).statusCode, 200, what)
+
+  const forgetful = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, rememberConsent: 0 } })
+  const other = browser(forgetful.app)
+  await allow(other, url())
+  t.notOk(other.cookies.has('__Host-oauth-consent'))
+  t.equal((await other.get(url(), { 'sec-fetch-site': 'none' })).statusCode, 200)
+
+  for (let i = 0; i < 25; i++) {
+    const { body } = await person.get(authorizeUrl(client(`/${i}.json`), pkce().challenge, own))
+    await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' })
+  }
+  t.ok(person.cookies.get('__Host-oauth-consent')!.length < 2000, 'the cookie does not grow without end')
+})
+
+t.test('the page says when a sign-in leads to another site than the client\'s', async t => {
+  const { client } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const id = client('/client.json', { redirect_uris: ['https://elsewhere.example.com/cb'] })
+  const { body } = await app.inject(authorizeUrl(id, pkce().challenge, { redirect_uri: 'https://elsewhere.example.com/cb' }))
+  t.match(body, new RegExp(`The app is described by ${new URL(id).host}, but your sign-in goes to elsewhere\\.example\\.com, which is another site`))
+})
+
+t.test('a client with a key (private_key_jwt) has to prove it', async t => {
+  const { client, pages, origin } = await site(t)
+  const world = await brokerWorld(t, trusting)
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const stranger = await generateKeyPair('RS256')
+  pages.set('/keys.json', response => { exportJWK(publicKey).then(jwk => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [{ ...jwk, kid: '1', alg: 'RS256' }] })), () => {}) })
+  const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${origin}/keys.json` })
+  const assertion = (claims: object = {}, signer = privateKey) => new SignJWT({ iss: id, sub: id, aud: `${base}/oauth/token`, jti: Math.random().toString(36), exp: Math.floor(Date.now() / 1000) + 60, ...claims })
+    .setProtectedHeader({ alg: 'RS256', kid: '1' }).sign(signer)
+  const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+  const { verifier, challenge } = pkce()
+  const landed = await signIn(world, authorizeUrl(id, challenge))
+  const grant = { grant_type: 'authorization_code', code: landed.searchParams.get('code')!, code_verifier: verifier, redirect_uri: loopback }
+
+  for (const [what, form] of [
+    ['nothing', { client_id: id }],
+    ['another key', { client_assertion: await assertion({}, stranger.privateKey) }],
+    ['another issuer', { client_id: id, client_assertion: await assertion({ iss: 'x' }) }],
+    ['another audience', { client_assertion: await assertion({ aud: 'https://other.example.com' }) }],
+    ['expired', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) - 60 }) }],
+    ['for a year', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) + 31_536_000 }) }],
+    ['no jti', { client_assertion: await assertion({ jti: undefined }) }],
+    ['no JWT', { client_id: id, client_assertion: 'x' }],
+    ['alg none', { client_id: id, client_assertion: `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ iss: id, sub: id, aud: `${base}/oauth/token`, jti: 'x', exp: 9999999999 })).toString('base64url')}.` }]
+  ] as const) {
+    const response = await token(world, { ...grant, client_assertion_type: 'client_assertion' in form ? type : undefined, ...form })
+    t.strictSame([response.statusCode, response.json().error], [401, 'invalid_client'], what)
+  }
+  t.match((await token(world, { ...grant, client_id: id, client_assertion: await assertion(), client_assertion_type: 'x' })).json(), { error: 'invalid_client' })
+
+  const once = await assertion()
+  const exchanged = await token(world, { ...grant, client_assertion: once, client_assertion_type: type })
+  t.equal(exchanged.statusCode, 200, exchanged.body)
+  const refresh = { grant_type: 'refresh_token', refresh_token: exchanged.json().refresh_token }
+  t.match((await token(world, { ...refresh, client_assertion: once, client_assertion_type: type })).json(), { error: 'invalid_client' }, 'an assertion works once (RFC 7523 §3)')
+  t.match((await token(world, { ...refresh, client_id: id })).json(), { error: 'invalid_client' }, 'a stolen refresh token is worth nothing')
+  t.equal((await token(world, { ...refresh, client_assertion: await assertion({ aud: `${base}/oauth` }), client_assertion_type: type })).statusCode, 200)
+})
+
+t.test('a client that can do without its key, as ChatGPT\'s document says, is public', async t => {
+  const { client } = await site(t)
+  const world = await brokerWorld(t, trusting)
+  const id = client('/chatgpt.json', { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'], jwks_uri: 'https://chatgpt.com/oauth/jwks.json' })
+  const { verifier, challenge } = pkce()
+  const landed = await signIn(world, authorizeUrl(id, challenge))
+  t.equal((await token(world, { grant_type: 'authorization_code', client_id: id, code: landed.searchParams.get('code')!, code_verifier: verifier })).statusCode, 200)
+})
+
+t.test('published documents are read as they are', t => {
+  for (const [url, document, callbacks] of [
+    ['https://claude.ai/oauth/claude-code-client-metadata', { client_name: 'Claude Code', client_uri: 'https://claude.ai', redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' }, 2],
+    ['https://chatgpt.com/oauth/client.json', { client_uri: 'https://chatgpt.com/', redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'], token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], client_name: 'ChatGPT', token_endpoint_auth_signing_alg: 'RS256', jwks_uri: 'https://chatgpt.com/oauth/jwks.json' }, 1]
+  ] as const) {
+    t.equal(documentUrl(url).href, url)
+    t.equal(clientFromDocument(JSON.stringify({ client_id: url, ...document }), url, schemes).redirectUris.length, callbacks, url)
+  }
+  t.end()
+})

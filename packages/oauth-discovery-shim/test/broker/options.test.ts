@@ -1,0 +1,43 @@
+import t from 'tap'
+import { settingsFromOptions, type OAuthDiscoveryShimOptions } from '../../src/options.ts'
+import { secrets } from './world.ts'
+
+const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com/pool', clientId: 'c1', broker: { secrets } }
+
+t.test('defaults', async t => {
+  const { store, ...settings } = settingsFromOptions(good).broker!
+  t.type(store.raise, 'function')
+  t.strictSame(settings, {
+    secrets,
+    clientSecret: undefined,
+    clients: [],
+    registration: true,
+    documents: {},
+    appSchemes: ['cursor', 'vscode', 'vscode-insiders', 'windsurf'],
+    remembersAlone: true,
+    rememberConsent: 2_592_000_000,
+    refreshLifetime: 2_592_000_000,
+    refreshGrace: 60_000,
+    sendResource: true
+  })
+  t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
+})
+
+t.test('a wrong option stops the boot and is named', async t => {
+  for (const [broker, named, more = {}] of [
+    [null, 'broker must be an object'], [true, 'broker must be an object'], [{}, 'broker.secrets'], [{ secrets: [] }, 'broker.secrets'], [{ secrets: 'x' }, 'broker.secrets'],
+    [{ secrets: [{ id: 'a.b', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'], [{ secrets: [{ id: '', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'],
+    [{ secrets: [{ id: 'a', secret: 'x'.repeat(31) }] }, 'broker.secrets[0].secret'], [{ secrets: [{ id: 'a' }] }, 'broker.secrets[0].secret'], [{ secrets: [...secrets, ...secrets] }, 'broker.secrets must have different ids'],
+    [{ secrets, store: {} }, 'broker.store'], [{ secrets, registration: 'yes' }, 'broker.registration'], [{ secrets, documents: true }, 'broker.documents'],
+    [{ secrets, documents: { privateHosts: ['a:1'] } }, 'broker.documents.privateHosts'], [{ secrets, documents: { privateHosts: ['A'] } }, 'broker.documents.privateHosts'], [{ secrets, documents: { allow: [] } }, 'broker.documents.allow'], [{ secrets, documents: { ca: 1 } }, 'broker.documents.ca'],
+    [{ secrets, appSchemes: ['javascript'] }, 'broker.appSchemes'], [{ secrets, appSchemes: ['cursor:'] }, 'broker.appSchemes'], [{ secrets, appSchemes: ['Cursor'] }, 'broker.appSchemes'],
+    [{ secrets, clients: {} }, 'broker.clients'], [{ secrets, clients: [{ id: 'a b', name: 'x', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].id'], [{ secrets, clients: [{ id: 'a', name: '', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].name'],
+    [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: ['http://x.example.com/'] }] }, 'broker.clients[0].redirectUris'], [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'broker.clients[0].redirectUris'],
+    [{ secrets, rememberConsent: -1 }, 'broker.rememberConsent'], [{ secrets, rememberConsent: 401 * 86_400_000 }, 'broker.rememberConsent'], [{ secrets, refreshLifetime: 1 }, 'broker.refreshLifetime'], [{ secrets, refreshGrace: 3_600_001 }, 'broker.refreshGrace'],
+    [{ secrets, sendResource: 1 }, 'broker.sendResource'], [{ secrets, clientSecret: '' }, 'broker.clientSecret'], [{ secrets, enabled: true }, 'broker.enabled is not an option'], [{ secrets, registration: false, documents: false }, 'broker admits no client'],
+    [{ secrets }, 'broker needs a clientId', { clientId: '' }], [{ secrets }, 'broker needs a publicBaseUrl with https', { publicBaseUrl: 'http://shop.example.com' }], [{ secrets }, 'redirectUris has no effect', { redirectUris: ['http://localhost:7777/callback'] }]
+  ] as const) {
+    t.throws(() => settingsFromOptions({ ...good, broker, ...more } as never), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(named.replace(/[.[\]]/g, '\\$&')) }, named)
+  }
+  for (const publicBaseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1']) t.ok(settingsFromOptions({ ...good, publicBaseUrl }).broker)
+})

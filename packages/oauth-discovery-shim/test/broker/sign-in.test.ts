@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
+
+t.test('from a registration to tokens and their refresh: every step in order', async t => {
+  const world = await brokerWorld(t)
+  const { app, idp } = world
+  const { verifier, challenge } = pkce()
+
+  const registered = await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' } })
+  t.equal(registered.statusCode, 201)
+  const { client_id: clientId, client_id_issued_at: issuedAt, ...registration } = registered.json()
+  t.type(issuedAt, 'number')
+  t.strictSame(registration, {
+    client_name: 'An agent',
+    redirect_uris: [loopback],
+    token_endpoint_auth_method: 'none',
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    scope: 'openid email profile'
+  })
+
+  const person = browser(app)
+  const page = await person.get(authorizeUrl(clientId, challenge))
+  t.equal(page.statusCode, 200)
+  t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' })
+  t.match(page.body, /Let An agent use Shop in your name\?/)
+  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser'])
+
+  const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
+  t.equal(decided.statusCode, 303)
+  const asked = new URL(String(decided.headers.location))
+  const { state, code_challenge: ownChallenge, ...parameters } = Object.fromEntries(asked.searchParams)
+  t.strictSame(parameters, {
+    response_type: 'code',
+    redirect_uri: `${base}/oauth/callback`,
+    scope: 'openid email profile',
+    code_challenge_method: 'S256',
+    resource: `${base}/mcp`,
+    client_id: 'broker-client'
+  })
+  t.not(ownChallenge, challenge, 'PKCE on this leg has a verifier of its own')
+  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser', `__Host-oauth-sign-in-${state}`])
+  for (const { httpOnly, secure, path, sameSite } of decided.cookies) t.strictSame([httpOnly, secure, path, sameSite], [true, true, '/', 'Lax'])
+
+  const returned = idp.signIn(asked.href)
+  const landed = await person.get(returned.href)
+  t.equal(landed.statusCode, 303)
+  const { code, ...answer } = Object.fromEntries(new URL(String(landed.headers.location)).searchParams)
+  t.equal(String(landed.headers.location).split('?')[0], loopback)
+  t.strictSame(answer, { state: 'the state of the client', iss: `${base}/oauth` })
+  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser'], 'the sign-in is over')
+
+  const exchanged = await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: loopback, resource: `${base}/mcp` })
+  t.equal(exchanged.statusCode, 200, exchanged.body)
+  t.match(exchanged.headers, { 'cache-control': 'no-store', 'access-control-allow-origin': '*' })
+  const { access_token: accessToken, refresh_token: refreshToken, ...rest } = exchanged.json()
+  t.strictSame(rest, { token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' }, 'the ID token, which is for this server, is not passed on')
+  t.match(accessToken, /^idp-access-/)
+  t.notMatch(refreshToken, /idp-refresh/)
+  t.match(idp.calls[0], {
+    path: '/token',
+    authorization: undefined,
+    form: { grant_type: 'authorization_code', code: returned.searchParams.get('code')!, redirect_uri: `${base}/oauth/callback`, client_id: 'broker-client', resource: `${base}/mcp` }
+  })
+  t.equal(createHash('sha256').update(idp.calls[0]?.form['code_verifier'] ?? '').digest('base64url'), ownChallenge)
+
+  const refreshed = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+  t.equal(refreshed.statusCode, 200, refreshed.body)
+  t.match(refreshed.json(), { access_token: /^idp-access-/, token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' })
+  t.not(refreshed.json().refresh_token, refreshToken)
+  t.equal((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })).statusCode, 200)
+})
+
+t.test('nothing is kept on the server: any replica with the secrets goes on with the next step', async t => {
+  const idp = await fakeIdp(t)
+  const [one, other, third] = [await brokerWorld(t, { idp }), await brokerWorld(t, { idp }), await brokerWorld(t, { idp })]
+  const clientId = await register(one.app)
+  const { verifier, challenge } = pkce()
+  const person = browser(other.app)
+  const page = await person.get(authorizeUrl(clientId, challenge))
+  const onThird = browser(third.app)
+  for (const [name, value] of person.cookies) onThird.cookies.set(name, value)
+  const decided = await onThird.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
+  const onFirst = browser(one.app)
+  for (const [name, value] of onThird.cookies) onFirst.cookies.set(name, value)
+  const landed = await onFirst.get(idp.signIn(String(decided.headers.location)).href)
+  const code = new URL(String(landed.headers.location)).searchParams.get('code')!
+  const exchanged = await token(other, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier })
+  t.equal(exchanged.statusCode, 200, exchanged.body)
+  t.equal((await token(third, { grant_type: 'refresh_token', client_id: clientId, refresh_token: exchanged.json().refresh_token })).statusCode, 200)
+})
+
+t.test('secrets rotate: what the old one sealed works until it is removed', async t => {
+  const idp = await fakeIdp(t)
+  const next = { id: '2026-02', secret: 'the next secret of the tests, long enough' }
+  const before = await brokerWorld(t, { idp })
+  const { clientId, refreshToken } = await signedIn(before)
+  const during = await brokerWorld(t, { idp, broker: { secrets: [next, ...secrets] } })
+  const refreshed = await token(during, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+  t.equal(refreshed.statusCode, 200, refreshed.body)
+  t.match(refreshed.json().refresh_token, /^2026-02\./, 'the newest secret seals')
+  const after = await brokerWorld(t, { idp, broker: { secrets: [next] } })
+  t.equal((await token(after, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })).statusCode, 200)
+  t.match((await token(after, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_client' }, 'so the client registers again')
+  const { statusCode, body } = await after.app.inject(authorizeUrl(clientId, pkce().challenge))
+  t.equal(statusCode, 400)
+  t.match(body, /This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used/)
+})
+
+t.test('each pair of documents names its own issuer, sign-in page and iss', async t => {
+  const world = await brokerWorld(t)
+  for (const [url, issuer, path] of [
+    ['/.well-known/oauth-authorization-server', base, '/oauth/root/authorize'],
+    ['/.well-known/openid-configuration', base, '/oauth/root/authorize'],
+    ['/.well-known/oauth-authorization-server/oauth', `${base}/oauth`, '/oauth/authorize'],
+    ['/.well-known/openid-configuration/oauth', `${base}/oauth`, '/oauth/authorize'],
+    ['/oauth/.well-known/openid-configuration', `${base}/oauth`, '/oauth/authorize']
+  ] as const) {
+    t.strictSame((await world.app.inject(url)).json(), {
+      issuer,
+      authorization_endpoint: `${base}${path}`,
+      token_endpoint: `${base}/oauth/token`,
+      revocation_endpoint: `${base}/oauth/revoke`,
+      registration_endpoint: `${base}/oauth/register`,
+      scopes_supported: ['openid', 'email', 'profile'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      revocation_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+      token_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      revocation_endpoint_auth_signing_alg_values_supported: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+      authorization_response_iss_parameter_supported: true,
+      client_id_metadata_document_supported: true,
+      request_parameter_supported: false,
+      request_uri_parameter_supported: false,
+      jwks_uri: `${world.idp.issuer}/.well-known/jwks.json`,
+      userinfo_endpoint: 'https://shop.auth.eu-west-1.example.com/oauth2/userInfo',
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256']
+    }, url)
+  }
+  const clientId = await register(world.app)
+  for (const [path, iss] of [['/oauth/root/authorize', base], ['/oauth/authorize', `${base}/oauth`]] as const) {
+    const landed = await signIn(world, authorizeUrl(clientId, pkce().challenge).replace('/oauth/authorize', path))
+    t.equal(landed.searchParams.get('iss'), iss, path)
+  }
+})
+
+t.test('what the operator turned off is neither announced nor there', async t => {
+  const { app } = await brokerWorld(t, { broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] } })
+  const metadata = (await app.inject('/.well-known/oauth-authorization-server')).json()
+  t.notOk('registration_endpoint' in metadata)
+  t.equal(metadata.client_id_metadata_document_supported, false)
+  t.strictSame(metadata.token_endpoint_auth_methods_supported, ['none'])
+  t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [loopback] } })).statusCode, 404)
+  t.match((await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body, /does not accept clients by a metadata document/)
+  t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /Desk<br>Known to this server\./)
+})
+
+t.test('a client of the list signs in, on any port of loopback', async t => {
+  const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://localhost/callback'] }] } })
+  for (const port of ['', ':80', ':1', ':65535']) t.equal((await token(world, { ...await grantOf(world, 'desk', `http://localhost${port}/callback`) })).statusCode, 200, port)
+})
+
+t.test('a confidential client of the provider authenticates there, and resource can be left out', async t => {
+  const confidential = await brokerWorld(t, { clientId: 'c:1', broker: { clientSecret: 's:/ secret', sendResource: false } })
+  await signedIn(confidential)
+  const [call] = confidential.idp.calls
+  t.equal(call?.authorization, `Basic ${Buffer.from('c%3A1:s%3A%2F+secret').toString('base64')}`)
+  t.notOk('resource' in (call?.form ?? {}))
+})
+
+t.test('somebody who does not agree, or does not sign in, is sent back with the reason', async t => {
+  const { app, idp } = await brokerWorld(t)
+  const clientId = await register(app)
+  const person = browser(app)
+  const page = await person.get(authorizeUrl(clientId, pkce().challenge))
+  const denied = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
+  t.equal(denied.headers.location, `${loopback}?error=access_denied&error_description=The+person+did+not+agree&state=the+state+of+the+client&iss=${encodeURIComponent(`${base}/oauth`)}`)
+
+  for (const [error, told] of [['access_denied', 'access_denied'], ['login_required', 'login_required'], ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const) {
+    const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
+    const callback = idp.signIn(String(decided.headers.location), { error })
+    callback.searchParams.delete('code')
+    const answer = new URL(String((await person.get(callback.href)).headers.location)).searchParams
+    t.strictSame([answer.get('error'), answer.get('state'), answer.has('code')], [told, 'the state of the client', false], error)
+  }
+})
+
+t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async t => {
+  const idp = await fakeIdp(t)
+  const world = await brokerWorld(t, { idp })
+  const { clientId, refreshToken } = await signedIn(world)
+  const refresh = () => token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+  for (const [status, error, told] of [[500, 'server_error', 503], [429, 'slow_down', 503], [400, 'invalid_client', 502], [200, 'no token in it', 502]] as const) {
+    idp.answer = () => ({ status, body: { error } })
+    const { statusCode, headers, body } = await refresh()
+    t.equal(statusCode, told, body)
+    t.equal(headers['retry-after'], told === 503 ? '5' : undefined)
+  }
+  idp.answer = () => undefined
+  t.equal((await refresh()).statusCode, 200, 'the token was not used up')
+
+  const unknown = await brokerWorld(t, { issuer: 'http://127.0.0.1:9' })
+  const page = await browser(unknown.app).get(authorizeUrl(await register(unknown.app), pkce().challenge))
+  t.equal(page.statusCode, 200)
+  t.equal((await token(unknown, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).statusCode, 503)
+})
