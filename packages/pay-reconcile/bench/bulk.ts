@@ -1,38 +1,77 @@
-// npm run bench [-- accounts per-second]: a dry run over the accounts of one shop at the provider's own limit: how
-// long it takes against what the rate allows, and how much the process grows. The stand-in for the provider is
-// another process, so that only the server is measured. To reach: 1.2 of what the rate allows, 50 MiB.
+// npm run bench [-- accounts shops per-second]: syncs of the same accounts, one by one as for a provider that cannot list
+// customers, then in pages: how many requests the provider got, how long it took against what the rate allows, and how
+// much the process grows. With arguments only in pages, and a dry run. The stand-in for the provider is another process, so that only the
+// server is measured. To reach: one request for 100 accounts and shop, 1.2 of what the rate allows one by one, 50 MiB.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import Fastify from 'fastify'
 import type { Knex } from 'knex'
-import payReconcile from '../src/index.ts'
+import payReconcile, { providerError, type PayProvider } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { onDatabase } from './database.ts'
 
-const [count = 10_000, rate = 100] = process.argv.slice(2).map(Number)
-
-await onDatabase(`a bulk run over ${count} accounts`, fill, measure)
-
-async function fill (knex: Knex): Promise<void> {
-  await knex('shops').insert({ id: randomUUID(), name: 'Shop', pay_secret_key: 'sk_test_bench' })
-  await knex.raw(`insert into accounts (shop_id, name, details)
-    select s.id, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n) from shops s, generate_series(1, ?::int) n`, [count])
+interface Scenario {
+  readonly accounts: number
+  readonly shops: number
+  readonly perSecond: number
+  /** Default: one by one, then in pages. */
+  readonly only?: 'pages'
 }
 
-async function measure (knex: Knex): Promise<void> {
-  const standIn = fork(fileURLToPath(new URL('stand-in.ts', import.meta.url)), [String(count)])
+const [accounts, shops = 1, perSecond = 5] = process.argv.slice(2).map(Number)
+const scenarios: readonly Scenario[] = accounts
+  ? [{ accounts, shops, perSecond, only: 'pages' }]
+  : [{ accounts: 5000, shops: 50, perSecond: 100 }, { accounts: 5000, shops: 1, perSecond: 100 }]
+
+for (const scenario of scenarios) {
+  await onDatabase(`a bulk run over ${scenario.accounts} accounts of ${scenario.shops} shops`, knex => fill(knex, scenario), knex => measure(knex, scenario))
+}
+
+async function fill (knex: Knex, { accounts, shops }: Scenario): Promise<void> {
+  for (let shop = 0; shop < shops; shop++) {
+    const id = randomUUID()
+    await knex('shops').insert({ id, name: 'Shop', pay_secret_key: `sk_test_bench${shop}` })
+    await knex.raw(`insert into accounts (shop_id, name, details)
+      select ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n) from generate_series(0, ?::int - 1) n`, [id, accounts / shops])
+  }
+}
+
+async function measure (knex: Knex, scenario: Scenario): Promise<void> {
+  const { accounts, shops, only } = scenario
+  const standIn = fork(fileURLToPath(new URL('stand-in.ts', import.meta.url)), [String(shops), String(accounts / shops)])
   const [port] = await once(standIn, 'message') as [number]
+  const requested = async (): Promise<number> => {
+    standIn.send('requested')
+    const [count] = await once(standIn, 'message') as [number]
+    return count
+  }
+  const provider = stripeProvider({ host: '127.0.0.1', port, protocol: 'http' })
+  const rows = []
+  for (const reads of only ? [only] : ['one by one', 'pages'] as const) {
+    rows.push({ reads, ...await measureRun(knex, reads === 'pages' ? provider : withoutLists(provider), requested, scenario, reads) })
+  }
+  console.table(rows)
+  if (rows.some(({ reached }) => !reached)) process.exitCode = 1
+  standIn.disconnect()
+}
+
+/** A provider whose customers can only be read one by one. */
+function withoutLists (provider: PayProvider): PayProvider {
+  return { ...provider, listCustomers: async () => { throw providerError('refused') } }
+}
+
+async function measureRun (knex: Knex, provider: PayProvider, requested: () => Promise<number>, { accounts, shops, perSecond, only }: Scenario, reads: string) {
   const app = Fastify()
   app.register(payReconcile, {
     accounts: knexAccountStore(knex),
     runs: knexRunStore(knex),
-    provider: stripeProvider({ host: '127.0.0.1', port, protocol: 'http' }),
+    provider,
     authorize: async () => {},
     actor: () => 'bench',
-    perSecond: rate,
+    perSecond,
     accountsAtOnce: 8,
     inFlight: 8
   })
@@ -43,38 +82,37 @@ async function measure (knex: Knex): Promise<void> {
     return process.memoryUsage().rss / 2 ** 20
   }
   const start = process.cpuUsage()
-  const { id } = (await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync' } })).json()
+  const requestsBefore = await requested()
+  const { id } = (await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync', dry_run: only !== undefined } })).json()
   const status = async () => (await app.inject(`/admin/accounts/reconcile/${id}?limit=1`)).json()
-  const pause = () => new Promise(resolve => setTimeout(resolve, 1000))
-  // The first thousand load code and fill pools; growth with the number of accounts is what comes after.
-  while ((await status()).processed < count / 10) await pause()
+  const pause = () => new Promise(resolve => setTimeout(resolve, 250))
+  // The first tenth loads code and fills pools; growth with the number of accounts is what comes after.
+  let run = await status()
+  while (run.processed < accounts / 10) { await pause(); run = await status() }
   const before = used()
   let peak = before
-  let run = await status()
   while (run.status === 'running') {
-    for (let second = 0; second < 10 && run.status === 'running'; second++) {
-      await pause()
-      run = await status()
-    }
+    await pause()
+    run = await status()
     peak = Math.max(peak, used())
   }
-  const seconds = (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000
+  peak = Math.max(peak, used())
   const cpu = process.cpuUsage(start)
-  const ratio = Number((seconds / (count / rate)).toFixed(2))
+  const seconds = (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000
+  const requests = await requested() - requestsBefore
   const growth = Number((peak - before).toFixed(1))
-  const reached = run.outcomes.synced === count && ratio <= 1.2 && growth < 50
-  console.table([{
-    accounts: run.processed,
-    'per second': rate,
-    seconds: Number(seconds.toFixed(1)),
-    'allowed by the rate': count / rate,
-    ratio,
-    'growth MiB': growth,
-    'CPU ms each': Number(((cpu.user + cpu.system) / 1000 / run.processed).toFixed(2)),
-    reached
-  }])
-  console.log(run.outcomes)
-  if (!reached) process.exitCode = 1
+  const providerSeconds = requests / perSecond / Math.min(shops, 4)
+  const ratio = Number((seconds / providerSeconds).toFixed(2))
   await app.close()
-  standIn.disconnect()
+  return {
+    accounts,
+    shops,
+    'per second and key': perSecond,
+    requests,
+    seconds: Number(seconds.toFixed(1)),
+    'allowed by the rate': Number(providerSeconds.toFixed(1)),
+    'growth MiB': growth,
+    'CPU ms each': Number(((cpu.user + cpu.system) / 1000 / accounts).toFixed(2)),
+    reached: run.outcomes.synced === accounts && growth < 50 && (reads === 'pages' ? requests <= accounts / 100 + shops : shops > 1 || ratio <= 1.2)
+  }
 }

@@ -1,10 +1,13 @@
 import { startPayStandIn } from '../src/testing/index.ts'
 
-/** The payment provider of bench/bulk.ts, with so many customers, until its parent goes. */
-const count = Number(process.argv[2])
+/** The payment provider of bench/bulk.ts: so many shops with so many customers each, until its parent goes. */
+const [shops = 1, customers = 1] = process.argv.slice(2).map(Number)
 const standIn = await startPayStandIn({
   port: 0,
-  accounts: { sk_test_bench: { customers: Array.from({ length: count }, (_, n) => ({ id: `cus_${n + 1}`, name: `Customer ${n + 1}` })) } }
+  accounts: Object.fromEntries(Array.from({ length: shops }, (_, shop) =>
+    [`sk_test_bench${shop}`, { customers: Array.from({ length: customers }, (_, n) => ({ id: `cus_${n}`, name: `Customer ${n}`, email: `c${n}@example.com` })) }]))
 })
 process.on('disconnect', () => process.exit())
+/** Each message is a request for the number of requests so far. */
+process.on('message', () => process.send?.(standIn.requested))
 process.send?.(standIn.port)

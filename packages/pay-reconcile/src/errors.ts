@@ -7,6 +7,8 @@ export const PAY_RECONCILE_VALIDATION = createError<[string]>('PAY_RECONCILE_VAL
 export const PAY_RECONCILE_ACCOUNT_NOT_FOUND = createError('PAY_RECONCILE_ACCOUNT_NOT_FOUND', 'No such account', 404)
 export const PAY_RECONCILE_RUN_NOT_FOUND = createError('PAY_RECONCILE_RUN_NOT_FOUND', 'No such reconciliation run', 404)
 export const PAY_RECONCILE_SHOP_NOT_FOUND = createError('PAY_RECONCILE_SHOP_NOT_FOUND', 'No such shop', 404)
+/** The change replaced no snapshot, or it is kept no longer. */
+export const PAY_RECONCILE_SNAPSHOT_NOT_FOUND = createError('PAY_RECONCILE_SNAPSHOT_NOT_FOUND', 'No snapshot of this change is kept', 404)
 export const PAY_RECONCILE_NO_CUSTOMER_ID = createError('PAY_RECONCILE_NO_CUSTOMER_ID', 'The account has no pay_customer_id', 400)
 export const PAY_RECONCILE_NO_SECRET_KEY = createError('PAY_RECONCILE_NO_SECRET_KEY', 'The shop of the account has no usable pay_secret_key', 400)
 /** Several customers carry the account's id: a person must choose one and link it. */

@@ -9,6 +9,7 @@ export function guardedStore<Store extends object> (store: Store): Store {
   return new Proxy(store, {
     get (target, name) {
       const member: unknown = Reflect.get(target, name)
+      if (typeof member === 'object' && member !== null) return guardedStore(member)
       if (typeof member !== 'function') return member
       return async (...args: unknown[]) => {
         try {

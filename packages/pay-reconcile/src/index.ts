@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { accountRoutes } from './admin/account-routes.ts'
+import { auditRoutes } from './admin/audit-routes.ts'
 import { setHttpRules } from './admin/http.ts'
+import { orphanRoutes } from './admin/orphan-routes.ts'
 import { runRoutes } from './admin/run-routes.ts'
 import { ensureCustomer } from './customers/ensure.ts'
 import type { Caller, NewCustomer, Sources } from './customers/types.ts'
@@ -11,6 +13,7 @@ import { guardedStore } from './guarded-store.ts'
 import { settingsFromOptions, type PayReconcileOptions } from './options.ts'
 import { providerCalls } from './provider/calls.ts'
 import { bulkRunner } from './reconcile/runner.ts'
+import { scheduler } from './schedule/scheduler.ts'
 
 /** What the plugin offers to the rest of the application, as `app.payReconcile`. */
 export interface PayReconcile {
@@ -40,6 +43,9 @@ declare module 'fastify' {
 /** Time limit for checking the tables at startup, in milliseconds; Fastify gives up after ten seconds. */
 const readyTimeout = 5000
 
+/** In milliseconds. */
+const hour = 3_600_000
+
 /**
  * Registers the admin routes of accounts under `prefix`, behind `authorize`.
  *
@@ -67,22 +73,35 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     })
   })
 
+  // Not awaited: a database that does not respond must not hold up the start.
+  repeatedly(app, async () => {
+    accounts.deleteExpired?.().catch(error => app.log.warn({ err: error }, 'expired snapshots were not deleted'))
+    runs?.deleteExpired?.().catch(error => app.log.warn({ err: error }, 'expired runs were not deleted'))
+  }, hour)
+
   await app.register(async scope => {
     setHttpRules(scope)
     // Awaited: a hook that neither returns a promise nor calls back would leave every request without a response.
     scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
     accountRoutes(scope, sources, callerOf)
+    auditRoutes(scope, accounts)
+    orphanRoutes(scope, sources)
     if (!runs) return
     const runner = bulkRunner(sources, runs, settings, app.log)
     runRoutes(scope, runner, runs, callerOf)
-    resumeRuns(app, runner.resume, leaseDuration)
+    // This process may have restarted, another one may have died.
+    repeatedly(app, () => runner.resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
+    const due = scheduler(settings.slots, runs, runner, app.log)
+    // Slots that were missed while no process ran, or the database was down.
+    repeatedly(app, () => due.startDue().catch(error => app.log.warn({ err: error }, 'a run by the schedule was not started')), leaseDuration)
+    app.addHook('onReady', async () => due.open())
+    app.addHook('preClose', async () => due.close())
     app.addHook('preClose', runner.close)
   }, { prefix })
 }
 
-/** Resumes interrupted runs at startup and regularly: this process may have restarted, another one may have died. */
-function resumeRuns (app: FastifyInstance, resume: () => Promise<void>, interval: number): void {
-  const attempt = (): Promise<void> => resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed'))
+/** Does something at startup and regularly. @param interval in milliseconds. */
+function repeatedly (app: FastifyInstance, attempt: () => Promise<void>, interval: number): void {
   let timer: NodeJS.Timeout
   app.addHook('onReady', async () => {
     await attempt()
@@ -99,4 +118,7 @@ export type * from './provider/types.ts'
 export type { AdminAccount } from './admin/schemas.ts'
 export type { NewCustomer } from './customers/types.ts'
 export type { PayReconcileOptions } from './options.ts'
-export type { Counters, Drift, Item, Lease, Mode, NewRun, Next, Outcome, Part, Run, RunField, RunFilter, RunQuery, RunStore } from './reconcile/types.ts'
+export type { Schedule } from './schedule/options.ts'
+export type {
+  Candidate, Counters, Difference, Drift, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
+} from './reconcile/types.ts'

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
 import type { PayProvider } from './provider/types.ts'
+import { canFollow } from './reconcile/can-follow.ts'
 import type { NewRun, RunStore } from './reconcile/types.ts'
+import { slotsFrom, type Schedule, type Slots } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'
 
 /** Options of the plugin. */
@@ -50,10 +52,20 @@ export interface PayReconcileOptions {
   readonly leaseDuration?: number
   /** Returns an account's e-mail address, to suggest customers by. Default `details.email`. */
   readonly emailOf?: (account: Account) => string | undefined
+  /**
+   * The fields of a customer that count as drift, as paths: `metadata` with everything in it, `address.city` alone.
+   * Default: those that the provider names (`stripeProvider` does), or all.
+   */
+  readonly driftFields?: readonly string[] | undefined
+  /**
+   * When runs start by themselves, in one of all processes over the same database: `{ check: '0 3 * * *' }`. Needs `runs`.
+   * The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
+   */
+  readonly schedule?: Schedule | undefined
 }
 
 /** The options after checks, with their defaults. */
-export type Settings = Required<PayReconcileOptions>
+export type Settings = Required<Omit<PayReconcileOptions, 'schedule'>> & { readonly slots: readonly Slots[] }
 
 const defaults = {
   callTimeout: 10_000,
@@ -70,20 +82,29 @@ const defaults = {
 
 const renamed = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakMs: 'breakDuration', leaseMs: 'leaseDuration' }
 
-/** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing or unusable option. */
+/** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true } = options
+  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, driftFields = provider?.driftFields, schedule, ...rest } = options
   if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
   if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
   if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
   if (authorize.length > 2) throw invalid('authorize must take request and reply and return a promise: it gets no callback')
   if (typeof actor !== 'function') throw invalid('actor must be a function: the audit records who changed an account')
   if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
+  if (driftFields !== undefined && !(Array.isArray(driftFields) && driftFields.length > 0 && driftFields.every(isPath))) {
+    throw invalid('driftFields must be a list of fields such as email or address.city')
+  }
+  if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
+  if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
   for (const [old, name] of Object.entries(renamed)) {
     if (old in options) throw invalid(`${old} must be renamed to ${name}`)
   }
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, ...numbersFrom(options) }
+  // Fastify passes its own registration options on.
+  const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
+  const unknown = Object.keys(others).find(name => !Object.hasOwn(defaults, name))
+  if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, slots: slotsFrom(schedule), ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof defaults {
@@ -95,6 +116,10 @@ function numbersFrom (options: PayReconcileOptions): typeof defaults {
     numbers[name] = value
   }
   return numbers
+}
+
+function isPath (value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.split('.').every(name => name !== '')
 }
 
 function emailInDetails ({ details }: Account): string | undefined {

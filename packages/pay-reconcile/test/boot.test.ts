@@ -14,6 +14,11 @@ t.test('wrong options are rejected at startup', async t => {
     [{ accounts: undefined }, 'accounts must be an AccountStore, such as knexAccountStore(knex)'],
     [{ provider: undefined }, 'provider must be a PayProvider, such as stripeProvider()'],
     [{ mayContinue: true as never }, 'mayContinue must be a function'],
+    [{ driftFields: 'email' as never }, 'driftFields must be a list of fields such as email or address.city'],
+    [{ driftFields: [] }, 'driftFields must be a list of fields such as email or address.city'],
+    [{ driftFields: ['email', ''] }, 'driftFields must be a list of fields such as email or address.city'],
+    [{ driftFields: ['address..city'] }, 'driftFields must be a list of fields such as email or address.city'],
+    [{ driftFields: [5 as never] }, 'driftFields must be a list of fields such as email or address.city'],
     [{ authorize: undefined }, 'authorize must be a function: these routes show and change the accounts of every shop'],
     [{ actor: undefined }, 'actor must be a function: the audit records who changed an account'],
     [{ prefix: '' }, 'prefix must be a path such as /admin/accounts'],
@@ -27,7 +32,8 @@ t.test('wrong options are rejected at startup', async t => {
     [{ deadlineMs: 5000 }, 'deadlineMs must be renamed to callTimeout'],
     [{ attemptMs: 5000 }, 'attemptMs must be renamed to attemptTimeout'],
     [{ breakMs: 5000 }, 'breakMs must be renamed to breakDuration'],
-    [{ leaseMs: 5000 }, 'leaseMs must be renamed to leaseDuration']
+    [{ leaseMs: 5000 }, 'leaseMs must be renamed to leaseDuration'],
+    [{ callTimeOut: 5000 }, 'callTimeOut is not an option']
   ] as const) {
     const app = Fastify()
     app.register(payReconcile, { ...right, ...wrong } as unknown as PayReconcileOptions)
@@ -39,7 +45,7 @@ t.test('the longest time that a timer can wait is fine', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   app.register(payReconcile, {
-    accounts: knexAccountStore(await pglite.connect(t)), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', callTimeout: 2 ** 31 - 1
+    accounts: knexAccountStore(await pglite.connect(t)), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', callTimeout: 2 ** 31 - 1, logLevel: 'warn'
   })
   await t.resolves(async () => { await app.ready() })
 })

@@ -23,7 +23,7 @@ t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_
   const url = new URL(process.env.TEST_DATABASE_URL ?? '')
   url.pathname = `/${knex.client.connectionSettings.database}`
   const script = fileURLToPath(new URL('./killed-host.ts', import.meta.url))
-  const child = spawn(process.execPath, [...process.execArgv, script, url.href, String(world.standIn.port)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...process.execArgv, script, url.href, String(world.standIn.port), '{"mode":"sync","dry_run":false}'], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   const runId = await new Promise<string>(resolve => child.stdout.once('data', chunk => resolve(String(chunk).trim())))
   while (await writes(knex, runId) < right / 4) await pause()

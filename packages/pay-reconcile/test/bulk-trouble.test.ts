@@ -12,6 +12,7 @@ for (const engine of engines) {
   t.test(`a bulk run in trouble, on ${engine.name}`, { skip: engine.skip }, async t => {
     const world = await build(t, await engine.connect(t), fast)
     await t.test('limits of the rate without Retry-After slow a shop down, and end nothing', t => rateLimited(t, world))
+    await t.test('a run makes no more requests a second than it may', t => keepsItsRate(t, world))
     await t.test('a run that waits for the provider keeps its lease, and can be cancelled through any process', t => cancelledWhileWaiting(t, world))
     await t.test('a key that is replaced during a run is read again', t => replacedKey(t, world))
     await t.test('a shop none of whose customers is known is told as a mismatch of the key', t => mismatch(t, world))
@@ -35,6 +36,14 @@ async function rateLimited (t: Test, world: World): Promise<void> {
   const alone = await host(t, world.knex, world.standIn, { ...fast, accountsAtOnce: 1 })
   world.standIn.fault({ kind: 'answer', status: 429, secretKey: 'sk_test_limited', headers: { 'stripe-should-retry': 'false' }, times: 4 })
   t.match(await finished(world, await start(alone, sync(shopId))), { status: 'done', outcomes: { synced: 3, failed: undefined }, shops: { stopped: [] } })
+}
+
+async function keepsItsRate (t: Test, world: World): Promise<void> {
+  const shopId = await shopOf(world, 'sk_test_rate', 4, 150)
+  const slow = await host(t, world.knex, world.standIn, { ...fast, perSecond: 2 })
+  const before = performance.now()
+  t.match(await finished(world, await start(slow, sync(shopId))), { status: 'done', outcomes: { synced: 4 } })
+  t.ok(performance.now() - before >= 1490, 'three pauses of half a second')
 }
 
 async function cancelledWhileWaiting (t: Test, world: World): Promise<void> {

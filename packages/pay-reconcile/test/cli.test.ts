@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { spawn } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +9,10 @@ import { clientFor } from '../src/cli/client.ts'
 import { progressOn } from '../src/cli/progress.ts'
 import { run as runCommand } from '../src/cli/run.ts'
 import { startAndWatch } from '../src/cli/watch.ts'
-import { listText, progressLine, reportText, succeeded, table, type RunBody } from '../src/cli/tables.ts'
+import { csvLine } from '../src/cli/csv.ts'
+import { itemCsvHead, itemCsvLines, itemLines, type ItemBody } from '../src/cli/items.ts'
+import { table } from '../src/cli/table.ts'
+import { listText, progressLine, reportText, succeeded, type RunBody } from '../src/cli/tables.ts'
 import { pglite } from './database.ts'
 import { build, type World } from './world.ts'
 
@@ -24,6 +28,14 @@ t.test('what a command line means', async t => {
     [['--url', url, '--run', 'r'], { ...common, task: { run: 'r' } }],
     [['--url', url, '--list'], { ...common, task: { list: {} } }],
     [['--url', url, '--list', '--status', 'running', '--json'], { ...common, json: true, task: { list: { status: 'running' } } }],
+    [['--url', url, '--run', 'r', '--show', 'drifted,suggested'], { ...common, show: ['drifted', 'suggested'], task: { run: 'r' } }],
+    [['--url', url, '--mode', 'check', '--csv', 'f.csv'], { ...common, csv: 'f.csv', task: { start: { mode: 'check', dry_run: true } } }],
+    [['--url', url, '--run', 'r', '--since', 'last'], { ...common, since: 'last', task: { run: 'r' } }],
+    [['--url', url, '--audit', '--run', 'r', '--actor', 'u', '--csv', 'f'], { ...common, csv: 'f', task: { audit: { actor: 'u', run_id: 'r' } } }],
+    [['--url', url, '--mode', 'link', '--accept', '7,8,7', '--apply'], { ...common, task: { start: { mode: 'link', dry_run: false, accept: ['7', '8'] } } }],
+    [['--url', url, '--mode', 'unlink', '--accounts', 'a,b'], { ...common, task: { start: { mode: 'unlink', dry_run: true, accounts: ['a', 'b'] } } }],
+    [['--url', url, '--mode', 'sync', '--failed-in', 'r'], { ...common, task: { start: { mode: 'sync', dry_run: true, failed_in: 'r' } } }],
+    [['--url', url, '--orphans', '--shop', 's', '--json'], { ...common, json: true, task: { orphans: 's' } }],
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv, env), wanted, argv.join(' '))
   for (const [argv, message] of [
@@ -31,9 +43,9 @@ t.test('what a command line means', async t => {
     [['--url', 'shop'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
     [['--url', 'localhost:8080/admin/accounts'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
     [['--url', 'http://ann:secret@localhost:8080/admin/accounts'], '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'],
-    [['--url', url], '--mode must be link, sync or check'],
+    [['--url', url], '--mode must be link, sync, check, changes or unlink'],
     [['--url', url, '--mode', 'sync', '--apply', '--dry-run'], '--apply and --dry-run contradict each other'],
-    [['--url', url, '--mode', 'sync', '--status', 'done'], '--status needs --list'],
+    [['--url', url, '--mode', 'sync', '--status', 'done'], '--status has no effect with --mode'],
     [['--url', url, '--list', '--run', 'r'], '--run has no effect with --list'],
     [['--url', url, '--list', '--mode', 'sync'], '--mode has no effect with --list'],
     [['--url', url, '--list', '--shop', 's'], '--shop has no effect with --list'],
@@ -44,6 +56,17 @@ t.test('what a command line means', async t => {
     [['--url', url, '--run', 'r', '--apply'], '--apply has no effect with --run'],
     [['--url', url, '--run', 'r', '--dry-run'], '--dry-run has no effect with --run'],
     [['--url', url, '--run', 'r', '--status', 'done'], '--status has no effect with --run'],
+    [['--url', url, '--list', '--csv', 'f'], '--csv has no effect with --list'],
+    [['--url', url, '--run', 'r', '--csv', 'f', '--json'], '--json and --csv contradict each other'],
+    [['--url', url, '--run', 'r', '--show', 'drifted,differs'], '--show must be one or more of unchanged,linked,unlinked,synced,suggested,ambiguous,unmatched,skipped,drifted,failed'],
+    [['--url', url, '--audit', '--mode', 'sync'], '--mode has no effect with --audit'],
+    [['--url', url, '--mode', 'sync', '--actor', 'u'], '--actor has no effect with --mode'],
+    [['--url', url, '--run', 'r', '--accept', '7'], '--accept has no effect with --run'],
+    [['--url', url, '--mode', 'sync', '--stale', 'week'], '--stale must be a number of days'],
+    [['--url', url, '--mode', 'sync', '--stale', ''], '--stale must be a number of days'],
+    [['--url', url, '--mode', 'link', '--accept', fileURLToPath(import.meta.url)], /^--accept: the first column of .* must have the ids of items$/],
+    [['--url', url, '--orphans'], '--orphans needs --shop: each shop has its own key'],
+    [['--url', url, '--orphans', '--shop', 's', '--apply'], '--apply has no effect with --orphans'],
     [['--token', 'secret'], /Unknown option '--token'/]
   ] as const) t.throws(() => commandFrom(argv, env), { code: 'PAY_RECONCILE_USAGE', message }, argv.join(' '))
 })
@@ -55,6 +78,7 @@ const run: RunBody = {
   shop_id: null,
   status: 'done',
   cancel_requested: false,
+  slot: null,
   actor: 'user-1',
   started_at: '',
   finished_at: '',
@@ -62,6 +86,7 @@ const run: RunBody = {
   processed: 5,
   outcomes: { synced: 4, failed: 1 },
   drift: { differs: 2 },
+  selection: {},
   shops: { total: 2, finished: 1, stopped: [{ shop_id: 'shop-1', reason: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }] },
   items: [],
   items_count: 1
@@ -88,6 +113,41 @@ t.test('progress and report', async t => {
   for (const [value, wanted] of [
     [fine, true], [{ ...fine, status: 'cancelled' }, false], [{ ...fine, outcomes: { failed: 1 } }, false], [run, false]
   ] as const) t.equal(succeeded(value), wanted)
+})
+
+t.test('a table fits a terminal', async t => {
+  const rows = [['1', 'x'.repeat(30), 'note'], ['22', '\u65e5\u672c\u8a9e', 'e\u0301'.repeat(3)]]
+  t.equal(table(['a', 'wide', 'b'], rows, 24), [
+    'a   wide            b', '--  --------------  ----', '1   xxxxxxxxxxxxx…  note', '22  \u65e5\u672c\u8a9e          e\u0301e\u0301e\u0301'
+  ].join('\n'))
+  t.equal(table(['a'], [['\u65e5'.repeat(10)]], 9), `a\n---------\n${'\u65e5'.repeat(4)}…`)
+  t.equal(table(['a', 'b'], [['12345678', '12345678']], 10).split('\n')[2], '12345678  12345678', 'no column gets too narrow to read')
+})
+
+t.test('a cell of CSV is neither a formula nor a line of its own', async t => {
+  for (const [cell, wanted] of [
+    ['a', '"a"'], ['a"b,c\r\n', '"a""b,c\r\n"'], ['=1+1', '"\'=1+1"'], ['+1', '"\'+1"'], ['@a', '"\'@a"'], ['-1+1', '"\'-1+1"'], ['\t=1', '"\'\t=1"'], ['\uff1d1', '"\'\uff1d1"'],
+    ['-12', '"-12"'], ['-1.5', '"-1.5"'], ['', '""']
+  ] as const) t.equal(csvLine([cell, 'x']), `${wanted},"x"\r\n`)
+})
+
+t.test('an item is one line for each thing to say of it', async t => {
+  const item: ItemBody = {
+    id: '7', account_id: 'a1', account_name: 'Ada', shop_id: 's1', shop_name: 'Shop', outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata', drift: [], differences: [], candidates: [], error_code: null, provider_request_id: null
+  }
+  const customer = { pay_customer_id: 'cus_2', match: 'email', name: null, email: 'a@example.org', linked: true } as const
+  for (const [change, lines] of [
+    [{}, [['7', 'a1', 'Ada', 'Shop', 'linked', '(none) → cus_1  metadata']]],
+    [{ outcome: 'unmatched', after: null, reason: null }, [['7', 'a1', 'Ada', 'Shop', 'unmatched', '']]],
+    [{ outcome: 'drifted', before: 'cus_1', reason: null, drift: ['deleted', 'duplicate'] }, [['7', 'a1', 'Ada', 'Shop', 'deleted, duplicate', 'cus_1']]],
+    [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', linked: false }, customer] },
+      [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org (another account has it)']]]
+  ] as const) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
+  t.strictSame(itemCsvLines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map(line => line.slice(12)), [
+    ['metadata', '{"a":1}', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true']
+  ])
+  t.strictSame(itemLines(item, true), [['7', 'a1', 'Ada', 'linked', '(none) → cus_1  metadata']])
+  t.equal(itemCsvLines(item)[0]?.length, itemCsvHead.length)
 })
 
 const json = { 'content-type': 'application/json' }
@@ -144,11 +204,11 @@ t.test('a run is watched through an outage of the server', async t => {
     status(503, { 'retry-after': '0' }), done)
   const at = surroundings()
   t.equal(await startAndWatch({ ...common, url }, sync, at), 0)
-  t.strictSame(methods, ['POST', ...Array(9).fill('GET')], 'it is started once')
+  t.strictSame(methods, ['POST', ...Array(10).fill('GET')], 'it is started once, and its items are read at the end')
   t.strictSame(at.waits, [500, 500, 1000, 7000, 500, 500, 30_000, 2000], 'Retry-After is honoured up to half a minute')
   const [first, , note, , second, ...more] = at.said.stderr.split('\n')
   t.equal(first, 'run r')
-  t.match(note, /^the server does not respond; retrying \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=20 got no response: other side closed \(UND_ERR_SOCKET\)\)$/)
+  t.match(note, /^the server does not respond; retrying \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=1 got no response: other side closed \(UND_ERR_SOCKET\)\)$/)
   t.match(second, /^the server responds with 502; retrying \(GET /)
   t.equal(more.length, 2, 'each outage is told once')
   t.match(at.said.stdout, /^sync \(dry run, nothing was changed\): done/)
@@ -172,6 +232,11 @@ t.test('a server that does not come back is given up after two minutes', async t
 
   const busy = await serverOf(t, status(503, {}, '<html>\n  busy'))
   await t.rejects(startAndWatch({ ...common, url: busy.url }, { run: 'r' }, surroundings()), { message: /got 503: <html> busy\nNo successful .* --run r$/ })
+})
+
+t.test('a list whose length is not known is not taken for a whole one', async t => {
+  const { url } = await serverOf(t, status(200, json, '[]'))
+  t.match(await inProcess([`--url=${url}`, '--audit', '--json']), { code: 2, stderr: `GET ${url}/audit has no Content-Range; does a proxy remove it?\n` })
 })
 
 t.test('an answer that does not come in time is no answer', async t => {
@@ -244,7 +309,23 @@ const forged = {
   shop_id: hostile,
   shops: { total: hostile, finished: 1, stopped: [{ shop_id: hostile, reason: hostile }] },
   outcomes: { [hostile]: 1, failed: hostile },
-  items: [{ account_id: hostile, error_code: hostile, provider_request_id: hostile }]
+  items: [{
+    id: hostile,
+    account_id: hostile,
+    account_name: hostile,
+    shop_id: hostile,
+    shop_name: hostile,
+    outcome: hostile,
+    before: hostile,
+    after: null,
+    reason: hostile,
+    drift: [hostile],
+    differences: [{ field: hostile, stored: { [hostile]: hostile }, live: hostile }],
+    candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, linked: true }],
+    error_code: hostile,
+    provider_request_id: hostile
+  }],
+  items_count: 1
 }
 
 t.test('what a server says is not obeyed by the terminal', async t => {
@@ -254,7 +335,8 @@ t.test('what a server says is not obeyed by the terminal', async t => {
     await startAndWatch({ ...common, json: isJson, url: (await serverOf(t, answer)).url }, sync, at)
     t.notMatch(at.said.stdout + at.said.stderr, /[^\P{C}\n]|[\p{Zl}\p{Zp}]/u)
     t.equal(at.said.stdout.includes(isJson ? harmless.replace('\\u000d', '\\r').replace('\\u000a', '\\n') : harmless), true)
-    if (isJson) t.strictSame(JSON.parse(at.said.stdout), forged, 'JSON stays the same value')
+    const { items_count: _, ...printed } = forged
+    if (isJson) t.strictSame(JSON.parse(at.said.stdout), printed, 'JSON stays the same value')
     t.equal(at.said.stderr.split('\n')[0], `run ${harmless}`)
   }
   for (const [answers, message] of [
@@ -303,20 +385,86 @@ t.test('the command against a server', async t => {
   await world.addAccount(shopId, { pay_customer_id: 'cus_nowhere' })
   const failed = await command('--mode=sync')
   t.equal(failed.code, 1, 'it exits with 1 when items failed')
-  t.match(failed.stdout, /PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND {2}req_/)
+  t.match(failed.stdout, /^\d+ +\S+ +Ada +Shop A +failed +PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND {2}req_/m)
+  await listing(t, world, command)
 
   const watched = await command('--run', /^run (\S+)/.exec(failed.stderr)?.[1] ?? '')
   t.equal(watched.stdout, failed.stdout, 'a run can be watched again')
   const nowhere = await command('--run', '00000000-0000-4000-8000-000000000000')
   t.match(nowhere, { code: 2, stderr: /got 404: PAY_RECONCILE_RUN_NOT_FOUND [^\n]+\n$/ }, 'of no run it is said that it goes on')
 
+  t.match(await command('--audit', `--account=${accountId}`), { code: 0, stdout: new RegExp(`^when .*\n.*\n\\S+Z +user-1 +sync +${accountId} +cus_1\n$`) })
+  t.match(await command('--audit', '--actor=nobody'), { code: 0, stdout: 'nothing found\n' })
+  const file = `${t.testdir()}/audit.csv`
+  t.match(await command('--audit', `--account=${accountId}`, `--csv=${file}`), { code: 0, stdout: '', stderr: '1 records written\n' })
+  t.match(readFileSync(file, 'utf8'), new RegExp(`^"id",.*\r\n"\\S{36}","\\S+Z","user-1","sync","${accountId}",.*\r\n$`))
+  t.match(JSON.parse((await command('--audit', `--account=${accountId}`, '--json')).stdout), [{ action: 'sync', account_id: accountId }])
+
   await cancelling(t, world, url, shopId)
 
   const refused = await inProcess([url, '--mode=sync'], { PAY_RECONCILE_TOKEN: 'wrong' })
   t.match(refused, { code: 2, stdout: '', stderr: /got 403: HOST_FORBIDDEN For superusers only/ })
-  t.match(await command('--mode=all'), { code: 2, stderr: '--mode must be link, sync or check\n' })
+  t.match(await inProcess([url, '--mode=sync'], {}), { code: 2, stdout: '', stderr: /got 401: \S+ Log in first; PAY_RECONCILE_TOKEN is not set\n$/ })
+  t.match(await command('--mode=all'), { code: 2, stderr: '--mode must be link, sync, check, changes or unlink; --help says more\n' })
   t.match(await start(t, ['--help']).ended, { code: 0, stdout: /^Usage: pay-reconcile/ })
 })
+
+/** What a run found, on the screen and in files. */
+async function listing (t: Test, world: World, command: (...args: string[]) => Promise<Ended>): Promise<void> {
+  const key = 'sk_test_listing'
+  const shopId = await world.addShop({ key })
+  world.standIn.addAccount(key, { customers: [{ id: 'cus_d', name: '=HYPERLINK("http://evil.example")', email: 'new@example.org' }, { id: 'cus_s', email: 'ada@example.org' }] })
+  await world.addAccount(shopId, { pay_customer_id: 'cus_d', pay_customer: { ...world.standIn.account(key).customers.get('cus_d'), name: 'Old "name",\nwith a line', email: 'old@example.org' } })
+  for (let n = 0; n < 3; n++) await world.addAccount(shopId, { email: n === 0 ? 'ada@example.org' : `${n}@example.org` }, { name: '=cmd' })
+
+  const check = await command('--mode=check', `--shop=${shopId}`, '--show=drifted')
+  t.match(check, { code: 0, stdout: /^\d+ +\S+ +Ada +differs +email: old@example\.org → new@example\.org\n +name: Old "name",\\u000awith a line → =HYPERLINK/m })
+  t.equal(check.stdout.match(/^\d+ +\S+ +=cmd +missing$/mg)?.length, 3)
+
+  const directory = t.testdir()
+  const file = `${directory}/items.csv`
+  writeFileSync(file, 'of an earlier day', { mode: 0o644 })
+  const link = await command('--mode=link', `--shop=${shopId}`, `--csv=${file}`)
+  t.match(link, { code: 0, stderr: /^3 items written$/m })
+  t.notMatch(link.stdout, 'ada@example.org')
+  const text = readFileSync(file, 'utf8')
+  const [head, ...lines] = text.split('\r\n')
+  t.equal(head, itemCsvHead.map(name => `"${name}"`).join())
+  t.equal(lines.filter(line => line.includes('"\'=cmd"')).length, 3, 'no cell is a formula')
+  t.match(lines.find(line => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false"$/)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  writeFileSync(file, text.split('\r\n').filter(line => !line.includes('"unmatched"')).join('\r\n'))
+  const accepted = await command('--mode=link', `--shop=${shopId}`, `--accept=${file}`, '--show=linked')
+  t.match(accepted, { code: 0, stdout: /: done, 1 of 1 accounts\n(?:.*\n)*\d+ .* linked +\(none\) → cus_s {2}accepted$/m }, 'a reviewed file is accepted')
+  const drifted = await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', `--csv=${file}`, '--show=drifted')
+  t.match(drifted, { code: 0, stderr: /^4 items written$/m })
+  const rows = readFileSync(file, 'utf8').split('\r\n')
+  t.equal(rows.length, 1 + 2 + 3 + 1, 'a line for each difference')
+  t.match(rows.find(row => row.includes('"name"')), /,"name","Old ""name"",\\u000awith a line","'=HYPERLINK\(""http:\/\/evil\.example""\)",""/)
+
+  const { items, ...counters } = JSON.parse((await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', '--json')).stdout)
+  t.match(counters, { mode: 'check', status: 'done', outcomes: { drifted: 4 } })
+  t.strictSame(items.map(({ outcome }: ItemBody) => outcome), Array(4).fill('drifted'), 'JSON has all items')
+  const first = await command('--mode=sync', `--shop=${shopId}`, '--show=synced', '--since=last')
+  t.match(first, { code: 0, stderr: /^there is no earlier run: everything is new$/m, stdout: /^\d+ +\S+ +Ada +synced/m })
+  const newcomer = await world.addAccount(shopId, {}, { name: 'Newcomer' })
+  const next = await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')
+  t.match(next.stderr, `since run ${/^run (\S+)/.exec(check.stderr)?.[1]}`)
+  t.strictSame(next.stdout.match(/^\d+ .*/mg)?.map(line => line.replace(/^\d+ +\S+ +/, '')), ['Newcomer  missing'], 'only what is new')
+
+  t.equal((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`)).code, 0)
+  t.notMatch((await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')).stdout, /^\d+ /m, 'a run over one account is not the last one over all')
+  t.match((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`, '--show=drifted', '--since=last')).stderr, /^since run /m)
+
+  await world.addAccount(shopId, { email: 'ada@example.org' }, { name: 'Twin' })
+  const orphans = await command('--orphans', `--shop=${shopId}`)
+  t.match(orphans, { code: 0, stderr: '', stdout: /^cus_s +ada@example\.org +\S+ by email: (?:=cmd|Twin)\n {2,}\S+ by email: (?:=cmd|Twin)\n$/m })
+  t.match(JSON.parse((await command('--orphans', `--shop=${shopId}`, '--json')).stdout), [{ pay_customer_id: 'cus_s', accounts: [{ match: 'email' }, {}] }])
+  t.match(await command('--orphans', `--shop=${shopId}`, `--csv=${file}`), { code: 0, stderr: '1 records written\n' })
+  t.match(readFileSync(file, 'utf8'), /^"pay_customer_id",.*\r\n"cus_s","","ada@example\.org",.*\r\n"cus_s",/)
+
+  t.match(await command('--mode=check', `--csv=${directory}/none/items.csv`), { code: 2, stdout: '', stderr: /^ENOENT/ }, 'a wrong path starts nothing')
+}
 
 async function cancelling (t: Test, world: World, url: string, shopId: string): Promise<void> {
   const command = (...args: string[]) => inProcess([url, ...args])
@@ -345,7 +493,7 @@ interface Ended {
   readonly stderr: string
 }
 
-async function inProcess (args: readonly string[], env = { PAY_RECONCILE_TOKEN: 'superuser' }): Promise<Ended> {
+async function inProcess (args: readonly string[], env: { readonly PAY_RECONCILE_TOKEN?: string } = { PAY_RECONCILE_TOKEN: 'superuser' }): Promise<Ended> {
   const { said, stdout, stderr } = surroundings()
   return { code: await runCommand(args, env, { stdout, stderr }), ...said }
 }

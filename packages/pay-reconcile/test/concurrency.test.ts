@@ -105,7 +105,7 @@ for (const engine of engines) {
       for (let n = 0; n < 5; n++) ids.push(await addAccount(ofPages, {}))
       ids.sort()
       const scan = async (after: string | null) =>
-        (await knexAccountStore(knex).scan({ shopId: ofPages, after, limit: 2, runId: randomUUID() })).map(({ account }) => account.id)
+        (await knexAccountStore(knex).scan({ shopId: ofPages, after, limit: 2, runId: randomUUID(), only: {} })).map(({ account }) => account.id)
       t.strictSame(await scan(null), ids.slice(0, 2))
       t.strictSame(await scan(ids[1] ?? ''), ids.slice(2, 4))
       t.strictSame(await scan(ids[3] ?? ''), ids.slice(4))

@@ -15,7 +15,10 @@ const canaryHeaders = {
   'x-upstream': 'CANARY'
 }
 const canaryError = { error: { type: 'api_error', message: `CANARY at key ${canaryKey}` } }
-const quick = { callTimeout: 1000, attemptTimeout: 250, breakAfter: 1000 }
+/** For a provider that answers: a busy machine must not make it late. */
+const patient = { callTimeout: 20_000, attemptTimeout: 10_000, breakAfter: 1000 }
+/** For one that does not. */
+const quick = { ...patient, attemptTimeout: 250 }
 
 const PROVIDER = 'PAY_RECONCILE_PROVIDER_'
 
@@ -75,11 +78,15 @@ const table: readonly Row[] = [
 
 t.test('every fault of the provider is a 502 that shows nothing of it', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn, logs, audit } = await build(t, knex, quick)
+  const world = await build(t, knex, patient)
+  const { addShop, addAccount, standIn, audit } = world
+  const impatient = await host(t, knex, standIn, quick)
+  const logs = (): string => world.logs() + impatient.logs()
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1', name: 'Ada' }] })
   const accountId = await addAccount(await addShop({ key: canaryKey }), { pay_customer_id: 'cus_1' })
 
   for (const { title, fault, code, message, attempts } of table) {
+    const { call } = message === messages.TIMEOUT ? impatient : world
     for (const [method, route] of [['GET', 'pay-customer'], ['POST', 'sync-pay']] as const) {
       const before = standIn.requests.length
       const end = standIn.fault(fault)
@@ -102,7 +109,7 @@ t.test('every fault of the provider is a 502 that shows nothing of it', async t 
 
 t.test('a fault that passes is not seen', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, quick)
+  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attemptTimeout: 2_000 })
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1' }] })
   const accountId = await addAccount(await addShop({ key: canaryKey }), { pay_customer_id: 'cus_1' })
   for (const fault of [answer(500), answer(429, { 'retry-after': '0.3' }), { kind: 'reset' }, { kind: 'hang' }] as const) {
@@ -114,7 +121,7 @@ t.test('a fault that passes is not seen', async t => {
 
 t.test('wrong and restricted keys of the stand-in itself', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, quick)
+  const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   standIn.addAccount('rk_test_restricted', { customers: [{ id: 'cus_1' }], permissions: ['payments:read'] })
   for (const [key, code] of [
     ['sk_test_unknown', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
@@ -130,7 +137,7 @@ t.test('wrong and restricted keys of the stand-in itself', async t => {
 
 t.test('an id that no customer could have is never sent', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, quick)
+  const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const shopId = await addShop()
   for (const id of ['..', '../charges', 'a b', 'x'.repeat(256), 'search?query=1']) {
     const response = await call('GET', `/admin/accounts/${await addAccount(shopId, { pay_customer_id: id })}/pay-customer`)
@@ -141,7 +148,7 @@ t.test('an id that no customer could have is never sent', async t => {
 
 t.test('each shop is read with its own key, and nothing of one goes along with another', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, quick)
+  const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const keys = ['sk_test_one', 'sk_test_two', 'sk_test_three']
   for (const key of keys) standIn.addAccount(key, { customers: [{ id: 'cus_same', name: `customer of ${key}` }] })
   const accounts = await Promise.all(keys.map(async key => addAccount(await addShop({ key }), { pay_customer_id: 'cus_same' })))
@@ -156,9 +163,9 @@ t.test('a provider nobody listens at is unreachable', async t => {
   await closed.listen({ port: 0, host: '127.0.0.1' })
   const port = Number(new URL(closed.listeningOrigin).port)
   await closed.close()
-  const first = await build(t, knex, quick)
+  const first = await build(t, knex, patient)
   const { call, addShop, addAccount } = await host(t, knex, first.standIn, {
-    ...quick, provider: stripeProvider({ host: '127.0.0.1', port, protocol: 'http' })
+    ...patient, provider: stripeProvider({ host: '127.0.0.1', port, protocol: 'http' })
   })
   const accountId = await addAccount(await addShop(), { pay_customer_id: 'cus_1' })
   const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
@@ -168,7 +175,7 @@ t.test('a provider nobody listens at is unreachable', async t => {
 
 t.test('after repeated faults nothing is sent under that key for a while', async t => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...quick, attempts: 1, breakAfter: 3, breakDuration: 60_000 })
+  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attempts: 1, breakAfter: 3, breakDuration: 60_000 })
   standIn.addAccount('sk_test_bad')
   standIn.addAccount('sk_test_good', { customers: [{ id: 'cus_1' }] })
   const bad = await addAccount(await addShop({ key: 'sk_test_bad' }), { pay_customer_id: 'cus_1' })

@@ -79,7 +79,7 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
   for (const id of unknown) t.strictSame((await call('GET', path(id))).json(), notFound, `${path(id)} gets 404`)
   for (const id of ['no-id', 'a\0b']) {
     for (const [method, route, payload] of [
-      ['GET', '/pay-customer', undefined], ['POST', '/sync-pay', undefined], ['POST', '/link-pay', details]
+      ['GET', '/pay-customer', undefined], ['POST', '/sync-pay', undefined], ['POST', '/link-pay', details], ['POST', '/unlink-pay', undefined]
     ] as const) {
       const response = await call(method, path(id) + route, payload)
       t.strictSame([response.statusCode, response.json()], [404, notFound], `${method} ${path(id)}${route} gets 404`)
@@ -134,7 +134,8 @@ for (const engine of engines) {
     }
     for (const [method, url, payload] of [
       ['GET', ''], ['GET', '?filter={"q":"a"}'], ['GET', `/${accountId}`], ['GET', `/${accountId}/pay-customer`], ['POST', `/${accountId}/sync-pay`],
-      ['POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_1' }], ['POST', '/reconcile', { mode: 'check' }], ['GET', '/reconcile'],
+      ['POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_1' }], ['POST', `/${accountId}/unlink-pay`], ['GET', '/audit'], ['GET', `/audit/${accountId}/snapshot`],
+      ['POST', '/reconcile', { mode: 'link', accept: ['1'] }], ['GET', `/orphans?shop_id=${accountId}`], ['POST', '/reconcile', { mode: 'check' }], ['GET', '/reconcile'],
       ['GET', `/reconcile/${accountId}`], ['DELETE', `/reconcile/${accountId}`]
     ] as const) {
       const response = await call(method, `/admin/accounts${url}`, payload)

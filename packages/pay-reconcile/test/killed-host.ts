@@ -4,8 +4,8 @@ import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 
-/** A host that starts a run, says which, and waits to be killed. */
-const [connection = '', port] = process.argv.slice(2)
+/** A host that starts a run, says which, and waits to be killed. Without a run to start it continues what others left. */
+const [connection = '', port, run] = process.argv.slice(2)
 const knex = knexFrom({ client: 'pg', connection })
 const app = Fastify()
 app.register(payReconcile, {
@@ -19,5 +19,10 @@ app.register(payReconcile, {
   inFlight: 16,
   leaseDuration: 2000
 })
-const response = await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync', dry_run: false } })
-process.stdout.write(`${response.json().id}\n`)
+await app.ready()
+if (run === undefined) {
+  process.stdout.write('ready\n')
+} else {
+  const response = await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: JSON.parse(run) })
+  process.stdout.write(`${response.json().id}\n`)
+}

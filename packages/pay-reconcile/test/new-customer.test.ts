@@ -3,7 +3,7 @@ import { knexAccountStore } from '../src/knex/index.ts'
 import { engines } from './database.ts'
 import { build, host, shopKey, type World } from './world.ts'
 
-const quick = { callTimeout: 2000, breakAfter: 3, breakDuration: 60_000 }
+const quick = { callTimeout: 20_000, breakAfter: 3, breakDuration: 60_000 }
 const AMBIGUOUS = { code: 'PAY_RECONCILE_CUSTOMER_AMBIGUOUS', statusCode: 409 }
 const PROVIDER_ERROR = { code: 'PAY_RECONCILE_PROVIDER_ERROR' }
 

@@ -41,4 +41,30 @@ for (const engine of engines) {
     })
     t.equal(ofShop.total, 10, 'shows those of a shop')
   })
+
+  t.test(`react-admin's simple REST provider on ${engine.name} is told when accounts are too large for one page`, { skip: engine.skip }, async t => {
+    const { app, addShop, addAccount } = await build(t, await engine.connect(t))
+    const shop = await addShop({ name: 'Shop Large' })
+    const ids: string[] = []
+    for (const name of ['A', 'B', 'C']) ids.push(String(await addAccount(shop, { note: name.repeat(2_000_000) }, { name })))
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    const provider = simpleRestProvider(`${url}/admin`, (path, options = {}) =>
+      fetchUtils.fetchJson(path, { ...options, user: { authenticated: true, token: 'Bearer superuser' } }))
+    const sort = { field: 'name', order: 'ASC' } as const
+    const thrown = (error: unknown): unknown => error
+    const tooLarge = (field: string) => ({ status: 422, body: { code: 'PAY_RECONCILE_VALIDATION', field, message: /only 2 fit/ } })
+
+    t.match(await provider.getList('accounts', { pagination: { page: 1, perPage: 10 }, sort, filter: {} }).catch(thrown), tooLarge('range'))
+    t.match(await provider.getManyReference('accounts', { target: 'shop_id', id: shop, pagination: { page: 1, perPage: 10 }, sort, filter: {} }).catch(thrown), tooLarge('range'))
+    t.match(await provider.getMany('accounts', { ids }).catch(thrown), tooLarge('filter'))
+
+    for (const [page, names] of [[1, ['A', 'B']], [2, ['C']]] as const) {
+      const { data, total } = await provider.getList('accounts', { pagination: { page, perPage: 2 }, sort, filter: {} })
+      t.strictSame([data.map(({ name }) => name), total], [names, 3], 'smaller pages have all of them')
+    }
+    t.equal((await provider.getMany('accounts', { ids: ids.slice(1) })).data.length, 2)
+    const filter = JSON.stringify({ id: ids })
+    const paged = await app.inject({ url: '/admin/accounts', query: { filter, limit: '3' }, headers: { authorization: 'Bearer superuser' } })
+    t.strictSame([paged.headers['content-range'], paged.json().length], ['accounts 0-2/3', 2], 'a client that names a limit reads on')
+  })
 }

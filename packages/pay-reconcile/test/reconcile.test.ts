@@ -24,18 +24,22 @@ async function runOver (world: World, body: object) {
 
 const item = (accountId: string, shopId: string, fields: object) => ({
   account_id: accountId,
+  account_name: 'Ada',
   shop_id: shopId,
+  shop_name: 'Shop A',
   before: null,
   after: null,
   reason: null,
   drift: [],
-  fields: [],
+  differences: [],
   candidates: [],
   error_code: null,
   ...fields
 })
 
-const withoutRequestIds = (items: Array<Record<string, unknown>>) => items.map(({ provider_request_id: _, ...rest }) => rest)
+const candidate = (customerId: string, match: string, facts: object = {}) => ({ pay_customer_id: customerId, match, name: null, email: null, linked: false, ...facts })
+
+const withoutIds = (items: Array<Record<string, unknown>>) => items.map(({ id: _, provider_request_id: __, ...rest }) => rest)
 
 /** What every account of the shop has in its details. */
 async function allDetails ({ knex }: World, shopId: string): Promise<unknown[]> {
@@ -86,19 +90,21 @@ async function checking (t: Test, world: World): Promise<void> {
     status: 'done',
     cancel_requested: false,
     actor: 'user-1',
+    slot: null,
     total: 8,
     processed: 8,
     outcomes: { unchanged: 1, drifted: 7 },
     drift: { missing: 1, not_found: 1, deleted: 1, duplicate: 2, never_synced: 1, differs: 2 },
+    selection: {},
     shops: { total: 1, finished: 1, stopped: [] },
     items_count: 7
   }, 'the report counts drift by kind')
   const drifted = (n: number, customerId: string | null, fields: object) =>
     item(id(n), shopId, { outcome: 'drifted', before: customerId, after: customerId, ...fields })
-  t.strictSame(withoutRequestIds(items), [
+  t.strictSame(withoutIds(items), [
     drifted(101, 'cus_new', { drift: ['never_synced'] }),
-    drifted(102, 'cus_gone', { drift: ['deleted', 'differs'], fields: ['deleted', 'name'] }),
-    drifted(103, 'cus_diff', { drift: ['differs'], fields: ['email', 'name'] }),
+    drifted(102, 'cus_gone', { drift: ['deleted', 'differs'], differences: [{ field: 'deleted', live: true }] }),
+    drifted(103, 'cus_diff', { drift: ['differs'], differences: [{ field: 'email', stored: null, live: 'after@example.org' }, { field: 'name', stored: 'Before', live: 'After' }] }),
     drifted(104, 'cus_twice', { drift: ['duplicate'] }),
     drifted(105, 'cus_twice', { drift: ['duplicate'] }),
     drifted(106, 'cus_nowhere', { drift: ['not_found'] }),
@@ -106,10 +112,46 @@ async function checking (t: Test, world: World): Promise<void> {
   ], 'the items say which account, which kind and which fields')
   t.strictSame(await allDetails(world, shopId), before, 'a check changes nothing, whatever dry_run says')
 
-  const page = (await world.call('GET', `/admin/accounts/reconcile/${runId}?skip=5&limit=1`)).json()
-  t.strictSame(page.items.map((found: { account_id: string }) => found.account_id), [id(106)], 'items come in pages')
-  t.equal(page.items_count, 7)
-  t.strictSame((await world.call('GET', `/admin/accounts/reconcile/${runId}?outcome=failed`)).json().items, [], 'and by outcome')
+  const page = async (query: string) => {
+    const { items: found, items_count: count } = (await world.call('GET', `/admin/accounts/reconcile/${runId}?${query}`)).json()
+    return [found.map((one: { account_id: string }) => Number(one.account_id.slice(-3))), count]
+  }
+  t.strictSame(await page('skip=5&limit=1'), [[106], 7], 'items come in pages')
+  t.strictSame(await page('skip=1000000'), [[], 7])
+  t.strictSame(await page('outcome=failed'), [[], 0], 'and by outcome')
+  t.strictSame(await page('drift=differs'), [[102, 103], 2], 'by kind of drift')
+  t.strictSame(await page(`shop_id=${shopId}&limit=2`), [[101, 102], 7], 'by shop')
+  t.strictSame(await page("shop_id=' or true --"), [[], 0])
+  const filter = (value: object) => `filter=${encodeURIComponent(JSON.stringify(value))}`
+  t.strictSame(await page(filter({ drift: ['deleted', 'missing'], outcome: 'drifted' })), [[102, 107], 2], 'by several')
+  t.strictSame(await page(filter({ account_id: [id(103), "') or ('1'='1"] })), [[103], 1])
+  t.strictSame(await page(`drift=missing&${filter({ drift: ['missing', 'differs'] })}`), [[107], 1])
+
+  // 103 differs in another way, 105 is no duplicate any more and so neither is 104, 106 and 107 stay as they were.
+  customers.set('cus_diff', { ...customers.get('cus_diff')!, name: 'Later' })
+  await world.knex('accounts').where('id', id(105)).update({ details: '{}', name: 'Renamed' })
+  await world.knex('accounts').where('id', id(106)).update({ name: 'Renamed' })
+  const later = await runOver(world, { mode: 'check', shop_id: shopId })
+  const since = async (run: string, earlier: string) => {
+    const response = await world.call('GET', `/admin/accounts/reconcile/${run}?since=${earlier}&limit=2`)
+    t.equal(response.statusCode, 200)
+    return [response.json().items.map((one: { account_id: string }) => Number(one.account_id.slice(-3))), response.json().items_count]
+  }
+  t.strictSame(await since(later.id, runId), [[103, 105], 2], 'what is new since an earlier run')
+  t.strictSame(await since(runId, later.id), [[103, 104], 3], 'the other way round: what is gone')
+  t.strictSame(await since(runId, runId.toUpperCase()), [[], 0])
+  await world.knex('accounts').where('id', id(100)).update({ details: JSON.stringify({ ...snapshot('cus_same'), pay_customer: { ...customers.get('cus_same')!, object: 'person', email: null, sources: [] } }) })
+  const check = async (on: World) => (await runOver(on, { mode: 'check', shop_id: shopId })).items
+    .filter((one: { account_id: string }) => one.account_id === id(100)).flatMap((one: { differences: unknown[] }) => one.differences)
+  t.strictSame(await check(world), [], 'a field that another version of the API has is no drift')
+  const strict = await host(t, world.knex, world.standIn, { ...fast, driftFields: ['object', 'sources'] })
+  t.strictSame(await check(strict), [{ field: 'object', stored: 'person', live: 'customer' }, { field: 'sources', stored: [] }], 'unless the option says so')
+
+  const other = await runOver(world, { mode: 'sync', shop_id: shopId })
+  for (const earlier of [other.id, randomUUID(), 'x', "' or true --"]) {
+    const response = await world.call('GET', `/admin/accounts/reconcile/${runId}?since=${encodeURIComponent(earlier)}`)
+    t.match([response.statusCode, response.json()], [422, { field: 'since' }], earlier)
+  }
 }
 
 async function linking (t: Test, world: World): Promise<void> {
@@ -118,7 +160,7 @@ async function linking (t: Test, world: World): Promise<void> {
   world.standIn.addAccount(key, {
     customers: [
       { id: 'cus_meta', ...of(200) }, { id: 'cus_two_a', ...of(201) }, { id: 'cus_two_b', ...of(201) },
-      { id: 'cus_mail', email: "o'hara@example.org" }, { id: 'cus_taken', ...of(204) }, { id: 'cus_linked' }
+      { id: 'cus_mail', name: "O'Hara", email: "o'hara@example.org" }, { id: 'cus_taken', ...of(204) }, { id: 'cus_linked' }
     ]
   })
   const shopId = await world.addShop({ key })
@@ -129,20 +171,20 @@ async function linking (t: Test, world: World): Promise<void> {
   const before = await allDetails(world, shopId)
   const expected = [
     item(id(200), shopId, { outcome: 'linked', after: 'cus_meta', reason: 'metadata' }),
-    item(id(201), shopId, { outcome: 'ambiguous', reason: 'metadata', candidates: ['cus_two_a', 'cus_two_b'] }),
-    item(id(202), shopId, { outcome: 'suggested', reason: 'email', candidates: ['cus_mail'] }),
+    item(id(201), shopId, { outcome: 'ambiguous', reason: 'metadata', candidates: [candidate('cus_two_a', 'metadata'), candidate('cus_two_b', 'metadata')] }),
+    item(id(202), shopId, { outcome: 'suggested', reason: 'email', candidates: [candidate('cus_mail', 'email', { name: "O'Hara", email: "o'hara@example.org" })] }),
     item(id(203), shopId, { outcome: 'unmatched' }),
-    item(id(204), shopId, { outcome: 'ambiguous', reason: 'linked_to_another_account', candidates: ['cus_taken'] })
+    item(id(204), shopId, { outcome: 'ambiguous', reason: 'linked_to_another_account', candidates: [candidate('cus_taken', 'metadata', { linked: true })] })
   ]
 
   const dry = await runOver(world, { mode: 'link', shop_id: shopId })
   t.equal(dry.dry_run, true, 'dry_run is the default')
-  t.strictSame(withoutRequestIds(dry.items), expected)
+  t.strictSame(withoutIds(dry.items), expected)
   t.strictSame(await allDetails(world, shopId), before, 'a dry run changes nothing')
   t.strictSame(await world.audit(id(200)), [])
 
   const real = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
-  t.strictSame(withoutRequestIds(real.items), expected, 'the real run finds the same')
+  t.strictSame(withoutIds(real.items), expected, 'the real run finds the same')
   t.strictSame(real.outcomes, { linked: 1, ambiguous: 2, suggested: 1, unmatched: 1, unchanged: 2 })
   t.strictSame(await allDetails(world, shopId), [{ tier: 'gold', pay_customer_id: 'cus_meta' }, ...before.slice(1)],
     'only the account that a customer\'s metadata name is linked')
@@ -166,11 +208,11 @@ async function syncing (t: Test, world: World): Promise<void> {
     item(id(303), shopId, { outcome: 'skipped', reason: 'no_customer_id' })
   ]
   const dry = await runOver(world, { mode: 'sync', shop_id: shopId })
-  t.strictSame(withoutRequestIds(dry.items), expected)
+  t.strictSame(withoutIds(dry.items), expected)
   t.strictSame(await allDetails(world, shopId), before, 'a dry run changes nothing')
 
   const real = await runOver(world, { mode: 'sync', shop_id: shopId, dry_run: false })
-  t.strictSame(withoutRequestIds(real.items), expected)
+  t.strictSame(withoutIds(real.items), expected)
   const [first, gone, ...others] = await allDetails(world, shopId) as Array<Record<string, unknown>>
   t.match(first, { pay_customer_id: 'cus_1', tier: 'gold', pay_customer: { id: 'cus_1', name: 'One' }, pay_synced_at: /Z$/ })
   t.match(gone?.pay_customer, { id: 'cus_gone', object: 'customer', deleted: true })
@@ -213,23 +255,24 @@ async function goingOn (t: Test, world: World): Promise<void> {
   const key = 'sk_test_going'
   world.standIn.addAccount(key, { customers: [{ id: 'cus_1', created: 1 }] })
   const shops = [await world.addShop({ key }), await world.addShop({ key })].sort()
-  for (const shopId of shops) for (let n = 0; n < 25; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
+  // So few that they are read one by one.
+  for (const shopId of shops) for (let n = 0; n < 9; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
   const asked: object[] = []
   const answers = [() => { throw new RangeError('not known right now') }, () => true, () => false, () => false]
   const other = await host(t, world.knex, world.standIn, {
-    ...fast, perSecond: 20, shopsAtOnce: 1, leaseDuration: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
+    ...fast, perSecond: 6, shopsAtOnce: 1, leaseDuration: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
   })
 
   const dry = await runOver(other, { mode: 'sync' })
-  t.match(dry, { status: 'done', processed: 50, shops: { stopped: [] } }, 'a dry run goes on')
+  t.match(dry, { status: 'done', processed: 18, shops: { stopped: [] } }, 'a dry run goes on')
   t.strictSame(asked, [])
 
   const run = await runOver(other, { mode: 'sync', dry_run: false })
   t.strictSame(asked, Array(4).fill({ id: run.id, actor: 'user-7' }), 'before each page, and again where it failed')
   t.match(other.logs(), 'not known right now')
-  t.match(run, { status: 'done', processed: 20, outcomes: { synced: 20 } }, 'after the page in work nothing is changed')
+  t.match(run, { status: 'done', processed: 6, outcomes: { synced: 6 } }, 'after the page in work nothing is changed')
   t.strictSame(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]).sort(), shops.map(shop => [shop, 'PAY_RECONCILE_RUN_FORBIDDEN']))
-  t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter(details => 'pay_synced_at' in (details as object)).length, 20)
+  t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter(details => 'pay_synced_at' in (details as object)).length, 6)
 }
 
 async function failingAlone (t: Test, world: World): Promise<void> {
@@ -277,6 +320,11 @@ async function requests (t: Test, world: World): Promise<void> {
     ['GET', '?limit=1001', undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['GET', `/${unknown}?outcome=odd`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}?drift=odd`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}?sort=drift`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}?filter={"drift":["' or true --"]}`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}?filter={"item":"x"}`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
+    ['GET', `/${unknown}?filter={"outcome":"failed"}&outcome=linked`, undefined, 422, 'PAY_RECONCILE_VALIDATION'],
     ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['GET', '/x', undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND']
   ] as const) {
@@ -332,7 +380,7 @@ async function filtering (t: Test, { call }: World): Promise<void> {
   t.strictSame(await list({ sort: 'started_at' }), all.toReversed(), 'oldest first')
   t.strictSame(await list({ sort: '["started_at","DESC"]' }), all)
   for (const [field, value] of Object.entries(newest ?? {})) {
-    if (!['outcomes', 'drift', 'shops'].includes(field)) t.equal((await list({ sort: `-${field}` })).length, all.length, `sort by ${field}`)
+    if (!['outcomes', 'drift', 'selection', 'shops'].includes(field)) t.equal((await list({ sort: `-${field}` })).length, all.length, `sort by ${field}`)
     t.strictSame(await list({ filter: JSON.stringify({ id: [newest?.id], [field]: value }) }), [newest], `filter by ${field}`)
   }
   t.strictSame(await list({ filter: '{"total":[-1]}' }), [])

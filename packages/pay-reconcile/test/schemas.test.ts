@@ -7,7 +7,7 @@ import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { pglite } from './database.ts'
 
 const writes = [
-  ['POST', '/admin/accounts/:id/sync-pay'], ['POST', '/admin/accounts/:id/link-pay'], ['POST', '/admin/accounts/reconcile'],
+  ['POST', '/admin/accounts/:id/sync-pay'], ['POST', '/admin/accounts/:id/link-pay'], ['POST', '/admin/accounts/:id/unlink-pay'], ['POST', '/admin/accounts/reconcile'],
   ['DELETE', '/admin/accounts/reconcile/:id']
 ] as const
 

@@ -3,19 +3,19 @@ import { Type, type Static } from '@sinclair/typebox'
 import { originOf, readCustomer, syncCustomer } from '../customers/snapshot.ts'
 import type { Caller, Sources } from '../customers/types.ts'
 import { customerIdOf, syncedAtOf } from '../details.ts'
-import { PAY_RECONCILE_ACCOUNT_NOT_FOUND } from '../errors.ts'
+import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
 import type { Account } from '../types.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
-import { accountQueryFrom } from './list-query.ts'
+import { accountQueryFrom, refuseCutPage } from './list-query.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
-  refusals, SyncedAccountSchema, unreadable, type AdminAccount
+  refusals, SyncedAccountSchema, UnlinkBody, unreadable, type AdminAccount
 } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
-/** The five routes for accounts. */
+/** The routes for accounts. */
 export function accountRoutes (scope: FastifyInstance, sources: Sources, callerOf: (request: FastifyRequest) => Caller): void {
   const { accounts } = sources
 
@@ -24,13 +24,14 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'list_admin_accounts',
       summary: 'List accounts of all shops',
-      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}. A page of large accounts may end early; the number behind the dash is always the skip of the next page.',
+      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}. A page of large accounts may end early; the number behind the dash is always the skip of the next page. A range, or ids without a limit, that do not fit on one page are 422.',
       querystring: ListQuerystring,
       response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
     const page = await accounts.list(query)
+    refuseCutPage(request.query, query, page.count, page.accounts.length)
     setContentRange(reply, contentRange('accounts', query, page.count, page.accounts.length))
     return page.accounts.map(adminAccountFrom)
   })
@@ -93,6 +94,24 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id } as const
     const { account } = await accounts.link(change, originOf(callerOf(request), null))
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+    return adminAccountFrom(account)
+  })
+
+  scope.post<ById & { Body: Static<typeof UnlinkBody> }>('/:id/unlink-pay', {
+    schema: documented({
+      operationId: 'unlink_admin_account_pay',
+      summary: 'Unlink the customer',
+      description: 'Removes the customer id and the snapshots without calling the payment provider. With pay_customer_id in the body, only if that is still the customer of the account.',
+      params: IdParams,
+      body: UnlinkBody,
+      response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
+    })
+  }, async request => {
+    const expected = request.body?.pay_customer_id
+    const { account, changed } = await accounts.unlink({ accountId: request.params.id, expected }, originOf(callerOf(request), null))
+    if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+    // An account without a customer is as wanted.
+    if (!changed && customerIdOf(account.details) !== null) throw new PAY_RECONCILE_CUSTOMER_CHANGED()
     return adminAccountFrom(account)
   })
 }

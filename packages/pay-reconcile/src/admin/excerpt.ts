@@ -1,8 +1,5 @@
-/** How much of what a caller sent is quoted, in characters. */
-const QUOTED = 200
-
-/** The beginning of a string that is longer, with … at its end. */
-export function excerpt (text: string): string {
+/** The beginning of a string that is longer, with … at its end. @param length in characters. */
+export function excerpt (text: string, length = 200): string {
   // A pair of surrogates stays one, or goes.
-  return text.length <= QUOTED ? text : `${text.slice(0, QUOTED - 1).replace(/\p{Surrogate}$/u, '')}…`
+  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/\p{Surrogate}$/u, '')}…`
 }

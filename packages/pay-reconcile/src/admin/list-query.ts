@@ -1,6 +1,6 @@
 import { validationError } from '../errors.ts'
-import { modes, statuses, type RunFilter, type RunQuery } from '../reconcile/types.ts'
-import type { AccountFilter, AccountQuery, AccountSort } from '../types.ts'
+import { drifts, modes, outcomes, statuses, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
+import { auditActions, type AccountFilter, type AccountQuery, type AccountSort, type AuditQuery } from '../types.ts'
 import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
 import { defaultLimit, maxLimit } from './schemas.ts'
 
@@ -36,13 +36,45 @@ const runRules: ListRules = {
     status: { kind: 'string', words: statuses },
     cancel_requested: { kind: 'boolean' },
     actor: { kind: 'string' },
+    slot: { kind: 'instant', nullable: true },
     started_at: { kind: 'instant' },
     finished_at: { kind: 'instant', nullable: true },
     total: { kind: 'integer' },
     processed: { kind: 'integer' },
     outcomes: { kind: 'object' },
     drift: { kind: 'object' },
+    selection: { kind: 'object' },
     shops: { kind: 'object' }
+  },
+  conditions: {}
+}
+
+const auditRules: ListRules = {
+  ...commonRules,
+  fields: {
+    id: { kind: 'uuid' },
+    at: { kind: 'instant' },
+    actor: { kind: 'string' },
+    action: { kind: 'string', words: auditActions },
+    account_id: { kind: 'string' },
+    shop_id: { kind: 'string' },
+    run_id: { kind: 'uuid', nullable: true },
+    before: { kind: 'object' },
+    after: { kind: 'object' },
+    provider_request_id: { kind: 'string', nullable: true },
+    request_id: { kind: 'string', nullable: true },
+    snapshot_kept: { kind: 'boolean' }
+  },
+  conditions: { at_gte: { kind: 'instant' }, at_lte: { kind: 'instant' } }
+}
+
+const itemRules: ListRules = {
+  ...commonRules,
+  fields: {
+    account_id: { kind: 'string' },
+    shop_id: { kind: 'string' },
+    outcome: { kind: 'string', words: outcomes },
+    drift: { kind: 'string', words: drifts }
   },
   conditions: {}
 }
@@ -70,6 +102,20 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
 }
 
 /**
+ * Refuses a page that ended early because its accounts are large, if the client asked for all of it: by `range`, or by
+ * ids without a limit, as react-admin does. It would take the accounts that are not on the page for missing.
+ *
+ * @param count - how many accounts match
+ * @param length - how many accounts are on the page
+ * @throws {@link PAY_RECONCILE_VALIDATION}
+ */
+export function refuseCutPage (query: RawQuery, { skip, limit, filter }: AccountQuery, count: number, length: number): void {
+  const field = query.range !== undefined ? 'range' : query.limit === undefined && filter.id !== undefined ? 'filter' : undefined
+  if (field === undefined || length >= Math.min(limit, count - skip)) return
+  throw validationError(field, `These accounts are too large for one page: only ${length} fit. Ask for fewer, or page with skip and limit`)
+}
+
+/**
  * Reads the parameters of `GET /admin/accounts/reconcile`: those of every list, and `status`.
  *
  * @throws {@link PAY_RECONCILE_VALIDATION}
@@ -85,13 +131,40 @@ export function runQueryFrom (query: RawQuery): RunQuery {
   }
 }
 
+/**
+ * Reads the parameters of `GET /admin/accounts/reconcile/{id}`: a page, `filter`, `outcome`, `drift`, `shop_id` and `since`.
+ *
+ * @throws {@link PAY_RECONCILE_VALIDATION}
+ */
+export function itemQueryFrom (query: RawQuery): ItemQuery {
+  const { filter: conditions, skip, limit } = listQueryFrom(query, itemRules)
+  const filter: ItemFilter = conditions
+  const wanted = { outcome: wordFrom('outcome', query.outcome, outcomes), drift: wordFrom('drift', query.drift, drifts), shop_id: shopFrom(query.shop_id) }
+  const parameters = Object.entries(wanted).filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, bothOf<unknown>(name, filter[name as keyof typeof wanted], value)])
+  const { since } = query
+  if (since !== undefined && !isUuid(since)) throw commonRules.refuse(['since'], 'must be the id of an earlier run')
+  return { skip, limit, filter: { ...filter, ...Object.fromEntries(parameters) }, ...(since !== undefined && { since }) }
+}
+
+/** Reads the parameters of `GET /admin/accounts/audit`. @throws {@link PAY_RECONCILE_VALIDATION} */
+export function auditQueryFrom (query: RawQuery): AuditQuery {
+  const { filter, sort, ...page } = listQueryFrom(query, auditRules)
+  return { ...page, filter, sort: sort as AuditQuery['sort'] }
+}
+
 /** Adds the id, so that pages never overlap. It has the same direction, so that one index serves both. */
 function totalOrder ({ field, descending }: { readonly field: string, readonly descending: boolean }): readonly AccountSort[] {
   const first = { field: field as AccountSort['field'], descending }
   return field === 'id' ? [first] : [first, { field: 'id', descending }]
 }
 
-function shopFrom (value: unknown): string | undefined {
+function isUuid (value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
+}
+
+/** Reads the parameter `shop_id`. @throws {@link PAY_RECONCILE_VALIDATION} */
+export function shopFrom (value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || !isString(value)) throw commonRules.refuse(['shop_id'], `must be ${STRING}`)
   return value

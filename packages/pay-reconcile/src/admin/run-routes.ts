@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../customers/types.ts'
-import { PAY_RECONCILE_RUN_NOT_FOUND } from '../errors.ts'
+import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
 import type { BulkRunner } from '../reconcile/runner.ts'
-import { outcomes, type Item, type Run, type RunStore } from '../reconcile/types.ts'
+import type { Item, Run, RunStore } from '../reconcile/types.ts'
 import { setContentRange } from './http.ts'
-import { contentRange, pageFrom, type RawQuery } from './list-grammar.ts'
-import { commonRules, runQueryFrom, wordFrom } from './list-query.ts'
+import { contentRange, type RawQuery } from './list-grammar.ts'
+import { itemQueryFrom, runQueryFrom } from './list-query.ts'
+import { runRequestFrom } from './run-body.ts'
 import { ItemsQuerystring, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema } from './run-schemas.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from './schemas.ts'
 
@@ -21,14 +22,13 @@ export function runRoutes (
     schema: documented({
       operationId: 'start_reconciliation',
       summary: 'Start a run',
-      description: 'Starts a bulk run in the background. Changes nothing unless dry_run is false.',
+      description: 'Starts a bulk run in the background, over all accounts or some of them; changes is a sync of those whose customers have changed since the last such run. Changes nothing unless dry_run is false. An accepted item is skipped if the account or the customer has changed meanwhile.',
       body: RunBody,
       response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: RunActiveProblem, 422: InputProblem }
     })
   }, async (request, reply) => {
-    const { mode, dry_run: dryRun = true, shop_id: shopId = null } = request.body
     const { actor, requestId } = callerOf(request)
-    const run = await runner.start({ id: randomUUID(), mode, dryRun, shopId, actor, requestId })
+    const run = await runner.start({ id: randomUUID(), actor, requestId, ...runRequestFrom(request.body) })
     reply.code(202).header('location', `${request.routeOptions.url ?? ''}/${run.id}`)
     return runBodyFrom(run)
   })
@@ -52,18 +52,19 @@ export function runRoutes (
     schema: documented({
       operationId: 'get_reconciliation',
       summary: 'Get a run with its items',
-      description: 'The progress of a run, what it found, counted by kind, and a page of its items. Unchanged accounts are only counted.',
+      description: 'The progress of a run, what it found, counted by kind, and a page of its items: one for each account that is not unchanged. A page of large items ends early; skip as many as it has.',
       params: IdParams,
       querystring: ItemsQuerystring,
       response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: InputProblem }
     })
   }, async request => {
     const { id } = request.params
-    const page = pageFrom(request.query, commonRules)
-    const outcome = wordFrom('outcome', request.query.outcome, outcomes)
+    const query = itemQueryFrom(request.query)
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
-    const { items, count } = await runs.items(id, { ...page, outcome })
+    // Outcomes of different modes are never the same: everything would be new.
+    if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
+    const { items, count } = await runs.items(id, query)
     return { ...runBodyFrom(run), items: items.map(itemBodyFrom), items_count: count }
   })
 
@@ -87,12 +88,14 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
     status: run.status,
     cancel_requested: run.cancelRequested,
     actor: run.actor,
+    slot: run.slot,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     total: run.total,
     processed: run.processed,
     outcomes: run.outcomes,
     drift: run.drift,
+    selection: run.selection,
     shops: {
       total: run.shops.total,
       finished: run.shops.finished,
@@ -103,15 +106,18 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
 
 function itemBodyFrom (item: Item): Static<typeof RunWithItemsSchema>['items'][number] {
   return {
+    id: item.id,
     account_id: item.accountId,
+    account_name: item.accountName,
     shop_id: item.shopId,
+    shop_name: item.shopName,
     outcome: item.outcome,
     before: item.before,
     after: item.after,
     reason: item.reason,
     drift: [...item.drift],
-    fields: [...item.fields],
-    candidates: [...item.candidates],
+    differences: [...item.differences],
+    candidates: item.candidates.map(({ customerId, ...facts }) => ({ pay_customer_id: customerId, ...facts })),
     error_code: item.errorCode,
     provider_request_id: item.providerRequestId
   }

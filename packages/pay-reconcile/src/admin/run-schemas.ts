@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { Id, listParameters, NullableString, NullableTimestamp, pageParameters, Problem } from './schemas.ts'
-import { drifts, modes, outcomes, statuses, type Counters } from '../reconcile/types.ts'
+import { filterParameter, Id, listParameters, maxLimit, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
+import { drifts, matchReasons, modes, outcomes, statuses, type Counters } from '../reconcile/types.ts'
 
-const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map(word => Type.Literal(word)))
 const Status = oneOf(statuses)
 const Mode = oneOf(modes)
 const Outcome = oneOf(outcomes)
@@ -10,11 +9,24 @@ const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Count
   Type.Object(Object.fromEntries(keys.map(key => [key, Type.Optional(Type.Integer())])))
 )
 
+const ids = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: maxLimit, description })
+
+const Selection = Type.Object({
+  accounts: Type.Optional(Type.Integer({ description: 'How many accounts were named' })),
+  accept: Type.Optional(Type.Integer({ description: 'How many items were accepted' })),
+  failed_in: Type.Optional(Type.String()),
+  synced_before: Type.Optional(Type.String())
+}, { description: 'What the run is limited to; empty: nothing' })
+
 /** A bulk run to start. A misspelt field is rejected, because it would silently mean the default. */
 export const RunBody = Type.Object({
   mode: Mode,
   shop_id: Type.Optional(Id),
-  dry_run: Type.Optional(Type.Boolean({ default: true }))
+  dry_run: Type.Optional(Type.Boolean({ default: true })),
+  accounts: Type.Optional(ids('Only these accounts')),
+  accept: Type.Optional(ids('The ids of items: link what they suggest, or unlink the customers that they show')),
+  failed_in: Type.Optional(Type.String({ description: 'The id of a run: only accounts that failed there, and those that its stopped or cancelled shops did not reach' })),
+  synced_before: Type.Optional(Type.String({ description: 'Only linked accounts without a snapshot from this time or later, RFC 3339' }))
 }, { additionalProperties: false })
 
 const RunId = Type.String({ description: 'UUID' })
@@ -27,12 +39,14 @@ export const RunSchema = Type.Object({
   status: Status,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
+  slot: Type.Union([Timestamp, Type.Null()], { description: 'The time by the schedule that the run was started for; null: by a request' }),
   started_at: Type.String(),
   finished_at: NullableTimestamp,
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),
   processed: Type.Integer(),
   outcomes: counters(outcomes),
   drift: counters(drifts),
+  selection: Selection,
   shops: Type.Object({
     total: Type.Integer(),
     finished: Type.Integer(),
@@ -40,16 +54,33 @@ export const RunSchema = Type.Object({
   })
 })
 
+const Difference = Type.Object({
+  field: Type.String({ description: 'A path: email, address.city' }),
+  stored: Type.Optional(Type.Unknown({ description: 'In the snapshot; absent if it has no such field. Long values are cut, as JSON that ends with …' })),
+  live: Type.Optional(Type.Unknown({ description: 'At the payment provider; absent if there is no such field' }))
+})
+
+const Candidate = Type.Object({
+  pay_customer_id: Type.String(),
+  match: Type.Union(matchReasons.map(reason => Type.Literal(reason)), { description: 'metadata: names the account; email: has the same address' }),
+  name: NullableString,
+  email: NullableString,
+  linked: Type.Boolean({ description: 'Whether another account of the shop has this customer' })
+})
+
 const ItemSchema = Type.Object({
+  id: Type.String({ description: 'Unique over all runs' }),
   account_id: Id,
+  account_name: Type.String(),
   shop_id: Id,
+  shop_name: Type.String(),
   outcome: Outcome,
   before: NullableString,
   after: NullableString,
   reason: NullableString,
   drift: Type.Array(oneOf(drifts)),
-  fields: Type.Array(Type.String()),
-  candidates: Type.Array(Type.String()),
+  differences: Type.Array(Difference, { description: 'Where the snapshot and the live customer differ' }),
+  candidates: Type.Array(Candidate, { description: 'Customers that may belong to the account' }),
   error_code: NullableString,
   provider_request_id: NullableString
 })
@@ -75,5 +106,9 @@ export const RunsQuerystring = Type.Object({
 
 export const ItemsQuerystring = Type.Object({
   ...pageParameters,
-  outcome: Type.Optional(Outcome)
+  filter: filterParameter('account_id, shop_id, outcome, drift'),
+  outcome: Type.Optional(Outcome),
+  drift: Type.Optional(oneOf(drifts)),
+  shop_id: Type.Optional(Id),
+  since: Type.Optional(Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' }))
 })

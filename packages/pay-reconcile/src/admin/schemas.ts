@@ -13,14 +13,16 @@ export function documented (schema: FastifySchema & { readonly operationId: stri
 /** An id of the host. Only the store knows whether there is such an account or shop. */
 export const Id = Type.String({ description: 'In the form that the host uses' })
 
-const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
+export const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map(word => Type.Literal(word)))
 
 export const NullableString = nullable(Type.String())
 export const NullableTimestamp = nullable(Timestamp)
 
-const JsonObject = Type.Unsafe<Details>(Type.Object({}, { additionalProperties: true }))
+export const JsonObject = Type.Unsafe<Details>(Type.Object({}, { additionalProperties: true }))
 
 /** An account as the admin routes return it. */
 export type AdminAccount = Static<typeof AdminAccountSchema>
@@ -52,6 +54,9 @@ export const LinkBody = Type.Object({
   pay_customer_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,255}$' })
 }, { additionalProperties: false })
 
+/** Optional. */
+export const UnlinkBody = Type.Union([Type.Null(), LinkBody])
+
 export const IdParams = Type.Object({ id: Id })
 
 /** The parameters of every page. */
@@ -61,10 +66,14 @@ export const pageParameters = {
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
 }
 
+/** @param fields - describes what `filter` accepts */
+export const filterParameter = (fields: string) =>
+  Type.Optional(Type.String({ description: `A JSON object. Records must match all of it: ${fields}, with a value or a list of values` }))
+
 /** The parameters of every list. @param fields - describes what `filter` accepts */
 export const listParameters = (fields: string) => ({
   ...pageParameters,
-  filter: Type.Optional(Type.String({ description: `A JSON object. Records must match all of it: ${fields}, with a value or a list of values` })),
+  filter: filterParameter(fields),
   sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]' }))
 })
 

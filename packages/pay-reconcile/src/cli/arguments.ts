@@ -1,29 +1,53 @@
 import createError from '@fastify/error'
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { modes, outcomes } from '../reconcile/types.ts'
 
 /** A wrong command line. */
 export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
 
-export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check [--shop <id>] [--dry-run | --apply] [--json]
-       pay-reconcile --url <address> --run <id> [--json]
+export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check|changes|unlink [--shop <id>] [limit] [--dry-run | --apply] [output]
+       pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
+       pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
+       pay-reconcile --url <address> --orphans --shop <id> [--csv <file> | --json]
 
 Starts a reconciliation run, shows its progress and prints what it found.
 
   --url <address>   the admin routes, for example https://shop.example/admin/accounts
   --mode <mode>     link: find the customer of each account that has none
                     sync: store a new snapshot of each linked customer
+                    changes: the same for those that the provider's events name since the last such run
                     check: report how accounts and customers differ
+                    unlink: remove the customers of accounts; needs --accounts or --accept
   --shop <id>       one shop only; default: all
   --dry-run         change nothing; this is the default
   --apply           make the changes
   --run <id>        watch an existing run instead of starting one
   --list            show the newest 100 runs of all shops instead of starting one
   --status <word>   with --list: only runs that are running, done or cancelled
-  --json            print JSON instead of tables
+  --audit           show who changed which account: the newest 100 changes, or all in a file or JSON
+  --account <id>, --actor <id>
+                    with --audit: only changes of this account, or by this user
+  --orphans         show the customers at the provider that no account is linked to: the first 100, or all in a file or JSON
   --help
 
-Options that have no effect with --run or --list are rejected.
+Limit:
+  --accounts <ids>  only these accounts, separated by commas
+  --accept <items>  link what these items suggest, or unlink the customers that they show; ids of items separated
+                    by commas, or a file of --csv without the lines that you do not want
+  --failed-in <run> only accounts that failed in this run, and those that its stopped or cancelled shops did not reach
+  --stale <days>    only linked accounts without a snapshot from the last days
+
+Output:
+  --show <words>    the outcomes whose accounts are printed, for example drifted,suggested; default: failed in the
+                    table, all in a file or JSON
+  --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is
+                    done, of the same shop or of all
+  --csv <file>      write one line for each difference and each candidate to a file instead of a table
+  --json            print JSON instead of tables
+
+Options that have no effect are rejected.
 
 Set the bearer token in the environment variable PAY_RECONCILE_TOKEN; every user of the machine could see it on
 the command line. Ctrl-C cancels the run; a second Ctrl-C ends the command only.
@@ -39,39 +63,87 @@ export interface Command {
   readonly url: string
   readonly token: string | undefined
   readonly json: boolean
+  /** Outcomes of the items to print. Default: failed in a table, all in JSON and CSV. */
+  readonly show?: readonly string[]
+  /** The file to write. */
+  readonly csv?: string
+  /** Leave out what this earlier run found; `last`: the newest one of the same mode and shop that is done. */
+  readonly since?: string
   readonly task: Task
 }
 
-/** Watch this run, list runs, or start one. */
-export type Task =
+/** Watch this run, or start one. */
+export type RunTask =
   { readonly run: string } |
-  { readonly list: Readonly<Record<string, string>> } |
-  { readonly start: Readonly<Record<string, string | boolean>> }
+  { readonly start: Readonly<Record<string, unknown>> }
 
-/** Options that have no effect with --list or --run. */
-const ineffective = {
-  list: ['run', 'mode', 'shop', 'apply', 'dry-run'],
-  run: ['mode', 'shop', 'apply', 'dry-run', 'status']
+/** List runs, work on one, or show the audit or the customers without an account. */
+export type Task = RunTask |
+  { readonly list: Readonly<Record<string, string>> } |
+  { readonly audit: Readonly<Record<string, string>> } |
+  /** Of this shop. */
+  { readonly orphans: string }
+
+const ofRuns = ['show', 'csv', 'since'] as const
+
+/** What the command does, by the option that says so, and the options that have an effect then. The first one counts. */
+const effective = {
+  audit: ['account', 'actor', 'run', 'shop', 'csv'],
+  orphans: ['shop', 'csv'],
+  list: ['status'],
+  run: ofRuns,
+  mode: ['shop', 'apply', 'dry-run', 'accounts', 'accept', 'failed-in', 'stale', ...ofRuns]
 } as const
+
+const common: readonly string[] = ['url', 'json']
 
 /** @returns undefined for --help. @throws {@link PAY_RECONCILE_USAGE} */
 export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
   const options = optionsFrom(argv)
-  const { url, mode, shop, run, list, status, apply, json, help, 'dry-run': dryRun } = options
+  const { url, mode, shop, run, account, actor, list, audit, orphans, status, show, csv, since, apply, json = false, help, 'dry-run': dryRun } = options
   if (help) return undefined
   if (url === undefined || !isAddress(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password')
-  for (const name of ['list', 'run'] as const) {
-    const ignored = options[name] !== undefined && ineffective[name].find(other => options[other] !== undefined)
-    // An ignored --shop would mean all shops, and an ignored --apply a run that the user believes to have started.
-    if (ignored) throw new PAY_RECONCILE_USAGE(`--${ignored} has no effect with --${name}`)
-  }
+  const what = (Object.keys(effective) as Array<keyof typeof effective>).find(name => options[name] !== undefined)
+  if (what === undefined) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
+  const ignored = Object.keys(options).find(name => name !== what && ![...common, ...effective[what]].includes(name))
+  // An ignored --shop would mean all shops, and an ignored --apply a run that the user believes to have started.
+  if (ignored !== undefined) throw new PAY_RECONCILE_USAGE(`--${ignored} has no effect with --${what}`)
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run contradict each other')
-  const common = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json: json ?? false }
-  if (status !== undefined && !list) throw new PAY_RECONCILE_USAGE('--status needs --list')
-  if (list) return { ...common, task: { list: status === undefined ? {} : { status } } }
-  if (run !== undefined) return { ...common, task: { run } }
-  if (mode !== 'link' && mode !== 'sync' && mode !== 'check') throw new PAY_RECONCILE_USAGE('--mode must be link, sync or check')
-  return { ...common, task: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }) } } }
+  if (json && csv !== undefined) throw new PAY_RECONCILE_USAGE('--json and --csv contradict each other')
+  const shown = show?.split(',')
+  if (shown && !shown.every(word => (outcomes as readonly string[]).includes(word))) throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${outcomes.join(',')}`)
+  const command = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json, ...(shown && { show: shown }), ...(csv !== undefined && { csv }), ...(since !== undefined && { since }) }
+  if (audit) return { ...command, task: { audit: JSON.parse(JSON.stringify({ account_id: account, actor, run_id: run, shop_id: shop })) } }
+  if (orphans) {
+    if (shop === undefined) throw new PAY_RECONCILE_USAGE('--orphans needs --shop: each shop has its own key')
+    return { ...command, task: { orphans: shop } }
+  }
+  if (list) return { ...command, task: { list: status === undefined ? {} : { status } } }
+  if (run !== undefined) return { ...command, task: { run } }
+  if (!(modes as readonly unknown[]).includes(mode)) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
+  return { ...command, task: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }), ...limitsFrom(options) } } }
+}
+
+/** What limits a run. The server refuses combinations that have no meaning. */
+function limitsFrom ({ accounts, accept, 'failed-in': failedIn, stale }: ReturnType<typeof optionsFrom>): object {
+  const days = Number(stale)
+  // An empty string, as from a variable that is not set, would be 0 days: all accounts.
+  if (stale !== undefined && !(/^\d+(?:\.\d+)?$/.test(stale) && days < 36_500)) throw new PAY_RECONCILE_USAGE('--stale must be a number of days')
+  return {
+    ...(accounts !== undefined && { accounts: accounts.split(',') }),
+    ...(accept !== undefined && { accept: itemIdsFrom(accept) }),
+    ...(failedIn !== undefined && { failed_in: failedIn }),
+    ...(stale !== undefined && { synced_before: new Date(Date.now() - days * 86_400_000).toISOString() })
+  }
+}
+
+/** Ids separated by commas, or the first column of a file that --csv wrote, each id once. */
+function itemIdsFrom (accept: string): readonly string[] {
+  const ids = /^[\d,]+$/.test(accept)
+    ? accept.split(',')
+    : readFileSync(accept, 'utf8').split(/\r?\n/).slice(1).filter(line => line !== '').map(line => /^"?(\d+)"?(?:[,;\t]|$)/.exec(line)?.[1])
+  if (ids.includes(undefined)) throw new PAY_RECONCILE_USAGE(`--accept: the first column of ${accept} must have the ids of items`)
+  return [...new Set(ids)] as string[]
 }
 
 /** A warning about plain http, which lets others on the network read the token. */
@@ -91,11 +163,10 @@ function isAddress (url: string): boolean {
 function optionsFrom (argv: readonly string[]) {
   const string = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
+  const ofText = { url: string, mode: string, shop: string, run: string, status: string, show: string, csv: string, since: string, account: string, actor: string, accounts: string, accept: string, 'failed-in': string, stale: string }
+  const flags = { list: flag, audit: flag, orphans: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
   try {
-    return parseArgs({
-      args: [...argv],
-      options: { url: string, mode: string, shop: string, run: string, status: string, list: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
-    }).values
+    return parseArgs({ args: [...argv], options: { ...ofText, ...flags } }).values
   } catch (error) {
     throw new PAY_RECONCILE_USAGE(error instanceof Error ? error.message : 'unknown option')
   }

@@ -2,7 +2,10 @@ import createError from '@fastify/error'
 import { excerpt } from '../admin/excerpt.ts'
 import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'
+import type { AuditBody } from './audit.ts'
+import type { OrphansBody } from './orphans.ts'
 import { printable } from './printable.ts'
+import type { RecordPage } from './records.ts'
 import type { RunBody, RunSummary } from './tables.ts'
 
 /** The server refused a request, or the response is not from the run routes; the message has the details. */
@@ -23,15 +26,24 @@ export interface RequestFault extends Error {
 export interface Client {
   list (query: Readonly<Record<string, string>>): Promise<readonly RunSummary[]>
   start (body: object): Promise<RunBody>
-  /** A run with its first 20 failed items. */
   get (id: string): Promise<RunBody>
+  /** A page of a run's items. */
+  items (id: string, query: Readonly<Record<string, string>>): Promise<RunBody>
   cancel (id: string): Promise<RunBody>
+  /** A page of changes of accounts. */
+  audit (query: Readonly<Record<string, string>>): Promise<Required<RecordPage<AuditBody>>>
+  /** A page of customers without an account. */
+  orphans (query: Readonly<Record<string, string>>): Promise<OrphansBody>
 }
 
-/** @param getTimeout time limit for {@link Client.get} including the body, in milliseconds. Default 30000. */
+/** @param getTimeout time limit for a read including the body, in milliseconds. Default 30000. */
 export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTimeout = 30_000): Client {
-  async function send<Body = RunBody> (method: string, path: string, { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Body> {
-    const request = new Request(`${url}/reconcile${path}`, {
+  async function send<Body = RunBody> (method: string, path: string, options: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Body> {
+    return (await exchange<Body>(method, `/reconcile${path}`, options)).body
+  }
+
+  async function exchange<Body> (method: string, path: string, { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<{ body: Body, headers: Headers }> {
+    const request = new Request(`${url}${path}`, {
       method,
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body }),
@@ -41,19 +53,31 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
     const refused = (why: string) => Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
       status, retryAfter: retryAfterFrom(headers.get('retry-after'))
     })
-    if (!ok) throw refused(messageIn(text))
+    if (!ok) throw refused(status === 401 && token === undefined ? `${messageIn(text)}; PAY_RECONCILE_TOKEN is not set` : messageIn(text))
     try {
-      return JSON.parse(text)
+      return { body: JSON.parse(text), headers }
     } catch {
       throw refused(`not JSON: ${startOf(text)}`)
     }
   }
 
+  const read = (path: string, query: Readonly<Record<string, string>>) =>
+    send('GET', `${path}?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })
+
   return {
     list: query => send('GET', `?${new URLSearchParams(query)}`),
     start: body => send('POST', '', { body: JSON.stringify(body) }),
-    get: id => send('GET', `/${encodeURIComponent(id)}?outcome=failed&limit=20`, { signal: AbortSignal.timeout(getTimeout) }),
-    cancel: id => send('DELETE', `/${encodeURIComponent(id)}`)
+    get: id => read(`/${encodeURIComponent(id)}`, { outcome: 'failed', limit: '1' }),
+    items: (id, query) => read(`/${encodeURIComponent(id)}`, query),
+    cancel: id => send('DELETE', `/${encodeURIComponent(id)}`),
+    async audit (query) {
+      const { body, headers } = await exchange<AuditBody[]>('GET', `/audit?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })
+      const count = Number(headers.get('content-range')?.split('/')[1])
+      // Without it the first page would pass for all of them.
+      if (!Number.isSafeInteger(count)) throw new PAY_RECONCILE_REFUSED(`GET ${url}/audit has no Content-Range; does a proxy remove it?`)
+      return { records: body, count }
+    },
+    orphans: async query => (await exchange<OrphansBody>('GET', `/orphans?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
   }
 }
 

@@ -1,10 +1,15 @@
-const maxLength = 500
+import { excerpt } from '../admin/excerpt.ts'
+
 /** Control characters (C0, C1, line ends), and characters that reorder or hide text. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-/** A server's string, safe for a terminal: control characters are escaped as `\u001b`, long strings are cut. */
-export function printable (text: string): string {
-  return (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text).replace(unsafe, escaped)
+/**
+ * A server's string, safe for a terminal: control characters are escaped as `\u001b`, long strings are cut.
+ *
+ * @param maxLength in characters. Default 500.
+ */
+export function printable (text: string, maxLength = 500): string {
+  return excerpt(text, maxLength).replace(unsafe, escaped)
 }
 
 /** A server's value as JSON, safe for a terminal; JSON itself escapes C0 only. */

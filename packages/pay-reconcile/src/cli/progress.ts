@@ -5,6 +5,8 @@ import { progressLine, type RunBody } from './tables.ts'
 export interface Output {
   write (text: string): unknown
   readonly isTTY?: boolean
+  /** Width of the terminal. */
+  readonly columns?: number
 }
 
 /** Output while a run is watched. */

@@ -1,6 +1,10 @@
-import { commandFrom, usage, warningAbout } from './arguments.ts'
+import { auditListing, type AuditBody } from './audit.ts'
+import { commandFrom, PAY_RECONCILE_USAGE, usage, warningAbout, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'
 import { printable, printableJson } from './printable.ts'
+import { orphanListing, type OrphansBody } from './orphans.ts'
+import { csvFile, pagesBySkip, printJson, recordsTable, type Listing } from './records.ts'
+import { withRetries } from './retry.ts'
 import { listText } from './tables.ts'
 import { startAndWatch, type Surroundings } from './watch.ts'
 
@@ -18,13 +22,49 @@ export async function run (
     const { task, ...connection } = command
     const warning = warningAbout(command)
     if (warning !== undefined) stderr.write(`warning: ${warning}\n`)
+    if ('audit' in task) return await printListing(command, auditOf(command, task.audit), surroundings)
+    if ('orphans' in task) return await printListing(command, orphansOf(command, task.orphans, surroundings), surroundings)
     if (!('list' in task)) return await startAndWatch(connection, task, surroundings)
     const runs = await clientFor(command).list(task.list)
     stdout.write(command.json ? `${printableJson(runs)}\n` : listText(runs))
     return 0
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    stderr.write(`${message.split('\n').map(printable).join('\n')}\n`)
+    const hint = error instanceof PAY_RECONCILE_USAGE ? '; --help says more' : ''
+    stderr.write(`${message.split('\n').map(text => printable(text)).join('\n')}${hint}\n`)
     return 2
   }
+}
+
+function auditOf (command: Command, filter: object): Listing<AuditBody> {
+  const client = clientFor(command)
+  // In a file the oldest come first: changes that are made meanwhile come last and move no page.
+  const sort = command.json || command.csv !== undefined ? 'at' : '-at'
+  return auditListing(size => pagesBySkip(size, page => client.audit({ filter: JSON.stringify(filter), sort, ...page })))
+}
+
+function orphansOf (command: Command, shop: string, { stderr, clock }: Surroundings): Listing<OrphansBody['orphans'][number]> {
+  const client = clientFor(command)
+  return orphanListing(async function * () {
+    for (let after: string | null | undefined; after !== null;) {
+      const query: Record<string, string> = { shop_id: shop, ...(after !== undefined && { after }) }
+      const { orphans, next } = await withRetries(() => client.orphans(query), text => stderr.write(`${printable(text)}\n`), clock)
+      yield { records: orphans }
+      after = next
+    }
+  })
+}
+
+/** Prints records as a table or JSON, or writes them to a file. @returns the exit code. */
+async function printListing<Body> ({ json, csv: path }: Command, listing: Listing<Body>, { stdout, stderr }: Surroundings): Promise<number> {
+  if (json) {
+    await printJson(listing, stdout)
+    stdout.write('\n')
+  } else if (path === undefined) {
+    stdout.write(`${await recordsTable(listing, stdout) || 'nothing found'}\n`)
+  } else {
+    const csv = await csvFile(path)
+    stderr.write(`${await csv.fill(listing).finally(csv.close)} records written\n`)
+  }
+  return 0
 }

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { printable } from './printable.ts'
+import { table } from './table.ts'
 import type { RunSchema, RunWithItemsSchema } from '../admin/run-schemas.ts'
 
 /** The server's response about a run. */
@@ -17,16 +18,15 @@ export function progressLine ({ processed, total, shops, outcomes }: RunBody, wi
     `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`)
 }
 
-/** What a run found: counters, stopped shops and the first failed items. */
-export function reportText (run: RunBody): string {
+/** What a run found: counters, stopped shops and a table of items. */
+export function reportText (run: RunBody, items = ''): string {
   const title = `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ${run.total} accounts`
   return [
     printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
     table(['drift', 'accounts'], entries(run.drift)),
     table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
-    table(['failed account', 'reason', 'provider request'], run.items.map(item =>
-      [item.account_id, item.error_code ?? '', item.provider_request_id ?? '']))
+    items
   ].filter(part => part !== '').join('\n\n') + '\n'
 }
 
@@ -41,15 +41,6 @@ export function listText (runs: readonly RunSummary[]): string {
 
 function entries (counters: Readonly<Partial<Record<string, number>>>): string[][] {
   return Object.entries(counters).sort(([a], [b]) => a < b ? -1 : 1).map(([name, count]) => [name, String(count)])
-}
-
-/** A table with columns as wide as their widest cell; '' if there are no rows. */
-export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
-  if (rows.length === 0) return ''
-  const cells = rows.map(row => row.map(printable))
-  const widths = head.map((_, column) => [head, ...cells].reduce((width, row) => Math.max(width, row[column]?.length ?? 0), 0))
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()
-  return [line(head), line(widths.map(width => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
 /** Whether the run finished without failures. */

@@ -1,10 +1,12 @@
 import createError from '@fastify/error'
-import type { Command, Task } from './arguments.ts'
+import type { Command, RunTask } from './arguments.ts'
 import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './client.ts'
 import { isTransient, statusOf, systemClock, withRetries, type Clock } from './retry.ts'
-import { printable, printableJson } from './printable.ts'
+import { printable } from './printable.ts'
 import { progressOn, type Output, type Progress } from './progress.ts'
-import { reportText, succeeded, type RunBody } from './tables.ts'
+import { csvFile } from './records.ts'
+import { reportRun } from './report.ts'
+import { succeeded, type RunBody } from './tables.ts'
 
 /** The command stopped watching a run, or cannot know whether it started one; the message says why and what to do. */
 export const PAY_RECONCILE_NOT_WATCHED = createError<[string, string, { cause: unknown }]>('PAY_RECONCILE_NOT_WATCHED', '%s\n%s')
@@ -25,10 +27,11 @@ const pollInterval = 500
  * @throws {@link PAY_RECONCILE_NOT_WATCHED}, {@link PAY_RECONCILE_REFUSED}
  */
 export async function startAndWatch (
-  command: Omit<Command, 'task'>, task: Exclude<Task, { list: unknown }>, { stdout, stderr, clock = systemClock }: Surroundings = process
+  command: Omit<Command, 'task'>, task: RunTask, { stdout, stderr, clock = systemClock }: Surroundings = process
 ): Promise<number> {
   const client = clientFor(command)
   const progress = progressOn(stderr)
+  const csv = command.csv === undefined ? undefined : await csvFile(command.csv)
   const id = 'run' in task ? task.run : await started(client, task.start)
   progress.note(`run ${id}`)
   const cancel = (): void => {
@@ -39,12 +42,25 @@ export async function startAndWatch (
   try {
     const run = await watched(client, id, 'start' in task, progress, clock)
     progress.end()
-    stdout.write(command.json ? `${printableJson(run)}\n` : reportText(run))
+    const since = command.since === 'last' ? await lastBefore(client, run) : command.since
+    if (command.since === 'last') progress.note(since === undefined ? 'there is no earlier run: everything is new' : `since run ${since}`)
+    await reportRun(run, { ...command, since, csv, read: query => withRetries(() => client.items(id, query), progress.note, clock), stdout, note: progress.note })
     return succeeded(run) ? 0 : 1
   } finally {
     process.removeListener('SIGINT', cancel)
     progress.end()
+    await csv?.close()
   }
+}
+
+/**
+ * The newest run of the same mode and shops that was done before this one, over all accounts or limited in the same way: one
+ * over a few accounts would make everything else news.
+ */
+async function lastBefore (client: Client, { mode, shop_id: shop, started_at: started, selection }: RunBody): Promise<string | undefined> {
+  const filter = { mode, shop_id: shop, status: 'done' }
+  const runs = await client.list({ filter: JSON.stringify(filter), limit: '100' })
+  return runs.find(run => run.started_at < started && Object.keys(run.selection).every(limit => Object.hasOwn(selection, limit)))?.id
 }
 
 /** Sent once: a lost response must not start a second run. @returns the id of the run */

@@ -13,6 +13,8 @@ export interface LiveCustomer {
   readonly account: Account
   readonly customer: PayCustomer
   readonly providerRequestId: string | null
+  /** When it was read, if not just now: ISO 8601 UTC with milliseconds. */
+  readonly readAt?: string | undefined
 }
 
 /**
@@ -70,10 +72,10 @@ export async function syncCustomer (sources: Sources, accountId: string, caller:
 }
 
 /** Stores a customer. @returns undefined if the account has another customer by now. */
-export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
+export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId, readAt = new Date().toISOString() }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
   const { id: customerId } = customer
   const { account: saved } = await accounts.saveSnapshot(
-    { accountId: account.id, customerId, customer: storable(customer) as PayCustomer, syncedAt: new Date().toISOString() },
+    { accountId: account.id, customerId, customer: storable(customer) as PayCustomer, syncedAt: readAt },
     originOf(caller, providerRequestId))
   if (!saved) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   return customerIdOf(saved.details) === customerId ? saved : undefined

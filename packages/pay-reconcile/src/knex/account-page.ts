@@ -37,10 +37,9 @@ export async function accountPage (
   const measured = knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id').whereIn('a.id', ids)
     .select('a.id', knex.raw(`${bytes} as bytes`), knex.raw(`sum(${bytes}) over (order by ${orderBy(sort)}) as bytes_so_far`))
   const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
-  const [rows, count] = await Promise.all([
-    accountRows(knex, tables).whereIn('a.id', fitting).orderByRaw(orderBy(sort)),
-    countOf(matching())
-  ])
+  // First, because an account that is added in between would otherwise read as one that did not fit.
+  const count = await countOf(matching())
+  const rows = await accountRows(knex, tables).whereIn('a.id', fitting).orderByRaw(orderBy(sort))
   return { accounts: rows.map(accountFrom), count }
 }
 

@@ -1,12 +1,15 @@
 import type { Knex } from 'knex'
 import { isObject } from '../details.ts'
-import { PAY_RECONCILE_DETAILS_NOT_OBJECT } from '../errors.ts'
+import { PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
 import { accountPage } from './account-page.ts'
 import { accountFrom, accountRows, customerId, type AccountRow } from './account-rows.ts'
+import { auditTrail } from './audit.ts'
+import { limitsFrom } from './account-limits.ts'
+import { changeStore } from './changes.ts'
 import { idColumns, type IdColumns } from './ids.ts'
-import { countOf, violates } from './sql.ts'
-import { assertUsable, hasTextIds } from './startup.ts'
+import { violates, whereAny } from './sql.ts'
+import { assertUsable, isCurrent } from './startup.ts'
 
 /** The tables of accounts and shops, and how to read a shop's key. */
 export interface KnexAccountStoreOptions {
@@ -19,6 +22,8 @@ export interface KnexAccountStoreOptions {
   readonly shopTable?: string
   /** Decrypts the stored pay_secret_key. Default: it is plain text. */
   readonly openKey?: (stored: string, shopId: string) => string | Promise<string>
+  /** For how many days a snapshot that was replaced can be read back; 0: not at all. Default 30. */
+  readonly keepSnapshots?: number
 }
 
 /** A change of details: the new value and its condition, in SQL over `a`. */
@@ -38,11 +43,14 @@ const clockSkew = 60_000
 /**
  * Accounts in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
  *
- * Each write is one statement: it locks the row, changes only its own keys of `details`, and inserts the audit row.
+ * Each write is one statement: it locks the row, changes only its own keys of `details`, inserts the audit row and keeps the
+ * snapshot that it replaces.
  * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const { table = 'accounts', shopTable = 'shops', openKey = stored => stored } = options
+  const { table = 'accounts', shopTable = 'shops', openKey = stored => stored, keepSnapshots = 30 } = options
+  if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
+  const trail = auditTrail(knex, keepSnapshots)
   const tables = { table, shopTable }
   let columns: Promise<IdColumns> | undefined
   const ids = (): Promise<IdColumns> => {
@@ -57,7 +65,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
     const [row] = await knex.raw<{ rows: AccountRow[] }>(writeStatement(value, guard), {
-      ...tables, ...bindings, accountId, action, ...origin
+      ...tables, ...bindings, accountId, action, ...origin, keepSnapshots
     }).then(({ rows }) => rows, noRowsIfDoneByRun)
     if (row) return { changed: true, account: accountFrom(row) }
     const [current] = await rows().where('a.id', accountId)
@@ -66,8 +74,11 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 
   return {
-    ready: () => assertUsable(Promise.all([ids(), rows().limit(0), knex.raw(hasTextIds('pay_reconcile_audit'))]),
+    ready: () => assertUsable(Promise.all([ids(), rows().limit(0), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
       `knexAccountStore needs ${table} and ${shopTable} with the columns in the README, and the tables of createPayReconcileTables`),
+
+    ...trail,
+    changes: changeStore(knex, table),
 
     async list (query) {
       return accountPage(knex, tables, { ...query, filter: withPossibleIds(query.filter, await ids()) })
@@ -95,6 +106,13 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       bindings: { customerId, expected: expected ?? '' }
     }),
 
+    unlink: ({ accountId, expected }, origin) => write(accountId, origin, {
+      action: 'unlink',
+      value: `${objectDetails} - '{pay_customer_id,pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]`,
+      guard: `${customerId} ${expected === undefined ? 'is not null' : '= :expected'}`,
+      bindings: { expected: expected ?? '' }
+    }),
+
     saveSnapshot: ({ accountId, customerId, customer, syncedAt }, origin) => write(accountId, origin, {
       action: 'sync',
       value: `${customer.deleted === true ? `${objectDetails} || ${beforeDeletion}` : `(${objectDetails} - 'pay_customer_before_deletion')`} ||
@@ -110,17 +128,20 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       }
     }),
 
-    async shops (shopId) {
+    async shops (shopId, only = {}) {
       if (shopId !== undefined && !(await ids()).shop(shopId)) return []
+      const limits = await limitsFrom(knex, only, await ids())
+      const counted = knex(`${table} as a`).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)::int'))
       const found = await knex(`${shopTable} as s`).modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
-        .select<Array<{ id: unknown, accounts: number }>>('s.id', knex.raw('(select count(*)::int from ?? a where a.shop_id = s.id) as accounts', [table]))
-        .orderBy('s.id')
-      return found.map(({ id, accounts }) => ({ shopId: String(id), accounts }))
+        .select<Array<{ id: unknown, accounts: number }>>('s.id', counted.as('accounts')).orderBy('s.id')
+      const all = found.map(({ id, accounts }) => ({ shopId: String(id), accounts }))
+      return shopId !== undefined || Object.keys(only).length === 0 ? all : all.filter(({ accounts }) => accounts > 0)
     },
 
-    async scan ({ shopId, after, limit, runId }) {
+    async scan ({ shopId, after, limit, runId, only }) {
       const page = await rows().where('a.shop_id', shopId)
         .modify(query => { if (after !== null) query.where('a.id', '>', after) })
+        .modify(await limitsFrom(knex, only, await ids()))
         .orderBy('a.id').limit(limit)
         .select<Array<AccountRow & { duplicate: boolean, changed_by_run: boolean }>>(
           knex.raw(`exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id
@@ -129,7 +150,19 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
-    countLinked: (shopId, linked) => countOf(knex(`${table} as a`).where('a.shop_id', shopId).whereRaw(`${customerId} = ?`, [linked]))
+    async accountsLike (shopId, wanted, emails) {
+      const isId = (await ids()).account
+      const found = await rows().where('a.shop_id', shopId)
+        .where(any => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("a.details->>'email' = any(?::text[])", [[...emails]]) })
+        .orderBy('a.id').limit(1000)
+      return found.map(accountFrom)
+    },
+
+    async linkedCustomers (shopId, customerIds) {
+      const linked = await knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerId, customerIds))
+        .select<Array<{ id: string }>>(knex.raw(`${customerId} as id`))
+      return new Set(linked.map(({ id }) => id))
+    }
   }
 }
 
@@ -178,7 +211,16 @@ function writeStatement (value: string, guard: string): string {
     ), logged as (
       insert into pay_reconcile_audit (actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
       select :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
-      from changed c join before b on b.id = c.id
+      from changed c join before b on b.id = c.id returning id
+    ), kept as (
+      insert into pay_reconcile_snapshots (audit_id, account_id, shop_id, customer_id, customer)
+      select l.id, c.id::text, c.shop_id::text, b.details->>'pay_customer_id', b.details->'pay_customer'
+      from logged l, changed c join before b on b.id = c.id
+      where :keepSnapshots::int > 0 and jsonb_typeof(b.details->'pay_customer') = 'object'
+        and b.details->'pay_customer' is distinct from c.details->'pay_customer'
+    ), noted as (
+      insert into pay_reconcile_changed (account_id, shop_id) select c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
+      on conflict (account_id) do update set version = excluded.version
     )
     select c.id, c.shop_id, s.name as shop_name, c.name, c.hash_name, c.details from changed c join :shopTable: s on s.id = c.shop_id`
 }

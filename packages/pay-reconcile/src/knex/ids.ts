@@ -9,6 +9,8 @@ export type IsId = (id: string) => boolean
 export interface IdColumns {
   readonly account: IsId
   readonly shop: IsId
+  /** What a string is cast to for the column of accounts, in SQL. */
+  readonly accountType: string
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -47,5 +49,8 @@ export async function idColumns (knex: Knex, table: string, shopTable: string): 
     if (!check) throw new PAY_RECONCILE_INVALID_OPTION(`${of}.id must not have the type ${type}; supported are ${Object.keys(types).join(', ')}`)
     return check
   }
-  return { account: checkOf('account', table), shop: checkOf('shop', shopTable) }
+  const account = checkOf('account', table)
+  const { type: accountType = '' } = rows.find(({ name }) => name === 'account') ?? {}
+  // As a type, `character` is a single one.
+  return { account, shop: checkOf('shop', shopTable), accountType: accountType === 'character' ? 'bpchar' : accountType }
 }

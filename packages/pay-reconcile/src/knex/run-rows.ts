@@ -17,6 +17,7 @@ const fields: Readonly<Record<RunField, string>> = {
   status: `case when r.finished_at is null then 'running' when ${ofShops('bool_or(true)', "p.status = 'cancelled'")} then 'cancelled' else 'done' end`,
   cancel_requested: 'r.cancel_requested',
   actor: 'r.actor',
+  slot: 'r.slot',
   started_at: 'r.started_at',
   finished_at: 'r.finished_at',
   total: ofShops('coalesce(sum(p.total), 0)::int'),
@@ -24,6 +25,7 @@ const fields: Readonly<Record<RunField, string>> = {
 }
 
 const objects = {
+  selection: 'r.selection',
   outcomes: countersOf('outcomes'),
   drift: countersOf('drift'),
   shops: `jsonb_build_object('total', ${ofShops('count(*)')}, 'finished', ${ofShops('count(*)', "p.status not in ('pending', 'running')")},
@@ -38,12 +40,13 @@ export function runsStatement (clause: string): string {
   return `select ${columns}, r.request_id from pay_reconcile_runs r ${clause}`
 }
 
-export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'drift'> {
+export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'drift' | 'selection'> {
   readonly dry_run: boolean
   readonly shop_id: string | null
   readonly request_id: string | null
   readonly cancel_requested: boolean
-  /** A string if the host has configured its driver so. */
+  /** These are strings if the host has configured its driver so. */
+  readonly slot: Date | string | null
   readonly started_at: Date | string
   readonly finished_at: Date | string | null
   readonly shops: {
@@ -61,6 +64,8 @@ export function runFrom (row: RunRow): Run {
     shopId: row.shop_id,
     actor: row.actor,
     requestId: row.request_id,
+    selection: row.selection,
+    slot: row.slot === null ? null : new Date(row.slot).toISOString(),
     status: row.status,
     cancelRequested: row.cancel_requested,
     startedAt: new Date(row.started_at).toISOString(),
@@ -78,7 +83,7 @@ export function whereRun (query: Knex.QueryBuilder, filter: RunFilter): void {
   for (const [field, sql] of Object.entries(fields)) {
     const values = filter[field as RunField]
     // Responses have milliseconds, the columns microseconds.
-    if (values) whereAny(query, field.endsWith('_at') ? `date_trunc('milliseconds', ${sql})` : sql, values)
+    if (values) whereAny(query, field.endsWith('_at') || field === 'slot' ? `date_trunc('milliseconds', ${sql})` : sql, values)
   }
   for (const [field, sql] of Object.entries(objects)) {
     const part = filter[field as keyof typeof objects]
@@ -93,12 +98,12 @@ export function orderOfRuns (sort: RunQuery['sort']): string {
   return `${fields[field]} ${direction} nulls last, r.id ${direction}`
 }
 
-export interface PartRow extends Pick<Part, 'processed' | 'outcomes' | 'drift'> {
+export interface PartRow extends Pick<Part, 'total' | 'processed' | 'outcomes' | 'drift' | 'paging'> {
   readonly run_id: string
   readonly shop_id: string
   readonly last_account: string | null
 }
 
-export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, drift }: PartRow): Part {
-  return { runId, shopId, processed, lastAccount, outcomes, drift }
+export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, drift, paging, total }: PartRow): Part {
+  return { runId, shopId, total, processed, lastAccount, outcomes, drift, paging }
 }

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex'
-import { runActiveError } from '../errors.ts'
-import type { Item, Lease, NewRun, Next, Part, RunStore } from '../reconcile/types.ts'
+import { PAY_RECONCILE_INVALID_OPTION, runActiveError } from '../errors.ts'
+import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { storable } from '../storable.ts'
+import { itemPage, itemsById } from './item-page.ts'
 import { orderOfRuns, partFrom, runFrom, runsStatement, whereRun, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
-import { assertUsable, hasTextIds } from './startup.ts'
+import { assertUsable, hasPaging, hasSchedule, hasSelections, isCurrent } from './startup.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -12,29 +13,40 @@ const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const free = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
 const leasedUntil = "now() + ? * interval '1 millisecond'"
 
+/** Options of {@link knexRunStore}. */
+export interface KnexRunStoreOptions {
+  /** For how many days a run that the schedule started is kept, with its items. Other runs are kept until you delete them. Default 30. */
+  readonly keepScheduledRuns?: number
+}
+
 /**
  * Runs in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
  *
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex): RunStore {
-  /** Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. */
+export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
+  if (!(keepScheduledRuns > 0 && keepScheduledRuns <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION('keepScheduledRuns must be a number of days greater than 0 and at most 36500')
+  /**
+   * Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. Their targets, which
+   * hold names and e-mail addresses, are needed no longer.
+   */
   async function settle (): Promise<void> {
     await knex.raw(`update pay_reconcile_run_shops p set status = 'cancelled', updated_at = now()
       from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${free}`)
-    await knex.raw(`update pay_reconcile_runs r set finished_at = now() where r.finished_at is null and not exists (
+    await knex.raw(`update pay_reconcile_runs r set finished_at = now(), targets = null where r.finished_at is null and not exists (
       select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`)
   }
 
   /** Inserts a run with its parts. @returns false if another run holds one of the shops. */
-  async function insert (run: NewRun, parts: string): Promise<boolean> {
+  async function insert (run: NewRun, parts: string, targets: string | null): Promise<boolean> {
     try {
       await knex.raw(`with run as (
-          insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id) values (?, ?, ?, ?, ?, ?) returning id
+          insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id, selection, targets)
+          values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) returning id
         ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
         select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
-      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, parts])
+      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, JSON.stringify(run.selection), targets, parts])
       return true
     } catch (error) {
       if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
@@ -48,11 +60,12 @@ export function knexRunStore (knex: Knex): RunStore {
   }
 
   return {
-    ready: () => assertUsable(Promise.resolve(knex.raw(hasTextIds('pay_reconcile_items'))), 'knexRunStore needs the tables of createPayReconcileTables'),
+    ready: () => assertUsable(Promise.all([knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+      'knexRunStore needs the tables of createPayReconcileTables'),
 
-    async start (run, shops) {
-      const parts = JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
-      while (!await insert(run, parts)) {
+    async start (run, shops, targets) {
+      const parts = partsFrom(shops)
+      while (!await insert(run, parts, targets && JSON.stringify(storable(targets)))) {
         const { rows: [held] } = await knex.raw<{ rows: Array<Pick<PartRow, 'run_id' | 'shop_id'>> }>(`
           select p.run_id, p.shop_id from pay_reconcile_run_shops p
           where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
@@ -63,10 +76,38 @@ export function knexRunStore (knex: Knex): RunStore {
       if (shops.length === 0) await settle()
     },
 
+    async lastSlot (mode, now) {
+      const { rows: [row] } = await knex.raw<{ rows: Array<{ slot: Date | string }> }>(`
+        with first as (insert into pay_reconcile_schedule (mode, slot) values (:mode, :now) on conflict do nothing returning slot)
+        select slot from first union all select slot from pay_reconcile_schedule where mode = :mode`, { mode, now })
+      // None: another process has inserted it since this statement began.
+      return row ? new Date(row.slot).toISOString() : now
+    },
+
+    async startSlot (run, shops) {
+      const parts = partsFrom(shops)
+      for (;;) {
+        try {
+          const { rows: [row] } = await knex.raw<{ rows: Array<{ id: string }> }>(startSlotStatement, { ...run, parts })
+          // The run is over if all of its shops are held, or there are none.
+          if (row) await settle()
+          return row !== undefined
+        } catch (error) {
+          // Another run has taken a shop since this statement began.
+          if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
+        }
+      }
+    },
+
     async get (id) {
       if (!runId.test(id)) return undefined
       const { rows: [row] } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = :id'), { id })
       return row && runFrom(row)
+    },
+
+    async targets (id) {
+      const row = await knex<{ id: string, targets: Targets | null }>('pay_reconcile_runs').where('id', id).first('targets')
+      return row?.targets ?? null
     },
 
     async list ({ skip, limit, filter, sort }) {
@@ -81,15 +122,8 @@ export function knexRunStore (knex: Knex): RunStore {
       return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
 
-    async items (id, { skip, limit, outcome }) {
-      const matching = () => knex('pay_reconcile_items').where('run_id', id)
-        .modify(query => { if (outcome !== undefined) query.where('outcome', outcome) })
-      const [items, count] = await Promise.all([
-        matching().orderBy('account_id').offset(skip).limit(limit).select<Array<{ item: Item }>>('item'),
-        countOf(matching())
-      ])
-      return { items: items.map(({ item }) => item), count }
-    },
+    items: (id, query) => itemPage(knex, id, query),
+    itemsById: ids => itemsById(knex, ids),
 
     async cancel (id) {
       if (!runId.test(id)) return
@@ -104,7 +138,7 @@ export function knexRunStore (knex: Knex): RunStore {
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
           where p.run_id = ? and ${free} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
-        returning p.run_id, p.shop_id, p.processed, p.last_account, p.outcomes, p.drift`, [owner, duration, id])
+        returning p.run_id, p.shop_id, p.total, p.processed, p.last_account, p.outcomes, p.drift, p.paging`, [owner, duration, id])
       return row && partFrom(row)
     },
 
@@ -116,12 +150,17 @@ export function knexRunStore (knex: Knex): RunStore {
     },
 
     async advance (part, items, { owner, duration }) {
+      // The accounts after the last one need no record.
+      const unchanged = part.paging && part.lastAccount === null ? items.filter(({ outcome }) => outcome === 'unchanged') : []
       const records = items.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
       const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
         with ours as (
-          update pay_reconcile_run_shops set processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb,
+          update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,
             leased_until = ${leasedUntil}, updated_at = now()
-          where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning run_id
+          where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning run_id, shop_id
+        ), same as (
+          insert into pay_reconcile_unchanged (run_id, shop_id, account_id)
+          select ours.run_id, ours.shop_id, u.id from ours, unnest(?::text[]) u (id) on conflict do nothing
         ), found as (
           insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
           select ours.run_id, i.account_id, i.shop_id, i.outcome, i.item
@@ -129,19 +168,25 @@ export function knexRunStore (knex: Knex): RunStore {
           on conflict do nothing
         )
         select r.cancel_requested from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
-        part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), duration,
-        part.runId, part.shopId, owner, JSON.stringify(storable(records.filter(({ outcome }) => outcome !== 'unchanged')))
+        part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), part.paging && JSON.stringify(part.paging), duration,
+        part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), JSON.stringify(storable(records.filter(({ outcome }) => outcome !== 'unchanged')))
       ])
       return nextFrom(row)
     },
 
     async finish (part, lease, status, reason) {
-      await held(part, lease).update({ status, reason, updated_at: knex.fn.now() })
+      const ended = await held(part, lease).update({ status, reason, updated_at: knex.fn.now() })
+      // Of a part that ended early they say which accounts it did not reach.
+      if (ended > 0 && status === 'done') await knex('pay_reconcile_unchanged').where({ run_id: part.runId, shop_id: part.shopId }).delete()
       await settle()
     },
 
     async release (part, lease) {
       await held(part, lease).update({ status: 'pending', owner: null, leased_until: null, updated_at: knex.fn.now() })
+    },
+
+    async deleteExpired () {
+      await knex.raw("delete from pay_reconcile_runs where slot is not null and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns])
     },
 
     async claimable () {
@@ -152,6 +197,25 @@ export function knexRunStore (knex: Knex): RunStore {
     }
   }
 }
+
+/** The parts of a run as JSON. */
+function partsFrom (shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): string {
+  return JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
+}
+
+/** Takes the slot and starts its run in one statement, so that a crash does neither. A second process waits for the row, and finds the slot taken. */
+const startSlotStatement = `
+  with taken as (
+    update pay_reconcile_schedule set slot = :slot where mode = :mode and slot < :slot returning slot
+  ), run as (
+    insert into pay_reconcile_runs (id, mode, dry_run, actor, slot) select :id, :mode, :dryRun, :actor, slot from taken returning id
+  ), parts as (
+    insert into pay_reconcile_run_shops (run_id, shop_id, total, status, reason)
+    select run.id, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end, case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end
+    from run, jsonb_to_recordset(:parts::jsonb) as p (shop_id text, total integer),
+      lateral (select exists (select from pay_reconcile_run_shops o where o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
+  )
+  select id from run`
 
 /** The run of a part that the lease still holds. */
 interface HeldRow { readonly cancel_requested: boolean }

@@ -18,7 +18,16 @@ export async function assertUsable (statement: Promise<unknown>, advice: string)
   })
 }
 
-/** A statement that fails on a table of an earlier version, whose ids have the type uuid. */
-export function hasTextIds (table: string): string {
-  return `select from ${table} where account_id = ''::text limit 0`
+/** A statement that fails on a table of an earlier version: its ids have the type uuid, or a column is missing. */
+export function isCurrent (table: string, ...columns: readonly string[]): string {
+  return `select ${columns.join(', ')} from ${table} where account_id = ''::text limit 0`
 }
+
+/** A statement that fails on a table of runs of an earlier version. */
+export const hasSelections = 'select selection, targets from pay_reconcile_runs limit 0'
+
+/** A statement that fails without what the schedule needs. */
+export const hasSchedule = 'select r.slot, s.slot from pay_reconcile_runs r, pay_reconcile_schedule s limit 0'
+
+/** A statement that fails on a table of the parts of runs of an earlier version. */
+export const hasPaging = 'select paging from pay_reconcile_run_shops limit 0'

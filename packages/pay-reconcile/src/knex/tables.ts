@@ -11,7 +11,7 @@ create table if not exists pay_reconcile_audit (
   id uuid primary key default gen_random_uuid(),
   at timestamptz not null default now(),
   actor text not null,
-  action text not null check (action in ('link', 'create', 'sync')),
+  action text not null check (action in ('link', 'create', 'sync', 'unlink')),
   account_id text not null,
   shop_id text not null,
   run_id uuid,
@@ -23,9 +23,23 @@ create table if not exists pay_reconcile_audit (
 create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (account_id, at);
 create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id) where run_id is not null;
 
+create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (at, id);
+create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (actor, at);
+
+create table if not exists pay_reconcile_snapshots (
+  audit_id uuid primary key,
+  account_id text not null,
+  shop_id text not null,
+  customer_id text,
+  customer jsonb not null,
+  replaced_at timestamptz not null default now()
+);
+create index if not exists pay_reconcile_snapshots_replaced_at on pay_reconcile_snapshots (replaced_at);
+create index if not exists pay_reconcile_snapshots_account on pay_reconcile_snapshots (account_id);
+
 create table if not exists pay_reconcile_runs (
   id uuid primary key,
-  mode text not null check (mode in ('link', 'sync', 'check')),
+  mode text not null check (mode in ('link', 'sync', 'check', 'unlink', 'changes')),
   dry_run boolean not null,
   shop_id text,
   actor text not null,
@@ -33,6 +47,15 @@ create table if not exists pay_reconcile_runs (
   cancel_requested boolean not null default false,
   started_at timestamptz not null default now(),
   finished_at timestamptz
+);
+
+alter table pay_reconcile_runs add column if not exists selection jsonb not null default '{}', add column if not exists targets jsonb;
+alter table pay_reconcile_runs add column if not exists slot timestamptz;
+create index if not exists pay_reconcile_runs_slot on pay_reconcile_runs (mode, slot) where slot is not null;
+
+create table if not exists pay_reconcile_schedule (
+  mode text primary key,
+  slot timestamptz not null
 );
 
 create table if not exists pay_reconcile_run_shops (
@@ -50,6 +73,7 @@ create table if not exists pay_reconcile_run_shops (
   updated_at timestamptz not null default now(),
   primary key (run_id, shop_id)
 );
+alter table pay_reconcile_run_shops add column if not exists paging jsonb;
 create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (shop_id) where status in ('pending', 'running');
 
 create table if not exists pay_reconcile_items (
@@ -60,13 +84,48 @@ create table if not exists pay_reconcile_items (
   item jsonb not null,
   primary key (run_id, account_id)
 );
+alter table pay_reconcile_items add column if not exists id bigint generated always as identity;
+create unique index if not exists pay_reconcile_items_id on pay_reconcile_items (id);
+create index if not exists pay_reconcile_items_account on pay_reconcile_items (account_id);
 create index if not exists pay_reconcile_items_outcome on pay_reconcile_items (run_id, outcome, account_id);
+
+create table if not exists pay_reconcile_unchanged (
+  run_id uuid not null references pay_reconcile_runs on delete cascade,
+  shop_id text not null,
+  account_id text not null,
+  primary key (run_id, shop_id, account_id)
+);
+
+create table if not exists pay_reconcile_changed (
+  account_id text primary key,
+  shop_id text not null,
+  version xid8 not null default pg_current_xact_id()
+);
+
+create table if not exists pay_reconcile_events (
+  shop_id text not null,
+  event_id text not null,
+  created_at timestamptz not null,
+  primary key (shop_id, event_id)
+);
+
+create table if not exists pay_reconcile_positions (
+  shop_id text primary key,
+  until timestamptz not null,
+  complete_at timestamptz not null
+);
 
 create or replace function pay_reconcile_append_only() returns trigger language plpgsql as
 $$ begin raise exception 'pay_reconcile_audit is append-only'; end $$;
 create or replace trigger pay_reconcile_audit_append_only before update or delete or truncate on pay_reconcile_audit
   for each statement execute function pay_reconcile_append_only();
 `
+
+/** The words that a column may hold. In earlier versions there were fewer. */
+const words: ReadonlyArray<readonly [table: string, column: string, words: readonly string[]]> = [
+  ['pay_reconcile_audit', 'action', ['link', 'create', 'sync', 'unlink']],
+  ['pay_reconcile_runs', 'mode', ['link', 'sync', 'check', 'unlink', 'changes']]
+]
 
 /** The columns that hold the host's ids. In earlier versions they had the type uuid. */
 const idColumns: Readonly<Record<string, readonly string[]>> = {
@@ -77,11 +136,20 @@ const idColumns: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Creates the package's own tables: audit, runs and items. Can be called repeatedly, and inside the transaction of a
+ * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside the transaction of a
  * migration. Updates the tables of an earlier version. Needs PostgreSQL 14 or later.
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   for (const statement of statementsOf(columns)) await knex.raw(statement)
+  for (const [table, column, allowed] of words) {
+    const constraint = `${table}_${column}_check`
+    const { rows } = await knex.raw<{ rows: unknown[] }>(
+      'select 1 from pg_constraint where conname = ? and conrelid = to_regclass(?) and pg_get_constraintdef(oid) not like ?', [constraint, table, `%${allowed.at(-1)}%`])
+    if (rows.length > 0) {
+      const list = allowed.map(word => `'${word}'`).join(', ')
+      await knex.raw(`alter table ${table} drop constraint ${constraint}, add constraint ${constraint} check (${column} in (${list}))`)
+    }
+  }
   for (const [table, names] of Object.entries(idColumns)) {
     // Only if needed: the statement locks and rewrites the table.
     const { rows } = await knex.raw<{ rows: unknown[] }>(
@@ -92,7 +160,7 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
-  for (const table of ['items', 'run_shops', 'runs', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
+  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'changed', 'events', 'positions', 'snapshots', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
   await knex.raw('drop function if exists pay_reconcile_append_only()')
 }
 

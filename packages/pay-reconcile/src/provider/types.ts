@@ -1,3 +1,5 @@
+import type { CustomerEvent } from '../types.ts'
+
 /** A customer as the provider returned it; only its id is known. */
 export interface PayCustomer {
   readonly id: string
@@ -30,6 +32,9 @@ export interface ProviderResponse<T> {
  * Throw faults as `providerError(fault, facts)`, and nothing else.
  */
 export interface PayProvider {
+  /** The fields of a customer that count as drift unless the option `driftFields` says otherwise. Default: all. */
+  readonly driftFields?: readonly string[] | undefined
+
   /** Whether `key` has the form of a secret key. Other strings are never sent. */
   isSecretKey (key: string): boolean
 
@@ -69,4 +74,29 @@ export interface PayProvider {
 
   /** Customers with exactly this e-mail address. */
   findByEmail (call: ProviderCall & { readonly email: string }): Promise<ProviderResponse<readonly PayCustomer[]>>
+
+  /**
+   * A page of at most 100 customers after the customer `after`, in a fixed order, without deleted ones. Each has the same
+   * fields as {@link PayProvider.retrieveCustomer} returns, because bulk runs store it. Throw `customer_not_found` or
+   * `refused` if `after` has been deleted and is no place to go on from.
+   */
+  listCustomers (call: ProviderCall & { readonly after?: string | undefined }): Promise<ProviderResponse<CustomerPage>>
+
+  /**
+   * A page of at most 100 events about customers since a time, after the event `after`, in a fixed order. For the mode
+   * `changes`, which is refused without it. Events are expected for 30 days.
+   */
+  listEvents? (call: ProviderCall & { readonly since: Date, readonly after?: string | undefined }): Promise<ProviderResponse<EventPage>>
+}
+
+/** A page of events, and whether there are more behind it. */
+export interface EventPage {
+  readonly events: readonly CustomerEvent[]
+  readonly more: boolean
+}
+
+/** A page of customers, and whether there are more behind it. */
+export interface CustomerPage {
+  readonly customers: readonly PayCustomer[]
+  readonly more: boolean
 }

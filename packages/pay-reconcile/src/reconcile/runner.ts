@@ -3,16 +3,33 @@ import type { FastifyBaseLogger } from 'fastify'
 import { secretKeyOf } from '../customers/snapshot.ts'
 import type { Sources } from '../customers/types.ts'
 import {
-  providerError, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_SHOP_NOT_FOUND, PAY_RECONCILE_STORE_FAILED
+  providerError, validationError, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_SHOP_NOT_FOUND, PAY_RECONCILE_STORE_FAILED
 } from '../errors.ts'
+import { targetsFrom } from './accept.ts'
+import { canFollow } from './can-follow.ts'
+import { limitsOf } from './limits.ts'
 import { rateLimits } from './rate-limit.ts'
-import { shopKey, type ShopKey } from './shop-key.ts'
+import { noKey, shopKey, type ShopKey } from './shop-key.ts'
 import { reconcileShop, type Ending, type RunLimits } from './shop.ts'
-import type { Lease, NewRun, Part, Run, RunStore } from './types.ts'
+import type { Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
+
+/** A run to start, limited to some accounts by at most one of these. */
+export interface RunRequest extends Omit<NewRun, 'selection' | 'slot'> {
+  readonly accounts?: readonly string[] | undefined
+  /** Ids of items. */
+  readonly accept?: readonly string[] | undefined
+  readonly failedIn?: string | undefined
+  readonly syncedBefore?: string | undefined
+}
+
+/** Who makes the changes of scheduled runs, for the audit. */
+export const scheduledActor = 'schedule'
 
 /** Bulk runs of this process. */
 export interface BulkRunner {
-  start (run: NewRun): Promise<Run>
+  start (run: RunRequest): Promise<Run>
+  /** Starts the run of a slot, unless another process has. A `sync` or `changes` writes. */
+  startSlot (mode: Mode, slot: string): Promise<void>
   cancel (id: string): Promise<Run>
   /** Continues runs that other processes left behind. */
   resume (): Promise<void>
@@ -42,20 +59,21 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   }
 
   async function worker (run: NewRun, cancel: AbortController): Promise<void> {
+    const targets = await runs.targets(run.id)
     while (!closing.signal.aborted) {
       const part = await runs.claim(run.id, lease)
       if (!part) return
-      const { part: reached, ending } = await processPart(run, part, cancel)
+      const { part: reached, ending } = await processPart(run, targets, part, cancel)
       if (ending.status === 'interrupted') await runs.release(reached, lease)
       else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason)
       else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
     }
   }
 
-  async function processPart (run: NewRun, part: Part, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {
+  async function processPart (run: NewRun, targets: Targets | null, part: Part, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {
     let key: ShopKey
     try {
-      key = await shopKey(() => secretKeyOf(sources, part.shopId))
+      key = run.mode === 'unlink' ? noKey : await shopKey(() => secretKeyOf(sources, part.shopId))
     } catch (error) {
       if (error instanceof PAY_RECONCILE_NO_SECRET_KEY) return { part, ending: { status: 'stopped', reason: error.code } }
       log.error({ err: error, shopId: part.shopId, runId: run.id }, 'the secret key of the shop could not be read')
@@ -69,8 +87,20 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     }
     const heartbeat = renewLease(part, lost, cancel)
     try {
-      return await reconcileShop(
-        { sources: { ...sources, call }, run, key, runs, lease, limits, rateLimitOf, log, cancelled: cancel.signal, interrupted }, part)
+      return await reconcileShop({
+        sources: { ...sources, call },
+        run,
+        targets,
+        key,
+        runs,
+        lease,
+        limits,
+        rateLimitOf,
+        log,
+        cancelled: cancel.signal,
+        interrupted,
+        ended: AbortSignal.any([cancel.signal, interrupted])
+      }, part)
     } finally {
       clearInterval(heartbeat)
     }
@@ -98,16 +128,52 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     return run
   }
 
+  /** The shops of a run, and how many accounts of each it goes through. */
+  async function shopsOf (run: NewRun, targets: Targets | null) {
+    // Which accounts have changed, each shop's part finds out.
+    if (run.mode === 'changes') return (await sources.accounts.shops(run.shopId ?? undefined)).map(({ shopId }) => ({ shopId, accounts: 0 }))
+    return sources.accounts.shops(run.shopId ?? undefined, limitsOf(run, targets))
+  }
+
+  /** The shop as the database writes it: a client may send a UUID in capitals. */
+  async function shopOf ({ shopId }: RunRequest): Promise<string | null> {
+    if (shopId === null) return null
+    const [shop] = await sources.accounts.shops(shopId)
+    if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
+    return shop.shopId
+  }
+
   return {
-    async start (run) {
-      const shops = await sources.accounts.shops(run.shopId ?? undefined)
-      // As the database writes it: a client may send a UUID in capitals.
-      const shopId = run.shopId === null ? null : shops[0]?.shopId
-      if (shopId === undefined) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
-      await runs.start({ ...run, shopId }, shops)
+    async start (request) {
+      const { accounts, accept, failedIn, syncedBefore, ...rest } = request
+      if (request.mode === 'changes' && !canFollow(sources)) throw validationError('mode', 'changes needs a payment provider with listEvents and an account store with changes')
+      const shopId = await shopOf(request)
+      const targets = accept ? targetsFrom(request.mode, accept, await runs.itemsById(accept), shopId) : namedTargets(accounts)
+      const named = targets && Object.keys(targets).length
+      const run: NewRun = {
+        ...rest,
+        shopId,
+        slot: null,
+        selection: {
+          ...(accounts && { accounts: named ?? 0 }),
+          ...(accept && { accept: named ?? 0 }),
+          ...(failedIn !== undefined && { failed_in: (await existing(failedIn)).id }),
+          ...(syncedBefore !== undefined && { synced_before: syncedBefore })
+        }
+      }
+      const shops = await shopsOf(run, targets)
+      const unknown = accounts ? (named ?? 0) - shops.reduce((sum, shop) => sum + shop.accounts, 0) : 0
+      if (unknown > 0) throw validationError('accounts', `${unknown} of the accounts ${shopId === null ? 'do not exist' : 'are not accounts of the shop'}`)
+      await runs.start(run, shops, targets)
       const started = await existing(run.id)
       startWorkers(run)
       return started
+    },
+
+    async startSlot (mode, slot) {
+      const id = randomUUID()
+      const run = { id, mode, slot, dryRun: mode === 'check', shopId: null, actor: scheduledActor, requestId: null, selection: {} }
+      if (await runs.startSlot(run, await shopsOf(run, null))) startWorkers(await existing(id))
     },
 
     async cancel (id) {
@@ -125,4 +191,8 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       await Promise.all([...active.values()].map(({ ended }) => ended))
     }
   }
+}
+
+function namedTargets (accounts: readonly string[] | undefined): Targets | null {
+  return accounts ? Object.fromEntries(accounts.map(id => [id, null])) : null
 }

@@ -1,21 +1,24 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Caller, Sources } from '../customers/types.ts'
+import type { Sources } from '../customers/types.ts'
 import {
-  isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE,
-  PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED, type ProviderError
+  isProviderError, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE, PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED,
+  type ProviderError
 } from '../errors.ts'
 import type { Settings } from '../options.ts'
-import { backoff } from '../provider/backoff.ts'
 import { isTransient } from '../provider/calls.ts'
-import type { ScannedAccount } from '../types.ts'
-import { reconcileAccount } from './account.ts'
-import { itemOf } from './item.ts'
+import type { AccountLimits } from '../types.ts'
+import { maxOfPage, reconcileBatch, type Batch } from './batch.ts'
+import { doneAccounts, noteChanges } from './changes.ts'
+import { limitsOf } from './limits.ts'
+import { readPage } from './page.ts'
+import { pagingFor } from './paging.ts'
+import { finishedOf, partAfter } from './part.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { ShopKey } from './shop-key.ts'
-import type { Counters, Item, Lease, NewRun, Part, RunStore } from './types.ts'
+import type { Lease, NewRun, Paging, Part, RunStore, Targets } from './types.ts'
+import { rejectsKey } from './waits.ts'
 
-export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'mayContinue'>
+export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'driftFields' | 'mayContinue'>
 
 /** How a shop's part ended: `interrupted` parts continue later, `lost` parts in another process. */
 export type Ending =
@@ -27,6 +30,7 @@ export interface ShopWork {
   /** `sources.call` waits for the rate limit. */
   readonly sources: Sources
   readonly run: NewRun
+  readonly targets: Targets | null
   readonly key: ShopKey
   readonly runs: RunStore
   readonly lease: Lease
@@ -37,127 +41,110 @@ export interface ShopWork {
   readonly cancelled: AbortSignal
   /** Stops immediately; accounts in progress are left for later. */
   readonly interrupted: AbortSignal
+  /** Either of the two. */
+  readonly ended: AbortSignal
 }
 
-/** Waits for one account while the gate of its key is closed; then the account has failed. */
-const maxWaits = 3
-/** Waits for one account, ten seconds or so in total, after which the log says why nothing happens. */
-const waitsBeforeWarning = 5
 /** Consecutive accounts that fail because of the provider before the shop stops. */
 const maxFailures = 10
 
-/** Reconciles the accounts of a shop, page by page, in the order of their ids. */
-export async function reconcileShop (work: ShopWork, part: Part): Promise<{ readonly part: Part, readonly ending: Ending }> {
-  const { run, runs, lease, limits, cancelled, interrupted, sources } = work
+/**
+ * Reconciles the accounts of a shop, and stores progress after each step: first those whose customers the provider lists,
+ * page by page, then the others one by one, in the order of their ids.
+ */
+export async function reconcileShop (work: ShopWork, started: Part): Promise<{ readonly part: Part, readonly ending: Ending }> {
+  const { sources, run, runs, lease, limits, cancelled, interrupted } = work
   const reasonToStop = stopRule()
-  const ended = AbortSignal.any([interrupted, cancelled])
-  const pageSize = Math.min(Math.max(Math.ceil(limits.perSecond), limits.accountsAtOnce), 500)
+  let part = started
+  if (run.mode === 'changes' && part.paging === null && part.lastAccount === null) {
+    const noted = await withChanges(work, part)
+    if ('status' in noted) return { part, ending: noted }
+    part = noted
+  }
+  part = await withPaging(work, part)
   for (;;) {
     if (interrupted.aborted) return { part, ending: { status: 'interrupted' } }
     if (cancelled.aborted) return { part, ending: { status: 'cancelled' } }
-    if (!run.dryRun && !await limits.mayContinue({ id: run.id, actor: run.actor })) return { part, ending: stopped(PAY_RECONCILE_RUN_FORBIDDEN) }
-    const accounts = await sources.accounts.scan({ shopId: part.shopId, after: part.lastAccount, limit: pageSize, runId: part.runId })
-    if (accounts.length === 0) return { part, ending: knowsNone(part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
+    // The host itself has scheduled the others.
+    if (!run.dryRun && run.slot === null && !await limits.mayContinue({ id: run.id, actor: run.actor })) return { part, ending: stopped(PAY_RECONCILE_RUN_FORBIDDEN) }
 
-    const { items, reason } = await reconcilePage(work, accounts, ended, reasonToStop)
-    part = partAfter(part, items)
-    const next = await runs.advance(part, items, lease)
+    const moment = run.mode === 'changes' ? await sources.accounts.changes?.moment() : undefined
+    let batch: Batch | undefined
+    try {
+      batch = part.paging && !part.paging.ended ? await batchOfPage(work, part, part.paging) : await nextBatch(work, part)
+    } catch (error) {
+      if (!isProviderError(error)) throw error
+      if (rejectsKey(error)) return { part, ending: { status: 'stopped', reason: error.code } }
+      work.log.warn({ err: error, shopId: part.shopId, runId: run.id }, 'the customers cannot be listed: reading one by one')
+      part = { ...part, paging: part.paging && { ...part.paging, ended: true } }
+      continue
+    }
+    // Interrupted or cancelled while reading the page.
+    if (!batch) continue
+    if (batch.accounts.length === 0 && !batch.page) return { part, ending: knowsNone(run, part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
+
+    const { items, reason } = await reconcileBatch(work, batch, reasonToStop)
+    const finished = finishedOf(batch, items)
+    part = partAfter(part, batch, finished)
+    const next = await runs.advance(part, finished, lease)
+    if (moment !== undefined && !run.dryRun && next !== 'lost') await sources.accounts.changes?.done(doneAccounts(finished), moment)
     if (next === 'lost') return { part, ending: { status: 'lost' } }
     if (reason !== undefined) return { part, ending: { status: 'stopped', reason } }
     if (next === 'cancelled') return { part, ending: { status: 'cancelled' } }
   }
 }
 
+/** Notes which accounts have changed. @returns the part with their number, or how it ended. */
+async function withChanges (work: ShopWork, part: Part): Promise<Part | Ending> {
+  const { sources: { accounts }, run, targets, interrupted } = work
+  if (!accounts.changes) return stopped(PAY_RECONCILE_STORE_FAILED)
+  try {
+    if (!await noteChanges(work, accounts.changes, part.shopId)) return { status: interrupted.aborted ? 'interrupted' : 'cancelled' }
+  } catch (error) {
+    if (!isProviderError(error)) throw error
+    return { status: 'stopped', reason: error.code }
+  }
+  const [shop] = await accounts.shops(part.shopId, limitsOf(run, targets))
+  return { ...part, total: shop?.accounts ?? 0 }
+}
+
+/** Decides how the customers are read, unless that was decided before an interruption. */
+async function withPaging ({ sources, run, targets }: ShopWork, part: Part): Promise<Part> {
+  const reads = run.mode === 'check' || run.mode === 'sync' || run.mode === 'changes'
+  if (!reads || part.paging !== null || part.lastAccount !== null) return part
+  const [shop] = await sources.accounts.shops(part.shopId, { ...limitsOf(run, targets), linked: true })
+  return { ...part, paging: pagingFor(shop?.accounts ?? 0) }
+}
+
+/** The accounts with the customers of the next page. @returns undefined if the run was interrupted or cancelled. */
+async function batchOfPage (work: ShopWork, { shopId, runId }: Part, { after }: Paging): Promise<Batch | undefined> {
+  const { sources: { accounts }, run, targets } = work
+  const page = await readPage(work, after)
+  if (!page) return undefined
+  const only: AccountLimits = { ...limitsOf(run, targets), customers: [...page.customers.keys()], unfinishedIn: runId }
+  return { page, accounts: page.customers.size > 0 ? await accounts.scan({ shopId, after: null, limit: maxOfPage, runId, only }) : [] }
+}
+
+/** The next accounts in the order of their ids. */
+async function nextBatch ({ sources: { accounts }, run, targets, limits: { perSecond, accountsAtOnce } }: ShopWork, part: Part): Promise<Batch> {
+  const { shopId, runId, lastAccount, paging } = part
+  const limit = Math.min(Math.max(Math.ceil(perSecond), accountsAtOnce), 500)
+  const only: AccountLimits = { ...limitsOf(run, targets), ...(paging && { unfinishedIn: runId }) }
+  return { accounts: await accounts.scan({ shopId, after: lastAccount, limit, runId, only }) }
+}
+
 function stopped (Reason: new () => { readonly code: string }): Ending {
   return { status: 'stopped', reason: new Reason().code }
 }
 
-/** Whether the provider knew none of several customers. A single unknown one says nothing about the key. */
-function knowsNone ({ processed, outcomes, drift }: Part): boolean {
+/**
+ * Whether the provider knew none of several customers. A single unknown one says nothing about the key, nor do those of a
+ * limited run or of changed accounts: they may be the very ones that were unknown before.
+ */
+function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, drift }: Part): boolean {
+  if (mode === 'changes' || Object.keys(selection).length > 0) return false
   const requested = processed - (drift.missing ?? 0) - (outcomes.skipped ?? 0)
   return requested > 1 && drift.not_found === requested
-}
-
-interface PageResult {
-  /** Items of the first accounts of the page, without gaps, so that the next page starts after the last one. */
-  readonly items: readonly Item[]
-  /** Why the shop stops. */
-  readonly reason: string | undefined
-}
-
-async function reconcilePage (
-  work: ShopWork, accounts: readonly ScannedAccount[], ended: AbortSignal,
-  reasonToStop: (error: ProviderError | undefined) => string | undefined
-): Promise<PageResult> {
-  const items: Array<Item | undefined> = []
-  let reason: string | undefined
-  let started = 0
-
-  async function worker (): Promise<void> {
-    while (reason === undefined && !ended.aborted) {
-      const index = started++
-      const account = accounts[index]
-      if (!account) return
-      const { item, error } = await reconcileWithWaits(work, account, ended)
-      items[index] = item
-      if (item) reason ??= reasonToStop(error)
-    }
-  }
-
-  await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
-  const gap = Array.from(items).indexOf(undefined)
-  return { items: items.slice(0, gap < 0 ? items.length : gap).filter(item => item !== undefined), reason }
-}
-
-/**
- * Reconciles an account. Waits as long as the provider limits the rate, which says nothing about the account or the key,
- * and continues with a new key if there is one. Returns no item if it was interrupted.
- */
-async function reconcileWithWaits (work: ShopWork, scanned: ScannedAccount, ended: AbortSignal): Promise<{ item?: Item, error?: ProviderError }> {
-  const { sources, run, key, limits: { emailOf }, cancelled, interrupted, log } = work
-  const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
-  for (let waits = 0; ; waits++) {
-    const secretKey = key.current
-    try {
-      return { item: await reconcileAccount({ sources, run, secretKey, emailOf, caller }, scanned) }
-    } catch (error) {
-      if (!isProviderError(error)) return { item: itemOf(scanned.account, 'failed', { errorCode: codeOf(work, scanned, error) }) }
-      if (error.fault === 'aborted' || interrupted.aborted) return {}
-      if (rejectsKey(error) && await isReplaced(work, secretKey)) continue
-      const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < maxWaits)
-      if (mayWait && !cancelled.aborted) {
-        const wait = backoff(waits, error.retryAfter)
-        if (waits === waitsBeforeWarning) log.warn({ err: error, accountId: scanned.account.id, runId: run.id, wait }, 'waiting for the payment provider')
-        work.rateLimitOf(secretKey).pause(wait)
-        await sleep(wait, undefined, { signal: ended }).catch(() => undefined)
-        if (interrupted.aborted) return {}
-        if (!cancelled.aborted) continue
-      }
-      const drift = error.fault === 'customer_not_found' ? ['not_found' as const] : []
-      return { item: itemOf(scanned.account, 'failed', { drift, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }), error }
-    }
-  }
-}
-
-/**
- * One account that cannot be stored must not block the others. If the whole store is down, progress cannot be stored
- * either, and the page is repeated later.
- */
-function codeOf ({ log, run }: ShopWork, { account }: ScannedAccount, error: unknown): string {
-  if (error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT) return error.code
-  log.error({ err: error, accountId: account.id, runId: run.id }, 'the account was not reconciled')
-  return new PAY_RECONCILE_STORE_FAILED().code
-}
-
-async function isReplaced ({ key, log, run }: ShopWork, secretKey: string): Promise<boolean> {
-  return key.replaced(secretKey).catch(error => {
-    log.error({ err: error, runId: run.id }, 'the secret key of the shop could not be read again')
-    return false
-  })
-}
-
-function rejectsKey (error: ProviderError): boolean {
-  return error.fault === 'key_rejected' || error.fault === 'key_forbidden'
 }
 
 /** Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. */
@@ -168,20 +155,4 @@ function stopRule (): (error: ProviderError | undefined) => string | undefined {
     failures = isTransient(error) ? failures + 1 : 0
     return failures >= maxFailures ? new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code : undefined
   }
-}
-
-function partAfter (part: Part, items: readonly Item[]): Part {
-  return {
-    ...part,
-    processed: part.processed + items.length,
-    lastAccount: items.at(-1)?.accountId ?? part.lastAccount,
-    outcomes: counted(part.outcomes, items.map(({ outcome }) => outcome)),
-    drift: counted(part.drift, items.flatMap(({ drift }) => drift))
-  }
-}
-
-function counted<Key extends string> (counters: Counters<Key>, keys: readonly Key[]): Counters<Key> {
-  const result: Partial<Record<Key, number>> = { ...counters }
-  for (const key of keys) result[key] = (result[key] ?? 0) + 1
-  return result
 }

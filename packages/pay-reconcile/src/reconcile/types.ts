@@ -1,13 +1,14 @@
 /**
  * `link`: find the customer of each account that has none. `sync`: store a new snapshot of each linked one.
- * `check`: report how accounts and customers differ, and change nothing.
+ * `changes`: the same for those whose customers have changed since the last such run, by the provider's events.
+ * `check`: report how accounts and customers differ, and change nothing. `unlink`: remove the customers of named accounts.
  */
 export type Mode = typeof modes[number]
-export const modes = ['link', 'sync', 'check'] as const
+export const modes = ['link', 'sync', 'check', 'unlink', 'changes'] as const
 
 /** What happened to an account; in a dry run, what would have happened. */
 export type Outcome = typeof outcomes[number]
-export const outcomes = ['unchanged', 'linked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
+export const outcomes = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
 
 /** How an account and its customer differ. */
 export type Drift = typeof drifts[number]
@@ -15,22 +16,71 @@ export const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_sy
 
 export const statuses = ['running', 'done', 'cancelled'] as const
 
+/** A field in which the stored snapshot and the live customer differ. */
+export interface Difference {
+  /** As a path: `email`, `address.city`. */
+  readonly field: string
+  /** Absent if there is no such field. Values of more than 500 characters are cut, as JSON that ends with `…`. */
+  readonly stored?: unknown
+  readonly live?: unknown
+}
+
+/** Why a customer may belong to an account: its metadata name the account, or the e-mail addresses are equal. */
+export type Match = typeof matchReasons[number]
+export const matchReasons = ['metadata', 'email'] as const
+
+/** A customer that may belong to an account. */
+export interface Candidate {
+  readonly customerId: string
+  readonly match: Match
+  /** Of the customer, to decide by. */
+  readonly name: string | null
+  readonly email: string | null
+  /** Another account of the shop has this customer. */
+  readonly linked: boolean
+}
+
 /** What a run found for one account. */
-export interface Item {
+export interface FoundItem {
   readonly accountId: string
+  readonly accountName: string
   readonly shopId: string
+  readonly shopName: string
   readonly outcome: Outcome
   /** The customer id before and after. */
   readonly before: string | null
   readonly after: string | null
   readonly reason: string | null
   readonly drift: readonly Drift[]
-  /** Fields of the snapshot that differ from the live customer. */
-  readonly fields: readonly string[]
-  /** Ids of customers to choose from. */
-  readonly candidates: readonly string[]
+  readonly differences: readonly Difference[]
+  /** Customers to choose from, at most ten. */
+  readonly candidates: readonly Candidate[]
   readonly errorCode: string | null
   readonly providerRequestId: string | null
+}
+
+/** An item as it is stored. */
+export interface Item extends FoundItem {
+  /** Unique over all runs; set by the store. */
+  readonly id: string
+}
+
+/** Every condition must hold. A list means any of its values. */
+export interface ItemFilter {
+  readonly account_id?: readonly string[]
+  readonly shop_id?: readonly string[]
+  readonly outcome?: readonly Outcome[]
+  /** Items with any of these kinds of drift. */
+  readonly drift?: readonly Drift[]
+}
+
+/** Which items of a run. */
+export interface ItemQuery {
+  readonly skip: number
+  readonly limit: number
+  readonly filter: ItemFilter
+  /** Leave out what this earlier run found in the same way: the same outcome, drift, differences, candidates and error. */
+  readonly since?: string
 }
 
 export interface NewRun {
@@ -41,6 +91,32 @@ export interface NewRun {
   readonly shopId: string | null
   readonly actor: string
   readonly requestId: string | null
+  /** Which accounts, as the run shows it; empty: all. Named as in responses. */
+  readonly selection: Selection
+  /** The time by the schedule that it was started for, ISO 8601 UTC with milliseconds; null: by a request. */
+  readonly slot: string | null
+}
+
+/** What a run is limited to; at most one of these. */
+export interface Selection {
+  /** How many accounts were named, or items accepted. */
+  readonly accounts?: number
+  readonly accept?: number
+  /** Accounts that failed in this run, and those that its stopped or cancelled shops did not reach. */
+  readonly failed_in?: string
+  /** Linked accounts without a snapshot from this time or later, ISO 8601 UTC with milliseconds. */
+  readonly synced_before?: string
+}
+
+/** The named accounts of a run by their ids, each with what was accepted for it, if anything. */
+export type Targets = Readonly<Record<string, Target | null>>
+
+/** An accepted item: the customer, and what must not have changed since. */
+export interface Target {
+  readonly customerId: string
+  readonly accountName: string
+  /** Null to unlink. */
+  readonly candidate: Candidate | null
 }
 
 export type Counters<Key extends string> = Readonly<Partial<Record<Key, number>>>
@@ -49,10 +125,26 @@ export type Counters<Key extends string> = Readonly<Partial<Record<Key, number>>
 export interface Part {
   readonly runId: string
   readonly shopId: string
+  /** How many accounts there are to process. */
+  readonly total: number
   readonly processed: number
   readonly lastAccount: string | null
   readonly outcomes: Counters<Outcome>
   readonly drift: Counters<Drift>
+  /** How far the customers of the shop have been read in pages; null: they are read one by one. */
+  readonly paging: Paging | null
+}
+
+/** Progress through the pages of a shop's customers. */
+export interface Paging {
+  /** The customer after which the next page starts; null: the first page. */
+  readonly after: string | null
+  /** Linked accounts whose customers no page has shown yet. */
+  readonly left: number
+  /** Pages that were not worth their request, since the last ones that were. */
+  readonly lost: number
+  /** No more pages are read; the accounts that are left are read one by one. */
+  readonly ended: boolean
 }
 
 /** A run and its progress. */
@@ -85,15 +177,15 @@ export interface RunQuery {
 
 /** A field of a run that holds one value. */
 export type RunField =
-  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'started_at' | 'finished_at' | 'total' | 'processed'
+  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'slot' | 'started_at' | 'finished_at' | 'total' | 'processed'
 
 /**
- * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `drift`
- * and `shops` must contain those of the filter, compared by PostgreSQL's `@>`.
+ * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `drift`,
+ * `shops` and `selection` must contain those of the filter, compared by PostgreSQL's `@>`.
  */
 export type RunFilter =
   { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
-  { readonly [field in 'outcomes' | 'drift' | 'shops']?: Readonly<Record<string, unknown>> }
+  { readonly [field in 'outcomes' | 'drift' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
 
 /** Who works on a part. A lease must be renewed, so that another process can take the part after a crash. */
 export interface Lease {
@@ -111,15 +203,35 @@ export interface RunStore {
   ready? (): Promise<void>
 
   /** @throws `runActiveError(runId, shopId)` if a shop is part of an unfinished run. */
-  start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<void>
+  start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>, targets: Targets | null): Promise<void>
+
+  /**
+   * The last slot of a mode for which a run was started. The first time it remembers and returns `now`: nothing was missed
+   * before the schedule.
+   */
+  lastSlot (mode: Mode, now: string): Promise<string>
+
+  /**
+   * Starts a run by the schedule, unless one was started for its slot or a later one: one run per slot, however many
+   * processes try. A shop that another run holds is `stopped` from the start, with the reason `PAY_RECONCILE_RUN_ACTIVE`.
+   *
+   * @returns whether it was started.
+   */
+  startSlot (run: NewRun & { readonly slot: string }, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<boolean>
+
+  /** The named accounts of a run; null if it has none. */
+  targets (id: string): Promise<Targets | null>
 
   get (id: string): Promise<Run | undefined>
 
   /** A page, and the number of all matching runs even if the page is empty. */
   list (query: RunQuery): Promise<{ readonly runs: readonly Run[], readonly count: number }>
 
-  items (id: string, page: { readonly skip: number, readonly limit: number, readonly outcome?: string | undefined }):
-  Promise<{ readonly items: readonly Item[], readonly count: number }>
+  /** A page in a fixed order, which may end early if its items are large, and the number of all matching items. */
+  items (id: string, query: ItemQuery): Promise<{ readonly items: readonly Item[], readonly count: number }>
+
+  /** Items of any runs by their ids; unknown and malformed ids are left out. */
+  itemsById (ids: readonly string[]): Promise<readonly Item[]>
 
   /** Requests that a run stops; parts that nobody works on are cancelled immediately. */
   cancel (id: string): Promise<void>
@@ -130,14 +242,22 @@ export interface RunStore {
   /** Extends the lease while accounts are in progress. @returns what to do next. */
   renew (part: Part, lease: Lease): Promise<Next>
 
-  /** Stores progress and items together. @returns what to do next. */
-  advance (part: Part, items: readonly Item[], lease: Lease): Promise<Next>
+  /**
+   * Stores progress together with the items that are not `unchanged`. While pages are read (`paging` is set and has not
+   * ended before this step), it also records which accounts were unchanged, for {@link AccountLimits.unfinishedIn}.
+   *
+   * @returns what to do next.
+   */
+  advance (part: Part, items: readonly FoundItem[], lease: Lease): Promise<Next>
 
   /** Ends a part; the last part ends the run. */
   finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null): Promise<void>
 
   /** Returns a part unfinished, for any process to continue. */
   release (part: Part, lease: Lease): Promise<void>
+
+  /** Deletes runs of the schedule that are kept no longer. Called at startup and hourly. */
+  deleteExpired? (): Promise<void>
 
   /** Runs that have parts to claim. */
   claimable (): Promise<readonly string[]>

@@ -14,7 +14,7 @@ interface Replay {
 export interface StandInAccount extends Objects {
   /** Stored responses by idempotency key. */
   readonly replays: Map<string, Replay>
-  /** What a restricted key may do: `customers:read`, `customers:write`, `payments:write` …; undefined: all. */
+  /** What a restricted key may do: `customers:read`, `customers:write`, `events:read`, `payments:write` …; undefined: all. */
   readonly permissions: readonly string[] | undefined
   readonly requestsPerSecond: number
   /** Times of the requests in the last second, in milliseconds since 1970. */
@@ -47,6 +47,7 @@ export function accountWith (options: StandInAccountOptions = {}): StandInAccoun
     sessions: new Map(),
     lineItems: new Map(),
     replays: new Map(),
+    events: [],
     permissions,
     searchLag,
     requestsPerSecond,
@@ -67,7 +68,8 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
   const [endpoint, id] = endpointOf(request) ?? []
   if (!endpoint || id === undefined) return refusal(404, `Unrecognized request URL (${request.method}: /v1/${request.path.join('/')}).`)
 
-  const permission = `${request.path[0] === 'customers' ? 'customers' : 'payments'}:${request.method === 'GET' ? 'read' : 'write'}`
+  const [resource] = request.path
+  const permission = `${resource === 'customers' || resource === 'events' ? resource : 'payments'}:${request.method === 'GET' ? 'read' : 'write'}`
   if (account.permissions && !account.permissions.includes(permission)) {
     return refusal(403, `The provided key does not have the required permissions for this endpoint (${permission}).`)
   }

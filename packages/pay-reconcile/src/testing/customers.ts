@@ -1,3 +1,4 @@
+import { eventOf, type StandInEvent } from './events.ts'
 import { missing, newId, nulls, ok, seconds, type StandInResponse, type StandInRequest } from './response.ts'
 import { stringIn, stringsIn, type Form } from './form.ts'
 
@@ -41,6 +42,8 @@ export interface Customers {
   /** By the customer's id. For other customers a search shows their present state. */
   readonly unsearchable: Map<string, Unsearchable>
   readonly searchLag: number
+  /** What happened to customers, oldest first. */
+  readonly events: StandInEvent[]
 }
 
 export function createCustomer (account: Customers, { form }: StandInRequest): StandInResponse {
@@ -83,10 +86,11 @@ export function tombstone (id: string): StandInCustomer {
   return { id, object: 'customer', deleted: true }
 }
 
-function stored ({ customers, unsearchable, searchLag }: Customers, customer: StandInCustomer): StandInCustomer {
+function stored ({ customers, unsearchable, searchLag, events }: Customers, customer: StandInCustomer): StandInCustomer {
   const { id } = customer
   const before = shown(customers.get(id), unsearchable.get(id))
   if (searchLag > 0) unsearchable.set(id, { until: Date.now() + searchLag, before })
+  events.push(eventOf(customers.get(id), customer))
   customers.set(id, customer)
   return customer
 }

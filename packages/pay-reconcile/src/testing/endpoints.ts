@@ -2,10 +2,12 @@ import { missing, type StandInResponse, type StandInObject, type StandInRequest 
 import {
   createCustomer, deleteCustomer, retrieveCustomer, searchableCustomers, unknownCustomer, updateCustomer, type Customers
 } from './customers.ts'
+import { listedEvents } from './events.ts'
 import type { Returned } from './expand.ts'
+import { stringIn, stringsIn } from './form.ts'
 import { listResponse, searchResponse } from './list.ts'
 import {
-  customerCreate, customerList, customerSearch, customerUpdate, intentConfirm, intentCreate, intentList, intentRetrieve, intentSearch,
+  customerCreate, customerList, customerSearch, customerUpdate, eventList, intentConfirm, intentCreate, intentList, intentRetrieve, intentSearch,
   lineItemList, noParameters, onlyExpand, sessionCreate, sessionList, type Parameters
 } from './parameters.ts'
 import { confirmIntent, createIntent, createSession, expireSession, retrieved } from './payments.ts'
@@ -47,6 +49,23 @@ const endpoints: readonly Endpoint[] = [
     required: ['query'],
     returns: { ...customer, page: 'search' },
     answer: (account, { form }) => searchResponse({ resource: 'customers', objects: searchableCustomers(account), fields: ['email', 'name', 'phone'] }, form)
+  },
+  {
+    method: 'GET',
+    path: 'events',
+    names: eventList,
+    returns: { type: 'event', page: 'list' },
+    answer: ({ events }, { form }) => {
+      const types = [stringIn(form, 'type'), ...Object.values(stringsIn(form, 'types'))].filter(type => type !== undefined)
+      return listResponse({ kind: 'event', url: '/v1/events', objects: listedEvents(events, types) }, form)
+    }
+  },
+  {
+    method: 'GET',
+    path: 'events/:id',
+    names: onlyExpand,
+    returns: { type: 'event' },
+    answer: ({ events }, _, id) => retrieved('event', listedEvents(events, []), id)
   },
   { method: 'GET', path: 'customers/:id', names: onlyExpand, returns: customer, answer: (account, _, id) => retrieveCustomer(account, id) },
   { method: 'POST', path: 'customers/:id', names: customerUpdate, returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },

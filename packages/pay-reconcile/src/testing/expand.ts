@@ -24,6 +24,7 @@ const expandable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'checkout.session': {
     customer: 'customer', invoice: '', line_items: 'line_items', payment_intent: 'payment_intent', payment_link: '', setup_intent: '', subscription: ''
   },
+  event: {},
   item: { 'price.product': '', discounts: '' }
 }
 

@@ -8,6 +8,7 @@ import { visitSession } from './payments.ts'
 
 export type { StandInAccount, StandInAccountOptions } from './account.ts'
 export { customerWith, type StandInCustomer } from './customers.ts'
+export type { StandInEvent } from './events.ts'
 export type { Fault } from './faults.ts'
 
 /** Options of {@link startPayStandIn}. */
@@ -38,6 +39,8 @@ export interface PayStandIn {
   readonly protocol: 'http'
   /** The last 1000 requests, oldest first. */
   readonly requests: readonly SeenRequest[]
+  /** How many requests have arrived in total. */
+  readonly requested: number
   /** The account of a key, to inspect or change. */
   account (secretKey: string): StandInAccount
   /** Adds an account, or replaces one. */
@@ -51,13 +54,14 @@ const liveKey = /^[a-z]+_live_/
 
 /**
  * Starts an HTTP server that behaves like the payment provider, for tests and demos: customers, checkout sessions and
- * payment intents in memory, one account per secret key, faults on demand. It moves no money, knows no cards and sends no
- * events.
+ * payment intents in memory, one account per secret key, faults on demand. It moves no money, knows no cards and delivers no
+ * events, but lists those about customers.
  */
 export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
   const { port = 0, host = '127.0.0.1', log = line => process.stderr.write(`${line}\n`) } = options
   const accounts = new Map<string, StandInAccount>()
   const requests: SeenRequest[] = []
+  let requested = 0
   const known = faults()
 
   function addAccount (secretKey: string, account?: StandInAccountOptions): StandInAccount {
@@ -71,6 +75,7 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     const body = await textOf(incoming)
     const location = new URL(target, url)
     const secretKey = headers.authorization?.replace(/^Bearer /, '') ?? ''
+    requested++
     if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
@@ -116,6 +121,7 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     port: taken,
     protocol: 'http',
     requests,
+    get requested () { return requested },
     account: secretKey => accounts.get(secretKey) ?? addAccount(secretKey),
     addAccount,
     fault: fault => known.add(fault),

@@ -27,6 +27,7 @@ export const customerUpdate = [
 ] as const
 export const customerList = [...paging, 'created', 'email', 'test_clock'] as const
 export const customerSearch = searching
+export const eventList = [...paging, 'created', 'delivery_success', 'type', 'types'] as const
 export const intentCreate = [
   'allowed_payment_method_types', 'amount', 'amount_details', 'application_fee_amount', 'automatic_payment_methods', 'capture_method',
   'confirm', 'confirmation_method', 'confirmation_token', 'currency', 'customer', 'customer_account', 'description',
@@ -81,7 +82,7 @@ export function parameterFault (form: Form, { names, required = [] }: Parameters
 function numberFault (form: Form): StandInResponse | undefined {
   const created = typeof form.created === 'object' ? Object.entries(form.created).map(([name, value]) => [`created[${name}]`, value] as const) : [['created', form.created] as const]
   const numbers = [...integers.map(name => [name, form[name]] as const), ...created]
-  const [param, wrong] = numbers.find(([, value]) => value !== undefined && !/^-?\d{1,15}$/.test(String(value))) ?? []
+  const [param, wrong] = numbers.find(([, value]) => value !== undefined && !(typeof value === 'string' && /^-?\d{1,15}$/.test(value))) ?? []
   if (param !== undefined) return refusal(400, `Invalid integer: ${typeof wrong === 'string' ? wrong : 'object'}`, { code: 'parameter_invalid_integer', param })
   const tooSmall = ['limit', 'amount'].find(name => Number(form[name] ?? 1) < 1)
   if (tooSmall) return refusal(400, 'This value must be greater than or equal to 1.', { code: 'parameter_invalid_integer', param: tooSmall })

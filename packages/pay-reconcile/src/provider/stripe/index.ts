@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
 import { isObject } from '../../details.ts'
 import { providerError } from '../../errors.ts'
+import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom } from './error.ts'
 import { send, type StripeRequest } from './request.ts'
@@ -18,6 +19,12 @@ export interface StripeProviderOptions {
 
 const secretKeyPattern = /^(sk|rk)_(test|live)_[A-Za-z0-9]+$/
 const customerIdPattern = /^[A-Za-z0-9_-]{1,255}$/
+
+/** What people and payments change. Other fields come, go and change their form with the version of the API. */
+const driftFields = [
+  'deleted', 'name', 'business_name', 'individual_name', 'email', 'phone', 'description', 'address', 'shipping', 'metadata', 'currency', 'balance',
+  'delinquent', 'default_source', 'invoice_settings.default_payment_method', 'preferred_locales', 'tax_exempt'
+]
 
 /**
  * The payment provider Stripe, through its official library: one client for all shops, the key per request.
@@ -51,6 +58,7 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
   }
 
   return {
+    driftFields,
     isSecretKey: key => secretKeyPattern.test(key),
     isCustomerId: id => customerIdPattern.test(id),
 
@@ -79,8 +87,39 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
     },
 
     findByEmail: ({ email, ...call }) =>
-      responseTo(call, options => stripe.customers.list({ email, limit: 10 }, options), customersFrom)
+      responseTo(call, options => stripe.customers.list({ email, limit: 10 }, options), customersFrom),
+
+    listCustomers: ({ after, ...call }) =>
+      responseTo(call, options => stripe.customers.list({ limit: 100, ...(after !== undefined && { starting_after: after }) }, options), body => {
+        const customers = customersFrom(body)
+        return customers && { customers, more: body.has_more === true && customers.length > 0 }
+      }),
+
+    listEvents: ({ since, after, ...call }) =>
+      responseTo(call, options => stripe.events.list({
+        type: 'customer.*', created: { gte: Math.floor(since.getTime() / 1000) }, limit: 100, ...(after !== undefined && { starting_after: after })
+      }, options), body => {
+        const events = eventsFrom(body)
+        return events && { events, more: body.has_more === true && events.length > 0 }
+      })
   }
+}
+
+/** @returns undefined for anything that is not a list of events. */
+function eventsFrom ({ data }: { readonly data: unknown }): readonly CustomerEvent[] | undefined {
+  const events = Array.isArray(data) ? data.map(eventFrom) : [undefined]
+  return events.every(event => event !== undefined) ? events : undefined
+}
+
+/**
+ * An event about a customer, or about what belongs to one, such as `customer.subscription.updated`.
+ * @returns undefined for anything that is not an event.
+ */
+function eventFrom (value: unknown): CustomerEvent | undefined {
+  if (!isObject(value) || value.object !== 'event' || typeof value.id !== 'string' || value.id === '' || !Number.isFinite(value.created)) return undefined
+  const object = isObject(value.data) && isObject(value.data.object) ? value.data.object : {}
+  const customer = object.object === 'customer' ? object.id : isObject(object.customer) ? object.customer.id : object.customer
+  return { id: value.id, createdAt: new Date(Number(value.created) * 1000).toISOString(), customerId: typeof customer === 'string' ? customer : null }
 }
 
 /** @returns undefined for anything that is not a list of customers. */

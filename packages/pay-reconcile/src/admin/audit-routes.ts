@@ -1,0 +1,87 @@
+import { Type, type Static } from '@sinclair/typebox'
+import type { FastifyInstance } from 'fastify'
+import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
+import { auditActions, type AccountStore, type AuditEntry } from '../types.ts'
+import { setContentRange } from './http.ts'
+import { contentRange, type RawQuery } from './list-grammar.ts'
+import { auditQueryFrom } from './list-query.ts'
+import { documented, Id, IdParams, InputProblem, JsonObject, listParameters, NullableString, oneOf, Problem, refusals, Timestamp } from './schemas.ts'
+
+const AuditedDetails = Type.Object({
+  pay_customer_id: NullableString,
+  pay_synced_at: NullableString,
+  snapshot_sha256: NullableString
+})
+
+export const AuditEntrySchema = Type.Object({
+  id: Type.String({ description: 'UUID' }),
+  at: Timestamp,
+  actor: Type.String({ description: 'Who changed the account' }),
+  action: oneOf(auditActions),
+  account_id: Id,
+  shop_id: Id,
+  run_id: NullableString,
+  before: AuditedDetails,
+  after: AuditedDetails,
+  provider_request_id: NullableString,
+  request_id: NullableString,
+  snapshot_kept: Type.Boolean({ description: 'Whether the snapshot that this change replaced can be read back' })
+})
+
+const ReplacedSnapshotSchema = Type.Object({
+  audit_id: Type.String(),
+  account_id: Id,
+  pay_customer_id: NullableString,
+  pay_customer: JsonObject,
+  replaced_at: Timestamp
+})
+
+/** The routes that show who changed which account, and the snapshots that were replaced. */
+export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): void {
+  scope.get<{ Querystring: RawQuery }>('/audit', {
+    schema: documented({
+      operationId: 'list_pay_audit',
+      summary: 'List changes of accounts',
+      description: 'Who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}.',
+      querystring: Type.Object(listParameters('at_gte, at_lte and any field of a change')),
+      response: { 200: Type.Array(AuditEntrySchema), ...refusals, 422: InputProblem }
+    })
+  }, async (request, reply) => {
+    const query = auditQueryFrom(request.query)
+    const { entries, count } = await accounts.audit(query)
+    setContentRange(reply, contentRange('audit', query, count, entries.length))
+    return entries.map(entryBodyFrom)
+  })
+
+  scope.get<{ Params: Static<typeof IdParams> }>('/audit/:id/snapshot', {
+    schema: documented({
+      operationId: 'get_replaced_pay_snapshot',
+      summary: 'Read back a snapshot',
+      description: 'The snapshot that a change replaced or removed, for as long as it is kept.',
+      params: IdParams,
+      response: { 200: ReplacedSnapshotSchema, ...refusals, 404: Problem, 422: InputProblem }
+    })
+  }, async request => {
+    const found = await accounts.replacedSnapshot(request.params.id)
+    if (!found) throw new PAY_RECONCILE_SNAPSHOT_NOT_FOUND()
+    const { auditId, accountId, customerId, customer, replacedAt } = found
+    return { audit_id: auditId, account_id: accountId, pay_customer_id: customerId, pay_customer: customer, replaced_at: replacedAt }
+  })
+}
+
+function entryBodyFrom (entry: AuditEntry): Static<typeof AuditEntrySchema> {
+  return {
+    id: entry.id,
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    account_id: entry.accountId,
+    shop_id: entry.shopId,
+    run_id: entry.runId,
+    before: entry.before,
+    after: entry.after,
+    provider_request_id: entry.providerRequestId,
+    request_id: entry.requestId,
+    snapshot_kept: entry.snapshotKept
+  }
+}

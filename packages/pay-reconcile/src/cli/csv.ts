@@ -1,0 +1,13 @@
+/** Spreadsheets take a cell that starts like this for a formula; the wide forms too. */
+const formula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/u
+const number = /^-?\d+(?:\.\d+)?$/
+
+/**
+ * A line of CSV, RFC 4180, every cell in quotes. A cell that a spreadsheet would take for a formula starts with an
+ * apostrophe; negative numbers do not.
+ *
+ * @see [OWASP: CSV injection](https://owasp.org/www-community/attacks/CSV_Injection)
+ */
+export function csvLine (cells: readonly string[]): string {
+  return `${cells.map(cell => `"${(formula.test(cell) && !number.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`).join(',')}\r\n`
+}

@@ -1,0 +1,80 @@
+import { excerpt } from '../admin/excerpt.ts'
+import { customerIdOf } from '../details.ts'
+import { PAY_RECONCILE_SHOP_NOT_FOUND } from '../errors.ts'
+import { isAlive, type PayCustomer } from '../provider/types.ts'
+import { storable } from '../storable.ts'
+import type { Account } from '../types.ts'
+import { secretKeyOf } from './snapshot.ts'
+import type { Sources } from './types.ts'
+
+/** An account that a customer may belong to. */
+export interface AccountMatch {
+  readonly account: Account
+  /** The customer's metadata name the account, or the e-mail addresses are equal. */
+  readonly match: 'metadata' | 'email'
+  /** The customer that the account has, if any. */
+  readonly customerId: string | null
+}
+
+/** A customer at the provider that no account of the shop is linked to. */
+export interface Orphan {
+  readonly customerId: string
+  readonly name: string | null
+  readonly email: string | null
+  /** At most ten. */
+  readonly accounts: readonly AccountMatch[]
+}
+
+/**
+ * One page of the customers of a shop at the provider: those that no account is linked to.
+ *
+ * @param after where the page before ended; undefined: at the start.
+ * @returns the orphans, which may be none, and where the next page starts; null: there is none.
+ * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY} or a provider error.
+ */
+export async function orphansOf (
+  sources: Sources, wantedShop: string, after: string | undefined, signal: AbortSignal | undefined
+): Promise<{ readonly orphans: readonly Orphan[], readonly next: string | null }> {
+  const { accounts, provider, call } = sources
+  const [shop] = await accounts.shops(wantedShop)
+  if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
+  const { shopId } = shop
+  const secretKey = await secretKeyOf(sources, shopId)
+  const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt }))
+  const linked = await accounts.linkedCustomers(shopId, customers.map(({ id }) => id))
+  const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
+  const emails = unlinked.map(emailOf).filter(email => email !== undefined)
+  const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
+  const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
+  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)?.id ?? null : null }
+}
+
+/** @param candidates accounts that some of the page's customers may belong to. */
+export function orphanFrom (customer: PayCustomer, candidates: readonly Account[]): Orphan {
+  const [accountId, email] = [accountIdOf(customer), emailOf(customer)]
+  const matches = candidates.flatMap((account): AccountMatch[] => {
+    const match = account.id === accountId ? 'metadata' : email !== undefined && account.details.email === email ? 'email' : undefined
+    return match ? [{ account, match, customerId: customerIdOf(account.details) }] : []
+  })
+  const named = matches.filter(({ match }) => match === 'metadata')
+  return {
+    customerId: customer.id,
+    name: shown(customer.name),
+    email: shown(customer.email),
+    accounts: [...named, ...matches.filter(({ match }) => match === 'email')].slice(0, 10)
+  }
+}
+
+function shown (value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? excerpt(value) : null
+}
+
+/** As the database can compare it. */
+function emailOf ({ email }: PayCustomer): string | undefined {
+  return typeof email === 'string' && email !== '' && storable(email) === email ? email : undefined
+}
+
+function accountIdOf ({ metadata }: PayCustomer): string | undefined {
+  const id = typeof metadata === 'object' && metadata !== null && 'account_id' in metadata ? metadata.account_id : undefined
+  return typeof id === 'string' ? id : undefined
+}

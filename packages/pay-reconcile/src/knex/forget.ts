@@ -1,0 +1,13 @@
+import type { Knex } from 'knex'
+
+/**
+ * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses and
+ * what differed, and the snapshots that were replaced. The audit stays; it holds ids and hashes. Call it in the transaction
+ * of the deletion.
+ *
+ * @param of the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case.
+ */
+export async function forgetAccounts (knex: Knex, of: { readonly accountId: string } | { readonly shopId: string }): Promise<void> {
+  const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
+  for (const table of ['pay_reconcile_items', 'pay_reconcile_snapshots']) await knex(table).where(column, id).delete()
+}

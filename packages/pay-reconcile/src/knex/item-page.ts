@@ -1,0 +1,56 @@
+import type { Knex } from 'knex'
+import type { Candidate, FoundItem, Item, ItemFilter, ItemQuery } from '../reconcile/types.ts'
+import { countOf } from './sql.ts'
+
+/** In bytes of JSON: memory holds several copies of a page. */
+const maxPageBytes = 4_194_304
+
+/** One page of a run's items in the order of their accounts, and the count of all. It ends before it exceeds 4 MiB, but has at least one. */
+export async function itemPage (knex: Knex, runId: string, { skip, limit, filter, since }: ItemQuery): Promise<{ items: readonly Item[], count: number }> {
+  const matching = () => knex('pay_reconcile_items as i').where('i.run_id', runId).modify(query => where(query, filter, since))
+  const page = matching().orderBy('i.account_id').offset(skip).limit(limit).select('i.id', 'i.account_id', 'i.item', knex.raw('octet_length(i.item::text) as bytes'))
+  const measured = knex(page.as('p')).select('p.*', knex.raw('sum(p.bytes) over (order by p.account_id) as bytes_so_far'))
+  const rows = await knex(measured.as('m')).where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
+    .orderBy('account_id').select<ItemRow[]>(knex.raw('m.id::text as id'), 'm.item')
+  return { items: rows.map(itemFrom), count: await countOf(matching()) }
+}
+
+/** Items of any runs; an id that the column cannot hold is unknown. */
+export async function itemsById (knex: Knex, ids: readonly string[]): Promise<readonly Item[]> {
+  const rows = await knex('pay_reconcile_items').whereIn('id', ids.filter(id => /^[1-9]\d{0,17}$/.test(id))).select<ItemRow[]>(knex.raw('id::text as id'), 'item')
+  return rows.map(itemFrom)
+}
+
+/** What an item found, without what differs between any two runs. */
+const finding = (item: string): string => `${item}.item - '{accountName,shopName,providerRequestId}'::text[]`
+
+function where (query: Knex.QueryBuilder, { drift, ...columns }: ItemFilter, since: string | undefined): void {
+  for (const [column, values] of Object.entries(columns)) query.whereIn(`i.${column}`, values)
+  if (since !== undefined) {
+    query.whereRaw(`not exists (select from pay_reconcile_items e where e.run_id = ? and e.account_id = i.account_id and ${finding('e')} = ${finding('i')})`, [since])
+  }
+  if (drift) query.whereRaw("jsonb_exists_any(i.item->'drift', ?::text[])", [[...drift]])
+}
+
+interface ItemRow {
+  readonly id: string
+  readonly item: Omit<FoundItem, EarlierField> & Partial<Pick<FoundItem, EarlierField>> & {
+    /** Of earlier versions: names of fields, and ids of customers. */
+    readonly fields?: readonly string[]
+    readonly candidates: ReadonlyArray<Candidate | string>
+  }
+}
+type EarlierField = 'accountName' | 'shopName' | 'differences' | 'candidates'
+
+function itemFrom ({ id, item: { fields = [], candidates, ...item } }: ItemRow): Item {
+  return {
+    accountName: '',
+    shopName: '',
+    differences: fields.map(field => ({ field })),
+    ...item,
+    id,
+    candidates: candidates.map(candidate => typeof candidate !== 'string'
+      ? candidate
+      : { customerId: candidate, match: item.reason === 'email' ? 'email' : 'metadata', name: null, email: null, linked: item.reason === 'linked_to_another_account' })
+  }
+}

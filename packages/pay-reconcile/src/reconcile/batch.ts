@@ -1,0 +1,82 @@
+import type { Caller } from '../customers/types.ts'
+import { isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_STORE_FAILED, type ProviderError } from '../errors.ts'
+import type { ScannedAccount } from '../types.ts'
+import { reconcileAccount } from './account.ts'
+import { itemOf } from './item.ts'
+import type { CustomerPage } from './page.ts'
+import type { ShopWork } from './shop.ts'
+import type { FoundItem } from './types.ts'
+import { withWaits } from './waits.ts'
+
+/** Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again. */
+export const maxOfPage = 500
+
+/** Accounts that are reconciled before progress is stored. */
+export interface Batch {
+  readonly accounts: readonly ScannedAccount[]
+  /** The page with their customers; undefined: they are read one by one. */
+  readonly page?: CustomerPage | undefined
+}
+
+export interface BatchResult {
+  /** In the order of the accounts; undefined for those that were not finished. */
+  readonly items: ReadonlyArray<FoundItem | undefined>
+  /** Why the shop stops. */
+  readonly reason: string | undefined
+}
+
+/**
+ * Reconciles some accounts at a time, until all are done, the run ends or there is a reason to stop.
+ *
+ * @param reasonToStop is called with the provider error of each account, or undefined.
+ */
+export async function reconcileBatch (
+  work: ShopWork, { accounts, page }: Batch, reasonToStop: (error: ProviderError | undefined) => string | undefined
+): Promise<BatchResult> {
+  const items: Array<FoundItem | undefined> = accounts.map(() => undefined)
+  let reason: string | undefined
+  let started = 0
+
+  async function worker (): Promise<void> {
+    while (reason === undefined && !work.ended.aborted) {
+      const index = started++
+      const account = accounts[index]
+      if (!account) return
+      const { item, error } = await reconciled(work, account, page)
+      items[index] = item
+      if (item) reason ??= reasonToStop(error)
+    }
+  }
+
+  await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
+  return { items, reason }
+}
+
+/** @returns the item of an account, and why it failed; no item if it was interrupted. */
+async function reconciled (
+  work: ShopWork, scanned: ScannedAccount, page: CustomerPage | undefined
+): Promise<{ readonly item?: FoundItem | undefined, readonly error?: ProviderError }> {
+  const { sources, run, targets, limits: { emailOf, driftFields }, interrupted } = work
+  const { account } = scanned
+  const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
+  try {
+    return {
+      item: await withWaits(work, { accountId: account.id }, secretKey =>
+        reconcileAccount({ sources, run, targets, secretKey, emailOf, driftFields, caller, page }, scanned))
+    }
+  } catch (error) {
+    if (!isProviderError(error)) return { item: itemOf(account, 'failed', { errorCode: codeOf(work, scanned, error) }) }
+    const drift = error.fault === 'customer_not_found' ? ['not_found' as const] : []
+    return { item: itemOf(account, 'failed', { drift, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }), error }
+  }
+}
+
+/**
+ * One account that cannot be stored must not block the others. If the whole store is down, progress cannot be stored
+ * either, and the batch is repeated later.
+ */
+function codeOf ({ log, run }: ShopWork, { account }: ScannedAccount, error: unknown): string {
+  if (error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT) return error.code
+  log.error({ err: error, accountId: account.id, runId: run.id }, 'the account was not reconciled')
+  return new PAY_RECONCILE_STORE_FAILED().code
+}

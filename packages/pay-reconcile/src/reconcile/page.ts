@@ -1,0 +1,56 @@
+import { backoff } from '../provider/backoff.ts'
+import { isTransient } from '../provider/calls.ts'
+import type { PayCustomer } from '../provider/types.ts'
+import type { ShopWork } from './shop.ts'
+import { pause, withWaits } from './waits.ts'
+
+/** A page of the customers of a shop, for the accounts that have them. */
+export interface CustomerPage {
+  readonly customers: ReadonlyMap<string, PayCustomer>
+  /** Before the page was requested, ISO 8601 UTC with milliseconds: the customers are no older. */
+  readonly readAt: string
+  readonly requestId: string | null
+  /** Where the next page starts; null: there is none. */
+  readonly next: string | null
+}
+
+/** How often a page is read that fails because of the provider. */
+const attempts = 3
+
+/**
+ * Reads a page.
+ *
+ * @param after the last customer of the page before; null: the first page.
+ * @returns undefined if the run was interrupted or cancelled.
+ * @throws a provider error if the page cannot be read.
+ */
+export function readPage (work: ShopWork, after: string | null): Promise<CustomerPage | undefined> {
+  return readWithRetries(work, secretKey => pageFrom(work, secretKey, after))
+}
+
+/** Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled. @throws a provider error. */
+export async function readWithRetries<T> (work: ShopWork, read: (secretKey: string) => Promise<T>): Promise<T | undefined> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await withWaits(work, {}, read)
+    } catch (error) {
+      if (work.ended.aborted) return undefined
+      if (!isTransient(error) || failures >= attempts) throw error
+      await pause(work, backoff(failures, error.retryAfter))
+    }
+  }
+}
+
+async function pageFrom ({ sources: { call, provider }, interrupted }: ShopWork, secretKey: string, after: string | null): Promise<CustomerPage> {
+  let readAt = ''
+  const { value: { customers, more }, requestId } = await call(secretKey, interrupted, signal => {
+    readAt = new Date().toISOString()
+    return provider.listCustomers({ secretKey, signal, ...(after !== null && { after }) })
+  })
+  return {
+    customers: new Map(customers.map(customer => [customer.id, customer])),
+    readAt,
+    requestId,
+    next: more ? customers.at(-1)?.id ?? null : null
+  }
+}

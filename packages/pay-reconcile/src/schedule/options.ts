@@ -1,0 +1,86 @@
+import { Cron } from 'croner'
+import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import type { Mode } from '../reconcile/types.ts'
+
+/** When runs start by themselves: cron patterns of five fields, such as `0 3 * * *` for three o'clock. */
+export interface Schedule {
+  readonly check?: string
+  /** Writes. */
+  readonly sync?: string
+  /** Writes. */
+  readonly changes?: string
+  /** IANA name of the time zone of the patterns, such as `Europe/Oslo`. Default `UTC`. */
+  readonly timezone?: string
+}
+
+/** The slots of a mode. */
+export interface Slots {
+  readonly mode: Mode
+  readonly pattern: string
+  readonly timezone: string
+  /** The last slot at or before a time; undefined: there was none. */
+  readonly latest: (now: Date) => Date | undefined
+}
+
+const modes = ['check', 'sync', 'changes'] as const
+
+/** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a pattern, a time zone or a name that is not known. */
+export function slotsFrom (schedule: Schedule | undefined): readonly Slots[] {
+  if (schedule === undefined) return []
+  const { timezone = 'UTC', ...patterns } = schedule
+  const unknown = Object.keys(patterns).find(name => !(modes as readonly string[]).includes(name))
+  if (unknown !== undefined) throw invalid(`schedule.${unknown} is not one of ${modes.join(', ')}, timezone`)
+  assertTimezone(timezone)
+  return modes.flatMap(mode => {
+    const pattern = patterns[mode]
+    return pattern === undefined ? [] : [slotsOf(mode, pattern, timezone)]
+  })
+}
+
+function slotsOf (mode: Mode, pattern: unknown, timezone: string): Slots {
+  if (typeof pattern !== 'string') throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *`)
+  try {
+    const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
+    // A pattern such as February 30 never comes.
+    if (!cron.nextRun()) throw new RangeError('it has no time')
+    return { mode, pattern, timezone, latest: now => latestSlot(cron, now) }
+  } catch (error) {
+    throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** In milliseconds. */
+const [second, minute, years] = [1000, 60_000, 9 * 366 * 24 * 3_600_000]
+
+/**
+ * The last time of a pattern at or before `now`, found by bisection over the next times: looking back, the library fails on
+ * patterns such as February 29. Nine years hold one of each.
+ */
+function latestSlot (cron: Cron, now: Date): Date | undefined {
+  const nextOf = (time: number): Date | undefined => {
+    const next = cron.nextRun(new Date(time))
+    return next && next <= now ? next : undefined
+  }
+  let before = minute
+  while (before < years && !nextOf(now.getTime() - before)) before *= 2
+  let [from, to] = [now.getTime() - before, now.getTime()]
+  while (to - from > second) {
+    const middle = Math.floor((from + to) / 2)
+    if (nextOf(middle)) from = middle
+    else to = middle
+  }
+  return nextOf(from)
+}
+
+function assertTimezone (timezone: unknown): void {
+  try {
+    if (typeof timezone !== 'string' || timezone === '') throw new RangeError('not a name')
+    Intl.DateTimeFormat('en', { timeZone: timezone })
+  } catch {
+    throw invalid('schedule.timezone must be the name of a time zone such as Europe/Oslo')
+  }
+}
+
+function invalid (message: string): Error {
+  return new PAY_RECONCILE_INVALID_OPTION(message)
+}

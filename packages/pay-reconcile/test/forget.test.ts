@@ -1,0 +1,55 @@
+import t from 'tap'
+import { forgetAccounts } from '../src/knex/index.ts'
+import { engines } from './database.ts'
+import { build, host, shopKey } from './world.ts'
+
+for (const engine of engines) {
+  t.test(`nothing names an account that is deleted and forgotten, on ${engine.name}`, { skip: engine.skip }, async t => {
+    const world = await build(t, await engine.connect(t), { perSecond: 2000 })
+    const { knex, standIn, addShop, addAccount } = world
+    const { call } = await host(t, knex, standIn, { perSecond: 2000 })
+    const { customers } = standIn.account(shopKey)
+    const person = async (name: string, shopId: string) => {
+      const email = `${name}@example.org`
+      const id = await addAccount(shopId, { email }, { name })
+      customers.set(`cus_${name}`, { id: `cus_${name}`, object: 'customer', name, email })
+      const [item] = await over({ mode: 'link', accounts: [id] })
+      await over({ mode: 'link', accept: [item.id], dry_run: false })
+      for (const phone of ['1', '2']) {
+        customers.set(`cus_${name}`, { ...customers.get(`cus_${name}`)!, phone })
+        await call('POST', `/admin/accounts/${id}/sync-pay`)
+      }
+      return id
+    }
+    const over = async (body: object) => {
+      const { id } = (await call('POST', '/admin/accounts/reconcile', body)).json()
+      for (;;) {
+        const run = (await call('GET', `/admin/accounts/reconcile/${id}`)).json()
+        if (run.status !== 'running') return run.items
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+    }
+    /** The tables whose rows name somebody, apart from the ids of customers. */
+    const naming = async (name: string) => {
+      const tables = []
+      for (const table of ['audit', 'snapshots', 'runs', 'run_shops', 'items']) {
+        const { rows } = await knex.raw(`select 1 from pay_reconcile_${table} r where replace(to_jsonb(r)::text, ?, '') like ?`, [`cus_${name}`, `%${name}%`])
+        if (rows.length > 0) tables.push(table)
+      }
+      return tables
+    }
+    const [here, there] = [await addShop(), await addShop()]
+    const zelda = await person('zelda', here)
+    await person('hugo', here)
+    await person('ines', there)
+    t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], Array(3).fill(['snapshots', 'items']))
+    await knex.transaction(async trx => {
+      await trx('accounts').where('id', zelda).delete()
+      await forgetAccounts(trx, { accountId: zelda })
+    })
+    t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items'], ['snapshots', 'items']])
+    await forgetAccounts(knex, { shopId: here })
+    t.strictSame([await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items']])
+    t.match(await knex('pay_reconcile_audit').where('account_id', zelda).pluck('action'), ['link', 'sync', 'sync'], 'the audit stays')
+  })
+}

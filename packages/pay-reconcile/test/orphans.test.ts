@@ -1,0 +1,76 @@
+import t, { type Test } from 'tap'
+import { engines } from './database.ts'
+import { build, type World } from './world.ts'
+
+const path = (query: Record<string, string>) => `/admin/accounts/orphans?${new URLSearchParams(query)}`
+
+for (const engine of engines) {
+  for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
+    t.test(`customers without an account, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async t => {
+      const world = await build(t, await engine.connect(t, 'jsonb', idType))
+      const ids = idType === 'uuid'
+        ? Array.from({ length: 9 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
+        : idType === 'bigint' ? Array.from({ length: 9 }, (_, n) => String(n + 1)) : Array.from({ length: 9 }, (_, n) => `acct_${n}/ü'`)
+      await finding(t, world, ids as [string, string, string, string, string, string, string, string])
+    })
+  }
+}
+
+async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: World, ids: readonly [string, string, string, string, string, string, string, string]): Promise<void> {
+  const [shopId, otherShop, named, mailed, taken, theirs, keyless, nobody] = ids
+  const key = 'sk_test_orphans'
+  const email = "o'hara@example.org"
+  const filler = Array.from({ length: 150 }, (_, n) => ({ id: `cus_filler_${n}`, created: 1000 + n, email: `${n}@example.org` }))
+  standIn.addAccount(key, {
+    customers: [
+      { id: 'cus_named', created: 5, name: 'Named', email, metadata: { account_id: named } },
+      { id: 'cus_linked', created: 4, email },
+      { id: 'cus_gone', created: 3, deleted: true },
+      { id: 'cus_foreign', created: 2, metadata: { account_id: theirs } },
+      { id: 'cus_odd', created: 1, metadata: { account_id: "' or true --" } },
+      ...filler
+    ]
+  })
+  await addShop({ id: shopId, key })
+  await addShop({ id: otherShop, key: 'sk_test_others' })
+  await addShop({ id: keyless, key: null })
+  await addAccount(shopId, {}, { id: named, name: 'n'.repeat(300) })
+  await addAccount(shopId, { email }, { id: mailed, name: 'Mailed' })
+  await addAccount(shopId, { email, pay_customer_id: 'cus_linked' }, { id: taken, name: 'Taken' })
+  await addAccount(otherShop, { email }, { id: theirs, name: 'Theirs' })
+  await knex('accounts').insert(filler.map(({ id }, n) => ({ ...account(ids, n), shop_id: shopId, name: 'Filler', details: JSON.stringify({ pay_customer_id: id }) })))
+
+  const first = await call('GET', path({ shop_id: shopId }))
+  t.strictSame([first.statusCode, first.json()], [200, { orphans: [], next: 'cus_filler_50' }], 'a page without orphans is not the last one')
+  const second = (await call('GET', path({ shop_id: shopId, after: first.json().next }))).json()
+  const match = (id: string, name: string, by: string, customer: string | null = null) => ({ account_id: id, account_name: name, match: by, pay_customer_id: customer })
+  t.strictSame(second, {
+    orphans: [
+      {
+        pay_customer_id: 'cus_named',
+        name: 'Named',
+        email,
+        accounts: [match(named, `${'n'.repeat(199)}…`, 'metadata'), match(mailed, 'Mailed', 'email'), match(taken, 'Taken', 'email', 'cus_linked')]
+      },
+      { pay_customer_id: 'cus_foreign', name: null, email: null, accounts: [] },
+      { pay_customer_id: 'cus_odd', name: null, email: null, accounts: [] }
+    ],
+    next: null
+  }, 'customers that no account is linked to, with the accounts of this shop that they may belong to')
+
+  for (const [query, status, code] of [
+    [{}, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: shopId, after: '../charges' }, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: shopId, after: '' }, 422, 'PAY_RECONCILE_VALIDATION'],
+    [{ shop_id: shopId, limit: '1' }, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: nobody }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
+    [{ shop_id: "' or true --" }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'], [{ shop_id: keyless }, 400, 'PAY_RECONCILE_NO_SECRET_KEY'],
+    [{ shop_id: otherShop }, 502, 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'], [{ shop_id: shopId, after: 'cus_nowhere' }, 502, /^PAY_RECONCILE_PROVIDER_/]
+  ] as const) {
+    const response = await call('GET', path(query as Record<string, string>))
+    t.match([response.statusCode, response.json()], [status, { code }], JSON.stringify(query))
+  }
+}
+
+/** An id of the type of the others. */
+function account ([sample]: readonly string[], n: number): { id: string } {
+  if (sample === '1') return { id: String(1000 + n) }
+  return { id: sample?.startsWith('acct') ? `filler ${n}` : `00000000-0000-4000-9000-${String(n).padStart(12, '0')}` }
+}
