@@ -1,13 +1,11 @@
 // Measures what a check adds to a request, what it sustains, and what a flood costs. Numbers are of this
-// machine and of this moment: run it on an idle one. `npm run bench -w packages/dual-auth`
+// machine and of this moment: run it on an idle one. `npm run bench -w dual-auth` runs it after peers.js.
 import { createHook } from 'node:async_hooks'
 import { availableParallelism } from 'node:os'
 import { randomBytes, verify } from 'node:crypto'
 import Fastify from 'fastify'
-import knex from 'knex'
 import Scrypt from 'scrypt-kdf'
 import dualAuth, { memoryStore } from 'dual-auth'
-import { createApiKeysTable, knexStore } from 'dual-auth/knex'
 import { startIssuer } from './issuer.js'
 
 const SHOP = 'shop-1'
@@ -138,25 +136,6 @@ for (const logN of [4, 5, 6, 7, 8, 10, 12, 15]) {
   const { perSecond, cpu } = await rate(app, () => ({ url: '/dual', headers: bearer(key) }), few * 2)
   console.log(`${String(logN).padStart(5)} ${String(2 ** logN).padStart(6)} KiB ${((dual - open) / 1000).toFixed(2).padStart(11)} ms ${perSecond.toFixed(0).padStart(9)}/s ${(cpu / 1000).toFixed(2).padStart(9)} ms`)
   await app.close()
-}
-
-if (process.env.TEST_DATABASE_URL) {
-  const admin = knex({ client: 'pg', connection: process.env.TEST_DATABASE_URL })
-  const name = `dual_auth_bench_${randomBytes(4).toString('hex')}`
-  await admin.raw(`create database ${name}`)
-  const url = new URL(process.env.TEST_DATABASE_URL)
-  url.pathname = name
-  const db = knex({ client: 'pg', connection: url.href })
-  await createApiKeysTable(db)
-  const { app, key } = await serve(knexStore(db))
-  const [open, dual] = await medians(app, [{ url: '/open' }, { url: '/dual', headers: bearer(key) }], 1000)
-  console.log()
-  report('with PostgreSQL beside it on the same machine a check adds, median', dual - open, 'µs')
-  report('and sustains', (await rate(app, () => ({ url: '/dual', headers: bearer(key) }), 3000)).perSecond, '/s')
-  await app.close()
-  await db.destroy()
-  await admin.raw(`drop database ${name} with (force)`)
-  await admin.destroy()
 }
 
 issuer.close()

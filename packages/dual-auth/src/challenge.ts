@@ -1,42 +1,48 @@
-/** What a 401 tells a client about where to get a token. */
+/** What a challenge tells a client about where to get a token. */
 export interface ChallengeOptions {
   /** Absolute URL of the protected resource's metadata, RFC 9728 §5.1. */
   readonly resourceMetadata?: string
-  /** Scopes that clients should request, separated by spaces, RFC 6750 §3. */
+  /** Scopes that clients should request at first, separated by spaces, RFC 6750 §3. */
   readonly scope?: string
 }
 
 /** In seconds. Short: most causes of a 503 here are over in a moment. */
 const RETRY_AFTER = '5'
 
+/** What a challenge says beyond the options. */
+export interface Refused {
+  /** All scopes that the route needs of a token. */
+  readonly scopes?: readonly string[]
+  /** Whether it was the `Authorization` header that was refused. */
+  readonly isBearer?: boolean
+}
+
 /**
- * The headers of a refusal: a challenge for a 401 and for a missing scope, `Retry-After` for a 503.
+ * The headers of a refusal: a challenge for a 401 and for scopes that a token lacks, `Retry-After` for a 503. The 403 of
+ * an API key has no challenge: its scopes are not OAuth scopes, and clients would ask the identity provider for them.
  *
  * Bearer comes first and every value is quoted, because MCP clients read no other challenge and truncate unquoted
- * values. `error` is set only if a credential was presented (RFC 6750 §3.1).
+ * values. `error` is about a token, so it is set only if one was presented.
  *
- * @param scopes for a 403, the scopes that would have been enough
+ * @see [RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1), and for the challenge of every 401
+ *   [RFC 9110 §15.5.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2)
  */
-export function headersFromRefusal (code: string, challenge: ChallengeOptions, scopes: readonly string[] | null): Record<string, string> {
+export function headersFromRefusal (code: string, challenge: ChallengeOptions, { scopes = [], isBearer = false }: Refused = {}): Record<string, string> {
   switch (code) {
     case 'DUAL_AUTH_CREDENTIAL_MISSING':
       return { 'www-authenticate': bearer(undefined, challenge.scope, challenge) }
     case 'DUAL_AUTH_CREDENTIAL_INVALID':
-      return { 'www-authenticate': bearer('invalid_token', challenge.scope, challenge) }
-    case 'DUAL_AUTH_SCOPE_INSUFFICIENT':
-      return { 'www-authenticate': bearer('insufficient_scope', scopes?.filter(isScopeToken).join(' ') || undefined, challenge) }
+      return { 'www-authenticate': bearer(isBearer ? 'invalid_token' : undefined, challenge.scope, challenge) }
+    case 'DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT':
+      return { 'www-authenticate': bearer('insufficient_scope', scopes.join(' '), challenge) }
     case 'DUAL_AUTH_BUSY':
     case 'DUAL_AUTH_STORE_UNAVAILABLE':
     case 'DUAL_AUTH_PROVIDER_UNAVAILABLE':
+    case 'DUAL_AUTH_SCANNER_UNAVAILABLE':
       return { 'retry-after': RETRY_AFTER }
     default:
       return {}
   }
-}
-
-/** Whether a challenge may contain it, RFC 6749 §3.3: an operation id may be any string. */
-function isScopeToken (scope: string): boolean {
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)
 }
 
 function bearer (error: string | undefined, scope: string | undefined, { resourceMetadata }: ChallengeOptions): string {

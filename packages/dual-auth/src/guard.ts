@@ -2,18 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headersFromRefusal } from './challenge.ts'
 import { credentialFromHeaders, invalidCredential, sameCredential, type Credential } from './credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
+import type { RefusalReason } from './keys/events.ts'
+import type { Refusals } from './keys/refusals.ts'
 import type { KeyVerifier } from './keys/verify.ts'
 import type { Settings } from './options.ts'
-import { authorize, policyFromRoute, type RouteRules } from './policy.ts'
+import { acceptsKey, authorize, rulesFromRoute, type RouteRules } from './policy.ts'
 import type { ShopReader } from './shop.ts'
 import type { TokenVerifier } from './tokens/jwt.ts'
-import type { AuthPolicy, Identity } from './types.ts'
+import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
 /**
  * Set on the raw request of an in-process call: the FastifyRequest of the outer call that makes it. Shared
  * with other plugins through the symbol registry; a client cannot set it.
  */
 const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+
+/** The refusals of a good key by the code of their error. */
+const REASONS: Readonly<Record<string, RefusalReason>> = { DUAL_AUTH_SHOP_FORBIDDEN: 'wrong_shop', DUAL_AUTH_SCOPE_INSUFFICIENT: 'scope' }
 
 interface Outcome {
   readonly credential: Credential
@@ -26,11 +31,14 @@ export interface Guard {
   onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** The property of a request that the hook stores its outcome in; decorate requests with it. */
   readonly outcome: symbol
+  /** See `request.mayCall`. */
+  mayCall (identity: Identity | null, route: AuthRoute): boolean
 }
 
-export function createGuard (settings: Settings, tokens: TokenVerifier, keys: KeyVerifier, shops: ShopReader): Guard {
+export function createGuard (settings: Settings, tokens: TokenVerifier, keys: KeyVerifier, shops: ShopReader, report: Refusals['report']): Guard {
   const { apiKeys, challenge } = settings
   const rules = new WeakMap<object, Map<string, RouteRules>>()
+  const rulesOfRoutes = new WeakMap<AuthRoute, RouteRules>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
   const outcome = Symbol('dual-auth.outcome')
   interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
@@ -40,14 +48,19 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     if (request.is404) return
     const rules = rulesFor(request)
     if (rules.policy === 'public') return
+    let identity: Identity | undefined
     try {
-      const identity = await identify(request, rules.policy)
+      identity = await identify(request, rules.policy)
       authorize(identity, rules, shopId => shops.isAllowed(request.params, shopId))
       request.identity = identity
     } catch (error) {
       if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      reply.headers(headersFromRefusal(code, challenge, rules.scopes))
+      const reason = REASONS[code]
+      if (reason !== undefined && identity?.kind === 'api-key') report(reason, { id: identity.keyId, shopId: identity.shopId }, request.ip)
+      // An API key's header decides alone, also beside a token.
+      const isBearer = request.headers[apiKeys.headerName] === undefined
+      reply.headers(headersFromRefusal(code, challenge, { scopes: rules.tokenScopes, isBearer }))
       throw error
     }
   }
@@ -61,10 +74,17 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     if (found === undefined) {
       const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config }
       // The policy is that of the whole route, as decided when it was registered; scopes are those of the method.
-      found = { policy: policyFromRoute(route, settings.policy), scopes: settings.scopes({ ...route, method }) }
+      found = rulesFromRoute({ ...route, method }, settings)
       byMethod.set(method, found)
     }
     return found
+  }
+
+  function mayCall (identity: Identity | null, route: AuthRoute): boolean {
+    if (identity?.kind !== 'api-key') return true
+    let found = rulesOfRoutes.get(route)
+    if (found === undefined) rulesOfRoutes.set(route, found = rulesFromRoute(route, settings))
+    return acceptsKey(found, identity)
   }
 
   async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {
@@ -90,9 +110,9 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.
         if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')
-        return keys.identityFromKey(credential.value)
+        return keys.identityFromKey(credential.value, request.ip)
     }
   }
 
-  return { onRequest, outcome }
+  return { onRequest, outcome, mayCall }
 }

@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { DUAL_AUTH_INVALID_OPTION } from './errors.ts'
 import { createGuard } from './guard.ts'
@@ -6,16 +6,22 @@ import { createStoreCall } from './keys/call-store.ts'
 import { createLastUsed } from './keys/last-used.ts'
 import { createQueue } from './keys/queue.ts'
 import { createKeyVerifier } from './keys/verify.ts'
+import { createWatch } from './keys/watch.ts'
 import { managementRoutes } from './management/routes.ts'
 import { settingsFromOptions, type DualAuthOptions } from './options.ts'
-import { policyFromRoute, scopesFromRoutes } from './policy.ts'
+import { policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
+import { scanningRoutes } from './scanning/routes.ts'
 import { createShopReader, unboundPathWarner } from './shop.ts'
 import { registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
-export type { ApiKeyOptions, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
+export type { ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
 export type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity, MachineIdentity, UserIdentity } from './types.ts'
-export type { ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyChange, KeyField, KeyFilter, KeyPage, KeyQuery, NewApiKey, OnStored, StoredApiKey } from './keys/store.ts'
+export type {
+  ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyChange, KeyField, KeyFilter, KeyNotice, KeyPage, KeyQuery, KeyStatus, KeyUse, NewApiKey, NotableUse, OnRotated, OnStored,
+  Rotatable, Rotated, Rotation, StoredApiKey
+} from './keys/store.ts'
+export type { KeyEvent, OnKeyEvent, RefusalReason, RefusedEvent } from './keys/events.ts'
 export type { ChallengeOptions } from './challenge.ts'
 export type { MintedKey, Pepper } from './keys/format.ts'
 export { createApiKey } from './keys/new-key.ts'
@@ -23,6 +29,9 @@ export type { CreatedKey, KeyRequest } from './keys/new-key.ts'
 export { scopesFromRoute } from './policy.ts'
 export { keyPattern } from './keys/format.ts'
 export { memoryStore } from './keys/memory.ts'
+export type { ScanningOptions } from './scanning/options.ts'
+export type { Leak } from './scanning/report.ts'
+export type { Provider } from './tokens/providers.ts'
 export * from './errors.ts'
 
 declare module 'fastify' {
@@ -42,6 +51,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who is calling; null on public routes only. */
     identity: Identity | null
+    /**
+     * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
+     * not open it. Tells nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
+     * runs in any case. Cheap: what a route requires is kept for each `route` object.
+     *
+     * @param route with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is one
+     */
+    mayCall (route: AuthRoute): boolean
   }
 }
 
@@ -55,33 +72,42 @@ const LAST_USED_INTERVAL = 60_000
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const settings = settingsFromOptions(options)
-  const { apiKeys, challenge, management } = settings
+  const { apiKeys, challenge, management, scanning } = settings
   const { store } = apiKeys
   const tokens = await registerJwt(app, settings.jwt)
   const callStore = createStoreCall(apiKeys.storeTimeout, app.log)
   const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
-  const lastUsed = createLastUsed(store, callStore, app.log, LAST_USED_INTERVAL)
-  const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, log: app.log })
+  const watch = createWatch(settings.onKeyEvent, store, callStore, apiKeys.storeTimeout, app.log)
+  const lastUsed = createLastUsed(store, callStore, app.log, LAST_USED_INTERVAL, ({ key, isFirst, newNetworks }) => {
+    if (isFirst) watch.emit({ type: 'first_used', key })
+    for (const network of newNetworks) watch.emit({ type: 'new_network', key, network })
+  })
+  const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
   const shops = createShopReader(apiKeys)
   const warnIfUnbound = unboundPathWarner(apiKeys, app.log)
-  const guard = createGuard(settings, tokens, keys, shops)
+  const guard = createGuard(settings, tokens, keys, shops, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
   app.decorateRequest(guard.outcome, null)
+  app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
   app.addHook('onRoute', route => {
     const policy = policyFromRoute(route, settings.policy)
     route.config = { ...route.config, auth: policy }
+    // So that a wrong scope fails the startup, and not the first call.
+    if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
     if (policy === 'dual' && route.config.anyShop !== true) warnIfUnbound(route.url)
   })
   app.addHook('onReady', async () => {
     // A database that is down now may come up later, and `callStore` has logged the failure.
     await callStore(async () => store.ready?.()).catch(error => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
+    watch.start()
   })
   app.addHook('onRequest', guard.onRequest)
   app.addHook('onClose', async () => {
     await keys.settled()
     await lastUsed.flush()
+    await watch.stop()
   })
 
   if (management !== undefined) {
@@ -91,8 +117,9 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
-    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, canManage, onKeyChange, knownScopes: () => scopes, callStore, queue, lastUsed, challenge })
+    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, canManage, onKeyChange, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit, challenge })
   }
+  if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management?.onKeyChange ?? (() => {}), emit: watch.emit })
 }
 
 export default fp(plugin, { fastify: '5.x', name: 'dual-auth' })

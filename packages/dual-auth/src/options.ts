@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify'
 import type { ChallengeOptions } from './challenge.ts'
 import type { Pepper } from './keys/format.ts'
+import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import { duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
 import { scopesFromRoute } from './policy.ts'
+import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
+import { PROVIDERS, TENANT, TOKEN_SHAPES, type ClaimPaths, type Provider } from './tokens/providers.ts'
 import type { AuthPolicy, AuthRoute } from './types.ts'
 
 /** How API keys look, where they are stored and what verifying one may cost. */
@@ -19,7 +22,7 @@ export interface ApiKeyOptions {
   readonly logN?: number
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
-  /** Route parameter that names the shop. @default 'shop_id' */
+  /** Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop. @default 'shop_id' */
   readonly shopParam?: string
   /**
    * Maps a path's spelling of a shop's id to the id as you store it, for ids with several spellings, such as UUIDs in
@@ -40,24 +43,53 @@ export interface ApiKeyOptions {
   readonly storeTimeout?: number
 }
 
+/** Where tokens have a fact: the name of a claim, or the names that lead to it through nested objects. */
+export type ClaimName = string | readonly string[]
+
+/** The claims that differ from those of the provider. */
+export interface ClaimNames {
+  /** The id of the client that the token was issued to. */
+  readonly client?: ClaimName
+  /** The stable id of a person. */
+  readonly subject?: ClaimName
+  /** A person's name, for display. */
+  readonly username?: ClaimName
+  /** A person's groups or roles: a list of names, or an object with the names as keys. */
+  readonly groups?: ClaimName
+  /** The scopes of a person or a machine: a string of scopes separated by spaces, or a list. */
+  readonly scopes?: ClaimName
+}
+
 /** Which tokens are accepted. */
 export interface JwtOptions {
-  /** The one issuer, exactly as in its tokens. */
+  /** Whose access tokens they are: each provider has other claims. `rfc9068` is the standard. @default 'cognito' */
+  readonly provider?: Provider
+  /**
+   * The issuer, exactly as in its tokens. Entra's may contain `{tenantid}`: it then stands for each of `tenants`.
+   */
   readonly issuer: string
+  /** The ids of the tenants whose tokens are accepted. Required if and only if `issuer` contains `{tenantid}`. */
+  readonly tenants?: readonly string[]
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
-  /** Client ids that people sign in with. */
-  readonly userClients: readonly string[]
-  /** Client ids of machines. @default any client of the issuer that has a machine scope */
+  /** Client ids that people sign in with. Required for Cognito. @default any client that has a token for `audience` */
+  readonly userClients?: readonly string[]
+  /**
+   * Client ids of machines. Zitadel and authentik do not mark a machine's tokens: only these are machines there.
+   * @default any client of the issuer whose token the provider marks as a machine's
+   */
   readonly machineClients?: readonly string[]
-  /** The scopes that make a caller a machine. @default any scope that ends in `/api` */
+  /** The scopes that make a caller a machine. @default for Cognito any scope that ends in `/api`, else none is needed */
   readonly machineScopes?: readonly string[]
-  /** Allowed values of `aud`, checked if a token has one. @default not checked */
+  /**
+   * Allowed values of `aud`. Required, but for Cognito: its tokens have an `aud` only if the client requested a resource
+   * (RFC 8707), and one without passes.
+   */
   readonly audience?: readonly string[]
   /** Signature algorithms, asymmetric only. @default ['RS256'] */
   readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA'>
-  /** The claim that lists a person's groups. @default 'cognito:groups' */
-  readonly groupsClaim?: string
+  /** The claims that differ from those of the provider. @default those of the provider */
+  readonly claims?: ClaimNames
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
   readonly clockTolerance?: number
   /** Least time between two reads of the keys because of unknown key ids, in milliseconds. @default 30000 */
@@ -70,7 +102,7 @@ export interface JwtOptions {
   readonly jwksKeep?: number
 }
 
-/** The three routes that create, list and revoke keys. */
+/** The four routes that create, list, rotate and revoke keys. */
 export interface ManagementOptions {
   /**
    * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
@@ -78,7 +110,7 @@ export interface ManagementOptions {
    */
   readonly canManage: (request: FastifyRequest, shopId: string) => boolean | Promise<boolean>
   /**
-   * Called for every key that these routes create or revoke, for an audit trail. `transaction` is the transaction of the
+   * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail. `transaction` is the transaction of the
    * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. Rows written in it are kept if and only if
    * the change is. If the function throws, the change is undone and the response is 503. @default none
    */
@@ -89,7 +121,8 @@ export interface ManagementOptions {
 
 export interface DualAuthOptions {
   readonly apiKeys: ApiKeyOptions
-  readonly jwt: JwtOptions
+  /** The issuer of tokens, or several: a token is checked by the rules of the one that issued it. */
+  readonly jwt: JwtOptions | readonly JwtOptions[]
   /** The policy of a route without `config.auth`; undefined means `jwt`. */
   readonly policy?: (route: AuthRoute) => AuthPolicy | undefined
   /**
@@ -98,10 +131,25 @@ export interface DualAuthOptions {
    * @default `scopesFromRoute`: `read` or `write` by method, and the operation id
    */
   readonly scopes?: (route: AuthRoute) => readonly string[] | null
-  /** What a 401 says about where to get a token. */
+  /**
+   * The scopes that a token needs to call this route, all of them; null for none. A token without them gets 403 and a
+   * challenge that names them, so that clients can ask their user for more. Called once for each method of a route, with
+   * that `method`. @default none
+   */
+  readonly tokenScopes?: (route: AuthRoute) => readonly string[] | null
+  /** What a challenge says about where to get a token. */
   readonly challenge?: ChallengeOptions
   /** Registers the management routes; without it there are none. */
   readonly management?: ManagementOptions
+  /** Registers the endpoint that GitHub reports leaked keys to, which revokes them; without it there is none. */
+  readonly scanning?: ScanningOptions
+  /**
+   * Called after the fact for what happens to API keys: created, rotated, revoked, refused, used for the first time or from
+   * a new network, about to expire, not used for long. At most once for each event, however many replicas there are. It
+   * delays no call, and an error that it throws is only logged. For what must be recorded, or may be vetoed, use
+   * `management.onKeyChange`. @default none
+   */
+  readonly onKeyEvent?: OnKeyEvent
 }
 
 /** API key options, checked and complete. */
@@ -110,15 +158,19 @@ export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>>
 }
 
 /** JWT options, checked and complete. */
-export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'issuer' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
+export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
+  readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
 }
 
 /** All options, checked and complete. */
 export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
+  readonly tokenScopes: (route: AuthRoute) => readonly string[]
   readonly apiKeys: ApiKeySettings
-  readonly jwt: JwtSettings
+  readonly jwt: readonly JwtSettings[]
   readonly management: Required<ManagementOptions> | undefined
+  readonly scanning: ScanningSettings | undefined
+  readonly onKeyEvent: OnKeyEvent | undefined
 }
 
 const MARKER = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
@@ -128,7 +180,7 @@ const PARAM = /^[^\s/:.()*?-]+$/
 const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)$/
 // A quoted-string in which nothing needs escaping.
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
-const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rehash', 'touch']
+const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rotate', 'rehash', 'touch', 'takeNotices']
 
 /**
  * Checks the options and fills in defaults. A default replaces undefined only: null is a wrong value.
@@ -136,19 +188,26 @@ const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revo
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function settingsFromOptions (options: DualAuthOptions): Settings {
-  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, challenge = {}, management, ...rest } = options
+  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, tokenScopes = () => null, challenge = {}, management, scanning, onKeyEvent, ...rest } = options
   // Fastify passes its own registration options on.
   const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
   noOthers('', unknown)
   const apiKeys = apiKeySettings(keys)
   return {
     apiKeys,
-    jwt: jwtSettings(jwt),
+    jwt: issuerSettings(jwt),
     policy: policy === undefined ? () => undefined : func('policy', policy),
     scopes: func('scopes', scopes),
+    tokenScopes: nullAsNone(func('tokenScopes', tokenScopes)),
     challenge: challengeSettings(challenge),
-    management: management === undefined ? undefined : managementSettings(management, apiKeys.shopParam)
+    management: management === undefined ? undefined : managementSettings(management, apiKeys.shopParam),
+    scanning: scanning === undefined ? undefined : scanningSettings(scanning),
+    onKeyEvent: onKeyEvent === undefined ? undefined : func('onKeyEvent', onKeyEvent)
   }
+}
+
+function nullAsNone (tokenScopes: NonNullable<DualAuthOptions['tokenScopes']>): Settings['tokenScopes'] {
+  return route => tokenScopes(route) ?? []
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
@@ -158,7 +217,7 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     maxPerShop = 100, concurrency = 3, queueLength = 256, storeTimeout = 2000, ...rest
   } = object('apiKeys', options)
   noOthers('apiKeys.', rest)
-  must(typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey'), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
+  must(isMarker(marker), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
   object('apiKeys.store', store)
   must(STORE.every(method => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
   must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
@@ -179,6 +238,10 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
   }
 }
 
+export function isMarker (marker: unknown): marker is string {
+  return typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey')
+}
+
 function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
   must(Array.isArray(peppers) && peppers.length > 0, 'apiKeys.peppers must be a list of at least one pepper')
   for (const [i, pepper] of peppers.entries()) {
@@ -192,30 +255,59 @@ function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
   return peppers as readonly Pepper[] as ApiKeySettings['peppers']
 }
 
-function jwtSettings (options: JwtOptions): JwtSettings {
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readonly JwtSettings[] {
+  const issuers = Array.isArray(jwt) ? jwt.map((options, i) => jwtSettings(`jwt[${i}]`, options)) : [jwtSettings('jwt', jwt as JwtOptions)]
+  must(issuers.length > 0, 'jwt must have at least one issuer')
+  must(new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length, 'jwt must have different issuers')
+  must(new Set(issuers.map(({ clockTolerance }) => clockTolerance)).size === 1, 'jwt must have the same clockTolerance for all issuers')
+  return issuers
+}
+
+function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    issuer, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], groupsClaim = 'cognito:groups', clockTolerance = 5_000,
+    provider = 'cognito', issuer, tenants, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], claims = {}, clockTolerance = 5_000,
     jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
-  } = object('jwt', options)
-  noOthers('jwt.', rest)
-  strings('jwt.algorithms', algorithms, 'asymmetric signature algorithms')
-  must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), 'jwt.algorithms must be a list of asymmetric signature algorithms')
-  must(integer('jwt.clockTolerance', clockTolerance, 0) <= 60_000, 'jwt.clockTolerance must be at most 60000 milliseconds')
+  } = object(name, options)
+  noOthers(`${name}.`, rest)
+  must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
+  const shape = TOKEN_SHAPES[provider]
+  safeUrl(`${name}.issuer`, issuer)
+  must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
+  must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
+  must(provider !== 'cognito' || userClients !== undefined, `${name}.userClients is required with the provider cognito`)
+  must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
+  strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
+  must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
+  must(integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000, `${name}.clockTolerance must be at most 60000 milliseconds`)
   return {
-    issuer: safeUrl('jwt.issuer', issuer),
-    jwksUri: jwksUri === undefined ? undefined : safeUrl('jwt.jwksUri', jwksUri),
-    userClients: strings('jwt.userClients', userClients, 'client ids'),
-    machineClients: machineClients === undefined ? undefined : strings('jwt.machineClients', machineClients, 'client ids'),
-    machineScopes: machineScopes === undefined ? undefined : strings('jwt.machineScopes', machineScopes),
-    audience: audience === undefined ? undefined : strings('jwt.audience', audience),
+    provider,
+    shape,
+    issuer,
+    tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
+    jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri),
+    userClients: userClients === undefined ? undefined : strings(`${name}.userClients`, userClients, 'client ids'),
+    machineClients: machineClients === undefined ? undefined : strings(`${name}.machineClients`, machineClients, 'client ids'),
+    machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
+    audience: audience === undefined ? undefined : strings(`${name}.audience`, audience),
     algorithms,
-    groupsClaim: string('jwt.groupsClaim', groupsClaim),
+    claims: claimPaths(`${name}.claims`, claims, shape.claims),
     clockTolerance,
-    jwksCooldown: duration('jwt.jwksCooldown', jwksCooldown),
-    jwksTimeout: duration('jwt.jwksTimeout', jwksTimeout),
-    jwksRefresh: duration('jwt.jwksRefresh', jwksRefresh),
-    jwksKeep: integer('jwt.jwksKeep', jwksKeep, 1)
+    jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),
+    jwksTimeout: duration(`${name}.jwksTimeout`, jwksTimeout),
+    jwksRefresh: duration(`${name}.jwksRefresh`, jwksRefresh),
+    jwksKeep: integer(`${name}.jwksKeep`, jwksKeep, 1)
   }
+}
+
+/** The provider's claims, with those of the host in their place. */
+function claimPaths (name: string, names: ClaimNames, standard: ClaimPaths): ClaimPaths {
+  const { client, subject, username, groups, scopes, ...rest } = object(name, names)
+  noOthers(`${name}.`, rest)
+  const own = Object.entries({ client, subject, username, groups, scopes, machineScopes: scopes })
+    .filter((entry): entry is [string, ClaimName] => entry[1] !== undefined)
+    .map(([fact, claim]) => [fact, [typeof claim === 'string' ? [string(`${name}.${fact}`, claim)] : strings(`${name}.${fact}`, claim, 'names')]])
+  return { ...standard, ...Object.fromEntries(own) as Partial<ClaimPaths> }
 }
 
 function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {

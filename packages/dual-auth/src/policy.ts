@@ -1,6 +1,6 @@
-import { invalidCredential } from './credentials.ts'
-import { DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN } from './errors.ts'
-import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
+import { DUAL_AUTH_KEY_NOT_ACCEPTED, DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN, DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT } from './errors.ts'
+import { must, strings } from './option-checks.ts'
+import type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity } from './types.ts'
 
 const POLICIES: readonly unknown[] = ['jwt', 'dual', 'public']
 
@@ -36,11 +36,45 @@ export function scopesFromRoutes (routes: readonly AuthRoute[], scopesOf: (route
   return new Set(dual.flatMap(route => [route.method].flat().flatMap(method => scopesOf({ ...route, method }) ?? [])))
 }
 
+/** The functions that decide what a route requires. */
+export interface RuleSettings {
+  readonly policy: (route: AuthRoute) => AuthPolicy | undefined
+  readonly scopes: (route: AuthRoute) => readonly string[] | null
+  readonly tokenScopes: (route: AuthRoute) => readonly string[]
+}
+
 /** What a route requires of an identity. */
 export interface RouteRules {
   readonly policy: AuthPolicy
-  /** Any of these opens the route for the method of the request; null: any key does. */
+  /** Any of these opens the route to an API key for the method of the request; null: any key does. */
   readonly scopes: readonly string[] | null
+  /** A token needs all of these. */
+  readonly tokenScopes: readonly string[]
+  /** What messages call the route: its operation id, else method and path. */
+  readonly label: string
+}
+
+/**
+ * @param route with the one method that is called
+ * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}, {@link DUAL_AUTH_INVALID_OPTION}
+ */
+export function rulesFromRoute (route: AuthRoute, { policy, scopes, tokenScopes }: RuleSettings): RouteRules {
+  return {
+    policy: policyFromRoute(route, policy),
+    scopes: scopes(route),
+    tokenScopes: tokenScopesFromRoute(route, tokenScopes),
+    label: route.schema?.operationId ?? `${[route.method].flat().join(', ')} ${route.url}`
+  }
+}
+
+/** RFC 6749 §3.3, scope-token: what a token and a challenge can contain. */
+export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} for a scope that no token can have */
+export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSettings['tokenScopes']): readonly string[] {
+  const scopes = strings(`tokenScopes of ${String(route.method)} ${route.url}`, tokenScopes(route), 'scopes')
+  for (const scope of scopes) must(SCOPE_TOKEN.test(scope), `tokenScopes of ${String(route.method)} ${route.url} must not contain '${scope}': a scope is printable ASCII without spaces, " and \\`)
+  return scopes
 }
 
 /**
@@ -48,12 +82,35 @@ export interface RouteRules {
  * person belongs to.
  *
  * @param isAllowedShop whether a key of this shop may call the path of the request
- * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, {@link DUAL_AUTH_SHOP_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT}
+ * @throws {@link DUAL_AUTH_KEY_NOT_ACCEPTED}, {@link DUAL_AUTH_SHOP_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT},
+ *   {@link DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT}
  */
-export function authorize (identity: Identity, { policy, scopes }: RouteRules, isAllowedShop: (shopId: string) => boolean): void {
-  if (identity.kind !== 'api-key') return
-  if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')
+export function authorize (identity: Identity, { policy, scopes, tokenScopes, label }: RouteRules, isAllowedShop: (shopId: string) => boolean): void {
+  if (identity.kind !== 'api-key') {
+    const missing = tokenScopes.filter(scope => !identity.scopes.includes(scope))
+    if (missing.length > 0) throw new DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT(label, inWords(tokenScopes, 'and'), missing.join(', '))
+    return
+  }
+  // Only of in-process calls: others were refused before the key was verified.
+  if (policy !== 'dual') throw new DUAL_AUTH_KEY_NOT_ACCEPTED(label)
   if (!isAllowedShop(identity.shopId)) throw new DUAL_AUTH_SHOP_FORBIDDEN()
-  if (scopes === null || identity.scopes.length === 0) return
-  if (!scopes.some(scope => identity.scopes.includes(scope))) throw new DUAL_AUTH_SCOPE_INSUFFICIENT(scopes.join(', '))
+  if (!scopesOpen(identity, scopes)) {
+    const needed = scopes === null || scopes.length === 0 ? 'a key without scopes' : inWords(scopes, 'or')
+    throw new DUAL_AUTH_SCOPE_INSUFFICIENT(label, needed, inWords(identity.scopes, 'and'))
+  }
+}
+
+/** Whether a route accepts an API key with these scopes, in the key's own shop. */
+export function acceptsKey ({ policy, scopes }: RouteRules, key: ApiKeyIdentity): boolean {
+  return policy === 'public' || (policy === 'dual' && scopesOpen(key, scopes))
+}
+
+function scopesOpen ({ scopes: own }: ApiKeyIdentity, scopes: RouteRules['scopes']): boolean {
+  return scopes === null || own.length === 0 || scopes.some(scope => own.includes(scope))
+}
+
+/** `the scope read`, `the scopes read and write`. */
+function inWords (scopes: readonly string[], joint: 'and' | 'or'): string {
+  const list = scopes.length < 2 ? scopes.join() : `${scopes.slice(0, -1).join(', ')} ${joint} ${scopes.at(-1)}`
+  return `the scope${joint === 'and' && scopes.length > 1 ? 's' : ''} ${list}`
 }

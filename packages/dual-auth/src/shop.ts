@@ -24,9 +24,7 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
     fromParams: params => idFromParam(paramOf(params) ?? ''),
     isAllowed (params, shopId) {
       const param = paramOf(params)
-      if (param === undefined) return true
-      const id = idFromParam(param)
-      return id !== undefined && id === shopId
+      return param === undefined || idFromParam(param) === shopId
     }
   }
 }
@@ -46,7 +44,7 @@ export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'
     const isNamed = params.includes(shopParam)
     if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
     warned.add(path)
-    log.warn({ path, params }, `dual-auth: ${path} accepts the API keys of every shop${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}`)
+    log.warn({ path, params }, `dual-auth: ${path} accepts every API key${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}`)
   }
 }
 

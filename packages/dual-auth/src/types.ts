@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import type { ApiKeyShop, FastifyContextConfig, FastifySchema } from 'fastify'
 
 /** A caller that presented an API key. */
 export interface ApiKeyIdentity {
@@ -9,11 +9,18 @@ export interface ApiKeyIdentity {
   readonly shopId: string
   /** `read`, `write` or operation ids; empty means every operation of the shop. */
   readonly scopes: readonly string[]
+  /**
+   * What the store returned of the shop: read with the key when the request arrived, never cached. Absent unless the store
+   * returns it, as `knexStore` does with its option `shop`.
+   */
+  readonly shop?: ApiKeyShop
 }
 
 /** A program that presented a client-credentials access token. */
 export interface MachineIdentity {
   readonly kind: 'machine'
+  /** The `iss` claim. */
+  readonly issuer: string
   readonly clientId: string
   readonly scopes: readonly string[]
 }
@@ -21,7 +28,9 @@ export interface MachineIdentity {
 /** A person who presented an access token of a known app client. */
 export interface UserIdentity {
   readonly kind: 'user'
-  /** The `sub` claim: stable and unique at the identity provider. Map your own users by it. */
+  /** The `iss` claim. */
+  readonly issuer: string
+  /** The person's id: stable and unique at this issuer; the `sub` claim of most providers. Map your own users by it. */
   readonly subject: string
   /** The name the person signs in with, for display; null when the token has none. */
   readonly username: string | null

@@ -87,6 +87,12 @@ t.test('a hash is judged as scrypt-kdf judges it, whichever of its bytes is chan
   }
 })
 
+t.test('a hash of the highest cost that is accepted is verified', async t => {
+  const hash = await hashFromKey('k', 15)
+  t.equal(await hashMatches(hash, 'k'), true)
+  t.equal(hashMatchesInline(hash, 'k'), true)
+})
+
 t.test('a hash that asks for more than this package writes is refused unrun', async t => {
   const hash = await hashFromKey('k', 4)
   const tampered = (change: (copy: Buffer) => unknown) => {

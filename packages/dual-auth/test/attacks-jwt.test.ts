@@ -1,16 +1,17 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createHmac } from 'node:crypto'
+import type { JwtOptions, Provider } from '../src/index.ts'
 import { at, bearer, build, products, REFUSED } from './build.ts'
 import { NOW, segment, sign, signingKey, startIssuer, type Issuer } from './issuer.ts'
+import { AUDIENCE, OTHER_TENANT_ID, SAMPLES, TENANT_ID, tokensOf, type TokenClaims } from './tokens.ts'
 
-const HEADER = { alg: 'RS256', kid: 'key-1' }
 const stranger = signingKey('key-1')
 
-/** A whole set of good claims of a person. */
-const claimsOf = (issuer: Issuer) => ({ iss: issuer.url, sub: 'user-1', client_id: 'web-app', token_use: 'access', username: 'ada', iat: NOW - 10, exp: NOW + 3600 })
+/** An issuer, the tokens that it issues as a provider does, and the claims of a good one. */
+interface Target extends ReturnType<typeof tokensOf> { readonly issuer: Issuer, readonly header: TokenClaims, readonly claims: TokenClaims, readonly client: string }
 
-function hmacToken (secret: string, issuer: Issuer): string {
-  const input = `${segment({ alg: 'HS256', kid: 'key-1' })}.${segment(claimsOf(issuer))}`
+function hmacToken (secret: string, { claims }: Target): string {
+  const input = `${segment({ alg: 'HS256', kid: 'key-1' })}.${segment(claims)}`
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`
 }
 
@@ -20,134 +21,209 @@ function malleated (token: string): string {
   return token.slice(0, -1) + alphabet.charAt(alphabet.indexOf(token.slice(-1)) + 1)
 }
 
-const attacks: Array<[title: string, token: (issuer: Issuer) => string]> = [
+/** Bad tokens of every provider. */
+const attacks: Array<[title: string, token: (target: Target) => string]> = [
   // the header
-  ['alg none', issuer => `${segment({ alg: 'none' })}.${segment(claimsOf(issuer))}.`],
-  ['alg none with a signature', issuer => sign(issuer.key.privateKey, { ...HEADER, alg: 'none' }, claimsOf(issuer))],
-  ['alg None', issuer => issuer.user({}, { alg: 'None' })],
-  ['alg nOnE', issuer => issuer.user({}, { alg: 'nOnE' })],
-  ['alg missing', issuer => sign(issuer.key.privateKey, { kid: 'key-1' }, claimsOf(issuer))],
-  ['alg in lower case', issuer => issuer.user({}, { alg: 'rs256' })],
-  ['alg an array', issuer => issuer.user({}, { alg: ['RS256'] })],
-  ['alg RS512', issuer => issuer.user({}, { alg: 'RS512' })],
-  ['alg PS256', issuer => issuer.user({}, { alg: 'PS256' })],
-  ['alg ES256', issuer => issuer.user({}, { alg: 'ES256' })],
-  ['HS256 with the public PEM as secret', issuer => hmacToken(issuer.key.publicPem, issuer)],
-  ['HS256 with the JWK as secret', issuer => hmacToken(JSON.stringify(issuer.key.jwk), issuer)],
-  ['crit', issuer => issuer.user({}, { crit: ['exp'] })],
-  ['crit empty', issuer => issuer.user({}, { crit: [] })],
-  ['typ of an ID token', issuer => issuer.user({}, { typ: 'id_token+jwt' })],
-  ['typ a number', issuer => issuer.user({}, { typ: 7 })],
-  ['kid missing', issuer => sign(issuer.key.privateKey, { alg: 'RS256' }, claimsOf(issuer))],
-  ['kid unknown', issuer => issuer.user({}, { kid: 'unknown' })],
-  ['kid a path', issuer => issuer.user({}, { kid: '../../key-1' })],
-  ['kid a URL', issuer => issuer.user({}, { kid: 'http://127.0.0.1/key-1' })],
-  ['kid of 5 KB', issuer => issuer.user({}, { kid: 'k'.repeat(5_000) })],
-  ['kid a number', issuer => issuer.user({}, { kid: 1 })],
-  ['kid an object', issuer => issuer.user({}, { kid: { toString: 'key-1' } })],
-  ['kid null', issuer => issuer.user({}, { kid: null })],
-  ['kid __proto__', issuer => issuer.user({}, { kid: '__proto__' })],
-  ['kid constructor', issuer => issuer.user({}, { kid: 'constructor' })],
-  ['kid SQL', issuer => issuer.user({}, { kid: "' or 1=1--" })],
-  ['kid and a NUL', issuer => issuer.user({}, { kid: 'key-1\0' })],
-  ['the header an array', issuer => sign(issuer.key.privateKey, [], claimsOf(issuer))],
-  ['the header a string', issuer => sign(issuer.key.privateKey, '"RS256"', claimsOf(issuer))],
-  ['the header null', issuer => sign(issuer.key.privateKey, null, claimsOf(issuer))],
-  ['the header not JSON', issuer => sign(issuer.key.privateKey, '{', claimsOf(issuer))],
+  ['alg none', target => `${segment({ alg: 'none' })}.${segment(target.claims)}.`],
+  ['alg none with a signature', target => sign(target.issuer.key.privateKey, { ...target.header, alg: 'none' }, target.claims)],
+  ['alg None', target => target.user({}, { alg: 'None' })],
+  ['alg nOnE', target => target.user({}, { alg: 'nOnE' })],
+  ['alg missing', target => sign(target.issuer.key.privateKey, { kid: 'key-1' }, target.claims)],
+  ['alg in lower case', target => target.user({}, { alg: 'rs256' })],
+  ['alg an array', target => target.user({}, { alg: ['RS256'] })],
+  ['alg RS512', target => target.user({}, { alg: 'RS512' })],
+  ['alg PS256', target => target.user({}, { alg: 'PS256' })],
+  ['alg ES256', target => target.user({}, { alg: 'ES256' })],
+  ['HS256 with the public PEM as secret', target => hmacToken(target.issuer.key.publicPem, target)],
+  ['HS256 with the JWK as secret', target => hmacToken(JSON.stringify(target.issuer.key.jwk), target)],
+  ['crit', target => target.user({}, { crit: ['exp'] })],
+  ['crit empty', target => target.user({}, { crit: [] })],
+  ['typ of an ID token', target => target.user({}, { typ: 'id_token+jwt' })],
+  ['typ a number', target => target.user({}, { typ: 7 })],
+  ['kid missing', target => sign(target.issuer.key.privateKey, { alg: 'RS256' }, target.claims)],
+  ['kid unknown', target => target.user({}, { kid: 'unknown' })],
+  ['kid a path', target => target.user({}, { kid: '../../key-1' })],
+  ['kid a URL', target => target.user({}, { kid: 'http://127.0.0.1/key-1' })],
+  ['kid of 5 KB', target => target.user({}, { kid: 'k'.repeat(5_000) })],
+  ['kid a number', target => target.user({}, { kid: 1 })],
+  ['kid an object', target => target.user({}, { kid: { toString: 'key-1' } })],
+  ['kid null', target => target.user({}, { kid: null })],
+  ['kid __proto__', target => target.user({}, { kid: '__proto__' })],
+  ['kid constructor', target => target.user({}, { kid: 'constructor' })],
+  ['kid SQL', target => target.user({}, { kid: "' or 1=1--" })],
+  ['kid and a NUL', target => target.user({}, { kid: 'key-1\0' })],
+  ['the header an array', target => sign(target.issuer.key.privateKey, [], target.claims)],
+  ['the header a string', target => sign(target.issuer.key.privateKey, '"RS256"', target.claims)],
+  ['the header null', target => sign(target.issuer.key.privateKey, null, target.claims)],
+  ['the header not JSON', target => sign(target.issuer.key.privateKey, '{', target.claims)],
   // keys that the token brings along
-  ['a key of its own in jwk', issuer => sign(stranger.privateKey, { ...HEADER, jwk: stranger.jwk }, claimsOf(issuer))],
-  ['a key of its own at jku', issuer => sign(stranger.privateKey, { ...HEADER, jku: `${issuer.url}/jwks` }, claimsOf(issuer))],
-  ['a key of its own at x5u', issuer => sign(stranger.privateKey, { ...HEADER, x5u: `${issuer.url}/jwks` }, claimsOf(issuer))],
-  ['a key of its own in x5c', issuer => sign(stranger.privateKey, { ...HEADER, x5c: ['MIIB'] }, claimsOf(issuer))],
-  ['another key of the same kid', issuer => sign(stranger.privateKey, HEADER, claimsOf(issuer))],
+  ['a key of its own in jwk', target => sign(stranger.privateKey, { ...target.header, jwk: stranger.jwk }, target.claims)],
+  ['a key of its own at jku', target => sign(stranger.privateKey, { ...target.header, jku: `${target.issuer.url}/jwks` }, target.claims)],
+  ['a key of its own at x5u', target => sign(stranger.privateKey, { ...target.header, x5u: `${target.issuer.url}/jwks` }, target.claims)],
+  ['a key of its own in x5c', target => sign(stranger.privateKey, { ...target.header, x5c: ['MIIB'] }, target.claims)],
+  ['another key of the same kid', target => sign(stranger.privateKey, target.header, target.claims)],
   // the signature
-  ['no signature', issuer => issuer.user().replace(/[^.]*$/, '')],
-  ['the signature of another token', issuer => issuer.user().replace(/[^.]*$/, issuer.user({ sub: 'other' }).split('.')[2] as string)],
-  ['the signature written in another way', issuer => malleated(issuer.user())],
-  ['the signature padded', issuer => `${issuer.user()}==`],
-  ['the signature in plain base64', issuer => issuer.user().replace(/[^.]*$/, last => `${last.slice(0, 10)}+/${last.slice(12)}`)],
-  ['the signature cut', issuer => issuer.user().slice(0, -4)],
-  ['the claims changed', issuer => issuer.user().replace(/\.[^.]*\./, `.${segment({ ...claimsOf(issuer), sub: 'root' })}.`)],
-  ['the claims written in another way', issuer => issuer.user().replace(/\.([^.]*)\./, (_all, part) => `.${part}=.`)],
-  ['two segments', issuer => issuer.user().split('.').slice(0, 2).join('.')],
-  ['four segments', issuer => `${issuer.user()}.x`],
-  ['five segments, as a refresh token', issuer => `${issuer.user()}.x.y`],
-  ['8 KiB and more', issuer => issuer.user({ scope: Array.from({ length: 10_000 }, (_, i) => `s${i}`).join(' ').slice(0, 8_000) })],
+  ['no signature', target => target.user().replace(/[^.]*$/, '')],
+  ['the signature of another token', target => target.user().replace(/[^.]*$/, target.user({ sub: 'other' }).split('.')[2] as string)],
+  ['the signature written in another way', target => malleated(target.user())],
+  ['the signature padded', target => `${target.user()}==`],
+  ['the signature in plain base64', target => target.user().replace(/[^.]*$/, last => `${last.slice(0, 10)}+/${last.slice(12)}`)],
+  ['the signature cut', target => target.user().slice(0, -4)],
+  ['the claims changed', target => target.user().replace(/\.[^.]*\./, `.${segment({ ...target.claims, sub: 'root' })}.`)],
+  ['the claims written in another way', target => target.user().replace(/\.([^.]*)\./, (_all, part) => `.${part}=.`)],
+  ['two segments', target => target.user().split('.').slice(0, 2).join('.')],
+  ['four segments', target => `${target.user()}.x`],
+  ['five segments, as a refresh token', target => `${target.user()}.x.y`],
+  ['8 KiB and more', target => target.user({ scope: Array.from({ length: 10_000 }, (_, i) => `s${i}`).join(' ').slice(0, 8_000) })],
   // time
-  ['expired', issuer => issuer.user({ exp: NOW - 60 })],
-  ['expired by more than the tolerance', issuer => issuer.user({ exp: Math.floor(Date.now() / 1000) - 6 })],
-  ['exp missing', issuer => issuer.user({ exp: undefined })],
-  ['exp a string', issuer => issuer.user({ exp: String(NOW + 3600) })],
-  ['exp a float', issuer => issuer.user({ exp: NOW + 3600.5 })],
-  ['exp negative', issuer => issuer.user({ exp: -1 })],
-  ['exp 1e308', issuer => issuer.user({ exp: 1e308 })],
-  ['exp null', issuer => issuer.user({ exp: null })],
-  ['nbf in the future', issuer => issuer.user({ nbf: NOW + 600 })],
-  ['nbf a string', issuer => issuer.user({ nbf: 'now' })],
-  ['iat in the future', issuer => issuer.user({ iat: NOW + 600 })],
-  ['iat missing', issuer => issuer.user({ iat: undefined })],
+  ['expired', target => target.user({ exp: NOW - 60 })],
+  ['expired by more than the tolerance', target => target.user({ exp: Math.floor(Date.now() / 1000) - 6 })],
+  ['exp missing', target => target.user({ exp: undefined })],
+  ['exp a string', target => target.user({ exp: String(NOW + 3600) })],
+  ['exp a float', target => target.user({ exp: NOW + 3600.5 })],
+  ['exp negative', target => target.user({ exp: -1 })],
+  ['exp 1e308', target => target.user({ exp: 1e308 })],
+  ['exp null', target => target.user({ exp: null })],
+  ['nbf in the future', target => target.user({ nbf: NOW + 600 })],
+  ['nbf a string', target => target.user({ nbf: 'now' })],
+  ['iat in the future', target => target.user({ iat: NOW + 600 })],
+  ['iat missing', target => target.user({ iat: undefined })],
   // who it is from
-  ['iss missing', issuer => issuer.user({ iss: undefined })],
-  ['iss an array', issuer => issuer.user({ iss: [issuer.url] })],
-  ['iss of another pool', issuer => issuer.user({ iss: issuer.url.replace('pool', 'pool2') })],
-  ['iss with a slash', issuer => issuer.user({ iss: `${issuer.url}/` })],
-  ['iss in capitals', issuer => issuer.user({ iss: issuer.url.toUpperCase() })],
-  ['iss that starts alike', issuer => issuer.user({ iss: `${issuer.url}.evil.test` })],
+  ['iss missing', target => target.user({ iss: undefined })],
+  ['iss an array', target => target.user({ iss: [target.iss] })],
+  ['iss of another pool', target => target.user({ iss: target.iss.replace('pool', 'pool2') })],
+  ['iss with a slash', target => target.user({ iss: `${target.iss}/` })],
+  ['iss in capitals', target => target.user({ iss: target.iss.toUpperCase() })],
+  ['iss that starts alike', target => target.user({ iss: `${target.iss}.evil.test` })],
   // what and whom it is for
-  ['an ID token', issuer => issuer.user({ token_use: 'id', aud: 'web-app' })],
-  ['a refresh token', issuer => issuer.user({ token_use: 'refresh' })],
-  ['token_use missing', issuer => issuer.user({ token_use: undefined })],
-  ['token_use an array', issuer => issuer.user({ token_use: ['access', 'id'] })],
-  ['client_id of another app of the pool', issuer => issuer.user({ client_id: 'another' })],
-  ['client_id missing', issuer => issuer.user({ client_id: undefined })],
-  ['client_id an array', issuer => issuer.user({ client_id: ['web-app'] })],
-  ['aud another resource', issuer => issuer.user({ aud: 'https://evil.test/mcp' })],
-  ['aud a list without ours', issuer => issuer.user({ aud: ['https://evil.test/mcp'] })],
-  ['aud that starts alike', issuer => issuer.user({ aud: 'https://shop.test/mcp.evil' })],
-  ['sub missing', issuer => issuer.user({ sub: undefined })],
-  ['sub empty', issuer => issuer.user({ sub: '' })],
-  ['sub a number', issuer => issuer.user({ sub: 7 })],
-  // machines
-  ...[undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'evil/api', 'a/b/api', 'shop/API', 'shop/api ', ' shop/api', 'x\tshop/api', 'x\nshop/api', ['shop/api'], { a: 'shop/api' }].map((scope): [string, (issuer: Issuer) => string] => [
-    `a machine of scope ${JSON.stringify(scope)}`, issuer => issuer.machine({ scope })
-  ]),
-  ['a machine that names a person', issuer => issuer.machine({ username: 'ada' })],
-  ['a machine whose subject is not itself', issuer => issuer.machine({ sub: 'other' })],
+  ['an ID token', target => target.idToken()],
+  ['an ID token that is meant for us', target => target.idToken({ aud: AUDIENCE })],
+  ['a client that is not listed', target => target.user({ [target.client]: 'another' })],
+  ['no client', target => target.user({ [target.client]: undefined })],
+  ['an empty client', target => target.user({ [target.client]: '' })],
+  ['a list of clients', target => target.user({ [target.client]: ['web-app'] })],
+  ['aud another resource', target => target.user({ aud: 'https://evil.test/mcp' })],
+  ['aud a list without ours', target => target.user({ aud: ['https://evil.test/mcp'] })],
+  ['aud that starts alike', target => target.user({ aud: 'https://shop.test/mcp.evil' })],
+  ['sub missing', target => target.user({ sub: undefined })],
+  ['sub empty', target => target.user({ sub: '' })],
+  ['sub a number', target => target.user({ sub: 7 })],
   // the payload as a whole
-  ['the payload an array', issuer => sign(issuer.key.privateKey, HEADER, [claimsOf(issuer)])],
-  ['the payload null', issuer => sign(issuer.key.privateKey, HEADER, null)],
-  ['the payload a string', issuer => sign(issuer.key.privateKey, HEADER, '"x"')],
-  ['the payload not JSON', issuer => sign(issuer.key.privateKey, HEADER, '{"iss"')],
-  ['the payload nested without end', issuer => sign(issuer.key.privateKey, HEADER, '['.repeat(2000))],
-  ['a claim given twice, bad at last', issuer => sign(issuer.key.privateKey, HEADER, `${JSON.stringify(claimsOf(issuer)).slice(0, -1)},"token_use":"id"}`)],
-  ['claims in __proto__', issuer => sign(issuer.key.privateKey, HEADER, `{"__proto__":${JSON.stringify(claimsOf(issuer))}}`)]
+  ['the payload an array', target => sign(target.issuer.key.privateKey, target.header, [target.claims])],
+  ['the payload null', target => sign(target.issuer.key.privateKey, target.header, null)],
+  ['the payload a string', target => sign(target.issuer.key.privateKey, target.header, '"x"')],
+  ['the payload not JSON', target => sign(target.issuer.key.privateKey, target.header, '{"iss"')],
+  ['the payload nested without end', target => sign(target.issuer.key.privateKey, target.header, '['.repeat(2000))],
+  ['a claim given twice, bad at last', target => sign(target.issuer.key.privateKey, target.header, `${JSON.stringify(target.claims).slice(0, -1)},"iss":"https://evil.test"}`)],
+  ['claims in __proto__', target => sign(target.issuer.key.privateKey, target.header, `{"__proto__":${JSON.stringify(target.claims)}}`)]
 ]
 
-t.test('every bad token is the same 401, on both kinds of routes; strange kids cost one reading of the keys', async t => {
-  const { app, issuer } = await build(t)
-  for (const [title, token] of attacks) {
-    for (const url of ['/orders', products()]) {
-      const response = await app.inject({ url, headers: bearer(token(issuer)) })
-      t.equal(response.statusCode, 401, title)
-      t.strictSame(response.json(), REFUSED, title)
-      t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"', title)
-    }
+/** Bad tokens of one provider. */
+const robotsName: typeof attacks[number] = ["a person's token in a machine's name", target => target.user({ [target.client]: 'robot' })]
+const more: Partial<Record<Provider, typeof attacks>> = {
+  cognito: [
+    robotsName,
+    ['a refresh token', target => target.user({ token_use: 'refresh' })],
+    ['token_use missing', target => target.user({ token_use: undefined })],
+    ['token_use an array', target => target.user({ token_use: ['access', 'id'] })],
+    ...[undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'evil/api', 'a/b/api', 'shop/API', 'shop/api ', ' shop/api', 'x\tshop/api', 'x\nshop/api', ['evil/api'], { a: 'shop/api' }].map((scope): [string, (target: Target) => string] => [
+      `a machine of scope ${JSON.stringify(scope)}`, target => target.machine({ scope })
+    ]),
+    ['a machine that names a person', target => target.machine({ username: 'ada' })],
+    ['a machine whose subject is not itself', target => target.machine({ sub: 'other' })]
+  ],
+  rfc9068: [
+    robotsName,
+    ['no type', target => sign(target.issuer.key.privateKey, { alg: 'RS256', kid: 'key-1' }, target.claims)],
+    ['the type JWT', target => target.user({}, { typ: 'JWT' })]
+  ],
+  auth0: [
+    robotsName,
+    ['a machine whose subject is a person', target => target.machine({ sub: 'auth0|1' })],
+    ['a nonce', target => target.user({ nonce: 'n' })]
+  ],
+  entra: [
+    robotsName,
+    ['another tenant', target => target.user({ tid: OTHER_TENANT_ID, iss: target.iss.replace(TENANT_ID, OTHER_TENANT_ID) })],
+    ['the tenant of another issuer', target => target.user({ tid: OTHER_TENANT_ID })],
+    ['an issuer of another tenant', target => target.user({ iss: target.iss.replace(TENANT_ID, OTHER_TENANT_ID) })],
+    ['no tenant', target => target.user({ tid: undefined })],
+    ['the placeholder as tenant', target => target.user({ tid: '{tenantid}', iss: target.iss.replace(TENANT_ID, '{tenantid}') })],
+    ['version 1.0', target => target.user({ ver: '1.0' })],
+    ['an app that says it is a person', target => target.machine({ idtyp: 'user' })],
+    ['a person that says it is an app', target => target.user({ idtyp: 'app' })],
+    ['no scopes and another id than its own', target => target.user({ scp: undefined })],
+    ['no oid', target => target.user({ oid: undefined })]
+  ],
+  keycloak: [
+    robotsName,
+    ['a refresh token', target => target.user({ typ: 'Refresh' })],
+    ['a logout token', target => target.user({ typ: 'Logout' })],
+    ['a person who is named like a machine', target => target.user({ azp: 'robot', preferred_username: 'service-account-robot' })],
+    ['a machine that is named like a person', target => target.machine({ preferred_username: 'ada' })]
+  ],
+  okta: [robotsName, ['a machine whose subject is not itself', target => target.machine({ sub: 'ada@shop.test' })]],
+  zitadel: [['no jti', target => target.user({ jti: undefined })]]
+}
+
+for (const provider of Object.keys(SAMPLES) as Provider[]) {
+  const { jwt, client, header, user, identities } = SAMPLES[provider]
+  const start = async (t: Test, changes: Partial<JwtOptions> = {}) => {
+    const issuer = await startIssuer()
+    t.teardown(() => issuer.stop())
+    const { app } = await build(t, { issuer, auth: { jwt: { ...jwt(issuer), ...changes } } })
+    const tokens = tokensOf(provider, issuer)
+    const target: Target = { issuer, ...tokens, client, header: { alg: 'RS256', kid: 'key-1', ...header }, claims: { iss: tokens.iss, iat: NOW - 10, exp: NOW + 3600, ...user } }
+    return { app, target }
   }
-  // One when the server got ready, one for the first unknown kid.
-  t.equal(issuer.fetches, 2)
+
+  t.test(`${provider}: every bad token is the same 401, on both kinds of routes; unknown kids cost one read of the keys`, async t => {
+    const { app, target } = await start(t)
+    // Routes do not differ by provider.
+    const urls = provider === 'cognito' ? ['/orders', products()] : ['/orders']
+    t.equal((await app.inject({ url: '/orders', headers: bearer(sign(target.issuer.key.privateKey, target.header, target.claims)) })).statusCode, 200)
+    for (const [title, token] of [...attacks, ...more[provider] ?? []]) {
+      for (const url of urls) {
+        const response = await app.inject({ url, headers: bearer(token(target)) })
+        t.equal(response.statusCode, 401, title)
+        t.strictSame(response.json(), REFUSED, title)
+        t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"', title)
+      }
+    }
+    // One at startup, one for the first unknown kid.
+    t.equal(target.issuer.fetches, 2)
+  })
+
+  t.test(`${provider}: what is good passes`, async t => {
+    const { app, target: { user, machine, iss } } = await start(t)
+    const as = async (token: string) => (await app.inject({ url: '/orders', headers: bearer(token) })).json()
+    t.strictSame(await as(user()), { ...identities.user, issuer: iss })
+    t.strictSame(await as(machine()), { ...identities.machine, issuer: iss })
+    const good = [
+      user({ aud: AUDIENCE }), user({ aud: ['x', AUDIENCE] }),
+      user({ exp: Math.floor(Date.now() / 1000) - 2 }), user({ iat: Math.floor(Date.now() / 1000) + 3 })
+    ]
+    for (const token of good) t.match(await as(token), { kind: 'user' })
+  })
+
+  t.test(`${provider}: a machine that is not listed is none, and its token no person's`, async t => {
+    const { app, target } = await start(t, { machineClients: [] })
+    t.equal((await app.inject({ url: '/orders', headers: bearer(target.machine()) })).statusCode, 401)
+  })
+}
+
+t.test('a token of Cognito may have no aud, and any type of an access token', async t => {
+  const { app, issuer } = await build(t)
+  for (const token of [issuer.user(), issuer.machine(), issuer.user({}, { typ: 'JWT' }), issuer.user({}, { typ: 'at+jwt' }), issuer.user({ client_id: 'mcp-app' }), issuer.machine({ scope: 'other shop/api' })]) {
+    t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
+  }
 })
 
-t.test('what is good passes', async t => {
-  const { app, issuer } = await build(t)
-  const good = [
-    issuer.user(), issuer.machine(),
-    issuer.user({}, { typ: 'JWT' }), issuer.user({}, { typ: 'at+jwt' }),
-    issuer.user({ aud: 'https://shop.test/mcp' }), issuer.user({ aud: ['x', 'https://shop.test/mcp'] }),
-    issuer.user({ client_id: 'mcp-app' }), issuer.user({ scope: 'openid shop/api' }),
-    issuer.user({ exp: Math.floor(Date.now() / 1000) - 2 }), issuer.user({ iat: Math.floor(Date.now() / 1000) + 3 }),
-    issuer.machine({ scope: 'other shop/api' })
-  ]
-  for (const token of good) t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
+t.test('other tokens must have an aud', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const { app } = await build(t, { issuer, auth: { jwt: SAMPLES.rfc9068.jwt(issuer) } })
+  t.equal((await app.inject({ url: '/orders', headers: bearer(tokensOf('rfc9068', issuer).user({ aud: undefined })) })).statusCode, 401)
 })
 
 t.test('a token that was good is refused when it has expired: verdicts are not kept', async t => {

@@ -1,25 +1,30 @@
 import t from 'tap'
 import { identityFromClaims, type ClaimRules } from '../src/tokens/identity.ts'
+import { TOKEN_SHAPES } from '../src/tokens/providers.ts'
 
 const NOW = 1_700_000_000
-const rules: ClaimRules = { userClients: ['web'], groupsClaim: 'cognito:groups', clockTolerance: 5_000 }
-const user = { sub: 'u1', client_id: 'web', token_use: 'access', username: 'ada', iat: NOW, exp: NOW + 60 }
-const machine = { sub: 'robot', client_id: 'robot', token_use: 'access', scope: 'shop/api', iat: NOW, exp: NOW + 60 }
+const shape = TOKEN_SHAPES.cognito
+const rules: ClaimRules = {
+  shape, claims: shape.claims, userClients: ['web'], machineClients: undefined, machineScopes: undefined, audience: undefined, clockTolerance: 5_000
+}
+const issuer = 'https://issuer.test'
+const user = { iss: issuer, sub: 'u1', client_id: 'web', token_use: 'access', username: 'ada', iat: NOW, exp: NOW + 60 }
+const machine = { iss: issuer, sub: 'robot', client_id: 'robot', token_use: 'access', scope: 'shop/api', iat: NOW, exp: NOW + 60 }
 
 t.test('a person: subject, name, groups, scopes, all frozen', async t => {
   const identity = identityFromClaims({ ...user, scope: 'openid email', 'cognito:groups': ['staff'] }, rules, NOW * 1000)
-  t.strictSame(identity, { kind: 'user', subject: 'u1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
+  t.strictSame(identity, { kind: 'user', issuer, subject: 'u1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
   t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes))
 })
 
 t.test('a person without name, groups or scopes', async t => {
   const { username, ...claims } = user
-  t.strictSame(identityFromClaims(claims, rules, NOW * 1000), { kind: 'user', subject: 'u1', username: null, groups: [], scopes: [] })
+  t.strictSame(identityFromClaims(claims, rules, NOW * 1000), { kind: 'user', issuer, subject: 'u1', username: null, groups: [], scopes: [] })
 })
 
 t.test('a machine: its client and scopes', async t => {
   const identity = identityFromClaims(machine, rules, NOW * 1000)
-  t.strictSame(identity, { kind: 'machine', clientId: 'robot', scopes: ['shop/api'] })
+  t.strictSame(identity, { kind: 'machine', issuer, clientId: 'robot', scopes: ['shop/api'] })
   t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes))
 })
 
@@ -27,13 +32,13 @@ t.test("a person's token with a machine's scope stays a person's", async t => {
   t.equal(identityFromClaims({ ...user, scope: 'shop/api' }, rules, NOW * 1000).kind, 'user')
 })
 
-for (const scope of ['shop/api', 'a/b/api', 'https://shop.test/api', 'other x/api']) {
-  t.test(`the scope '${scope}' makes a machine`, async t => {
+for (const scope of ['shop/api', 'a/b/api', 'https://shop.test/api', 'other x/api', ['other', 'x/api']]) {
+  t.test(`the scope ${JSON.stringify(scope)} makes a machine`, async t => {
     t.equal(identityFromClaims({ ...machine, scope }, rules, NOW * 1000).kind, 'machine')
   })
 }
 
-for (const scope of [undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'x/API', ' x/api', 'x/api ', 'y  x/api', 'y\tx/api', 'y\nx/api', ['x/api'], { 0: 'x/api' }, 7, 'x/api"', 'ü/api']) {
+for (const scope of [undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'x/API', ' x/api', 'x/api ', 'y  x/api', 'y\tx/api', 'y\nx/api', ['x/apix'], [7], ['y x/api'], { 0: 'x/api' }, 7, 'x/api"', 'ü/api']) {
   t.test(`the scope ${JSON.stringify(scope)} does not make a machine`, async t => {
     t.throws(() => identityFromClaims({ ...machine, scope }, rules, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401 })
   })

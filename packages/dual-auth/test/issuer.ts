@@ -40,6 +40,10 @@ export interface Issuer {
   keys: unknown[]
   /** Answers the key set's requests in place of the keys, when set. */
   fault: RequestListener | null
+  /** The issuer that its discovery document names; its URL when null. */
+  named: string | null
+  /** A token with its key. */
+  sign (claims: Record<string, unknown>, header?: Record<string, unknown>): string
   user (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
   machine (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
   stop (): Promise<void>
@@ -57,6 +61,8 @@ export async function startIssuer (): Promise<Issuer> {
     fetches: 0,
     keys: [key.jwk],
     fault: null,
+    named: null,
+    sign: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, claims),
     user: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
       iss: issuer.url,
       sub: 'user-1',
@@ -86,8 +92,8 @@ export async function startIssuer (): Promise<Issuer> {
     },
     async start () {
       server = createServer((request, response) => {
-        if (request.url === '/pool/.well-known/openid-configuration') {
-          response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }))
+        if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
+          response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks` }))
         } else if (request.url === '/pool/jwks') {
           issuer.fetches++
           if (issuer.fault !== null) issuer.fault(request, response)

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import Fastify from 'fastify'
-import { memoryStore, type ApiKeyStore } from '../src/index.ts'
+import { memoryStore, type ApiKeyStore, type NotableUse } from '../src/index.ts'
 import { createStoreCall } from '../src/keys/call-store.ts'
 import { createLastUsed } from '../src/keys/last-used.ts'
 import { createQueue } from '../src/keys/queue.ts'
@@ -17,9 +17,10 @@ function recording () {
   let open = true
   const store: ApiKeyStore = {
     ...memoryStore(),
-    async touch (ids) {
-      writes.push([...ids])
+    async touch (uses) {
+      writes.push(uses.map(({ id, networks }) => [id, ...networks].join(' ')))
       if (!open) await new Promise<void>(resolve => { answer = resolve })
+      return []
     }
   }
   return { writes, store, hold: () => { open = false }, release: () => { open = true; answer() } }
@@ -31,11 +32,11 @@ t.test('all uses of one moment are one write, and those during it the next', asy
   const { writes, store, hold, release } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   hold()
-  for (const id of ['a', 'b', 'a', 'c']) lastUsed.touch(id)
+  for (const id of ['a', 'b', 'a', 'c']) lastUsed.touch(id, undefined)
   while (writes.length === 0) await turn()
-  lastUsed.touch('d')
+  lastUsed.touch('d', undefined)
   await turn()
-  lastUsed.touch('e')
+  lastUsed.touch('e', undefined)
   release()
   await lastUsed.flush()
   t.strictSame(writes, [['a', 'b', 'c'], ['d', 'e']])
@@ -46,7 +47,7 @@ t.test('a key is written at most once in the interval, then again', async t => {
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
   const useAt = (time: number, ...ids: string[]) => at(start + time, async () => {
-    for (const id of ids) lastUsed.touch(id)
+    for (const id of ids) lastUsed.touch(id, undefined)
     await lastUsed.flush()
   })
   await useAt(0, 'a')
@@ -59,20 +60,81 @@ t.test('a key is written at most once in the interval, then again', async t => {
   t.equal(writes.length, 2)
 })
 
+t.test('a key is written again at once for a network that it was not used from lately, and for the network alone', async t => {
+  const { writes, store } = recording()
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
+  const start = Date.now()
+  const useAt = (time: number, ...addresses: Array<string | undefined>) => at(start + time, async () => {
+    for (const address of addresses) lastUsed.touch('a', address)
+    await lastUsed.flush()
+  })
+  await useAt(0, '203.0.113.7', '203.0.113.8', '198.51.100.1', '203.0.113.7', undefined)
+  t.strictSame(writes.splice(0), [['a 203.0.113.0/24 198.51.100.0/24']])
+  await useAt(30_000, '198.51.100.2', '203.0.113.9', undefined)
+  t.strictSame(writes.splice(0), [])
+  await useAt(31_000, '198.51.100.2', '2001:db8::1')
+  t.strictSame(writes.splice(0), [['a 2001:db8::/48']])
+  await useAt(60_000, '2001:db8::1', '203.0.113.7')
+  t.strictSame(writes.splice(0), [['a 203.0.113.0/24']])
+  await useAt(100_000, '2001:db8::1', '203.0.113.7')
+  t.strictSame(writes.splice(0), [['a 2001:db8::/48']])
+})
+
+t.test('who uses a key from ever more networks causes four writes in the interval', async t => {
+  const { writes, store } = recording()
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
+  const start = Date.now()
+  const sweepAt = (time: number) => at(start + time, async () => {
+    for (let n = 0; n < 1000; n++) {
+      lastUsed.touch('a', `10.${n % 4}.${n % 256}.7`)
+      lastUsed.touch('b', '203.0.113.7')
+      await lastUsed.flush()
+    }
+  })
+  await sweepAt(0)
+  t.strictSame(writes.splice(0), [['a 10.0.0.0/24', 'b 203.0.113.0/24'], ['a 10.1.1.0/24'], ['a 10.2.2.0/24'], ['a 10.3.3.0/24']])
+  await sweepAt(59_999)
+  t.strictSame(writes.splice(0), [])
+  await sweepAt(120_000)
+  t.equal(writes.length, 4)
+})
+
+t.test('the host is told of what the store finds notable', async t => {
+  const key = { id: 'a' } as NotableUse['key']
+  const store: ApiKeyStore = { ...memoryStore(), touch: async () => [{ key, isFirst: true, newNetworks: [] }] }
+  const told: NotableUse[] = []
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000, use => told.push(use))
+  lastUsed.touch('a', undefined)
+  await lastUsed.flush()
+  t.strictSame(told, [{ key, isFirst: true, newNetworks: [] }])
+})
+
+t.test('the store is told the time, and from when on another replica has noted it', async t => {
+  const times: Array<Parameters<ApiKeyStore['touch']>> = []
+  const store: ApiKeyStore = { ...memoryStore(), async touch (...args) { times.push(args); return [] } }
+  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
+  const now = Date.UTC(2030, 0, 1)
+  await at(now, async () => {
+    lastUsed.touch('a', undefined)
+    await lastUsed.flush()
+  })
+  t.strictSame(times, [[[{ id: 'a', networks: [] }], new Date(now), new Date(now - 60_000)]])
+})
+
 t.test('a key that is no longer used takes no memory', async t => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const heapUsed = () => { collectGarbage(); return process.memoryUsage().heapUsed }
-  const lastUsed = createLastUsed({ ...memoryStore(), touch: async () => {} }, createStoreCall(60_000, log), log, 60_000)
+  const lastUsed = createLastUsed({ ...memoryStore(), touch: async () => [] }, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
   const before = heapUsed()
   await at(start, async () => {
-    for (let i = 0; i < 100_000; i++) lastUsed.touch(`key ${i}`)
+    for (let i = 0; i < 100_000; i++) lastUsed.touch(`key ${i}`, '203.0.113.7')
     await lastUsed.flush()
   })
   const noted = heapUsed() - before
   await at(start + 60_000, async () => {
-    lastUsed.touch('another')
+    lastUsed.touch('another', '203.0.113.7')
     await lastUsed.flush()
   })
   const left = heapUsed() - before

@@ -1,5 +1,5 @@
 import t from 'tap'
-import Fastify from 'fastify'
+import Fastify, { type FastifySchema } from 'fastify'
 import dualAuth, { DUAL_AUTH_SHOP_UNKNOWN, memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
@@ -16,15 +16,20 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   const response = await call('POST', PATH, { name: 'Label printer' })
   t.equal(response.statusCode, 201)
   t.equal(response.headers['cache-control'], 'no-store')
-  const { id, prefix, plaintext, created_at: createdAt, ...rest } = response.json()
-  t.strictSame(rest, { name: 'Label printer', last_used_at: null, revoked_at: null })
+  const { plaintext, warnings, ...key } = response.json()
+  const { id, prefix, created_at: createdAt, ...rest } = key
+  t.strictSame(rest, { name: 'Label printer', status: 'active', scopes: [], created_by: 'user-1', expires_at: null, last_used_at: null, last_used_network: null, revoked_at: null, replaces: null, replaced_by: null })
+  t.strictSame(warnings, [
+    'This key has no scopes: it opens every operation that accepts keys. Create keys with "scopes": ["read"], or the operations they need.',
+    'This key has no expires_at: it works until somebody revokes it.'
+  ])
   t.match(id, /^[0-9a-f-]{36}$/)
   t.match(createdAt, TIME)
   t.match(plaintext, new RegExp(`^shop_test_${prefix}_[0-9A-Za-z]{49}$`))
 
   const list = await call('GET', PATH)
   t.equal(list.statusCode, 200)
-  t.strictSame(list.json(), [{ id, name: 'Label printer', prefix, created_at: createdAt, last_used_at: null, revoked_at: null }])
+  t.strictSame(list.json(), [key])
   t.notMatch(list.body, plaintext.split('_')[3])
 })
 
@@ -39,9 +44,75 @@ t.test('the host sees a schema for every status that the routes answer', async t
   })
   t.strictSame(statuses, {
     create_api_key: ['201', '400', '401', '403', '404', '409', '413', '415', '422', '500', '503'],
+    rotate_api_key: ['201', '400', '401', '403', '404', '409', '413', '415', '422', '500', '503'],
     list_api_keys: ['200', '400', '401', '403', '404', '422', '500', '503'],
     revoke_api_key: ['204', '400', '401', '403', '404', '413', '415', '422', '500', '503']
   })
+})
+
+t.test('the schemas give the limits of each parameter', async t => {
+  const schemas: Record<string, FastifySchema> = {}
+  await build(t, { host: app => { app.addHook('onRoute', ({ schema }) => { if (schema?.tags?.includes('api-keys')) schemas[schema.operationId!] = schema }) } })
+  const without = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (key, inner) => key === 'description' ? undefined : inner))
+  const shop = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }
+  t.strictSame(without(schemas.list_api_keys?.params), { type: 'object', required: ['shop_id'], properties: { shop_id: shop } })
+  t.strictSame(without(schemas.list_api_keys?.querystring), {
+    type: 'object',
+    properties: {
+      skip: { type: 'integer', minimum: 0, default: 0 },
+      limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+      range: { type: 'string' },
+      filter: { type: 'string' },
+      sort: { type: 'string' }
+    }
+  })
+  t.strictSame(without(schemas.revoke_api_key?.params), { type: 'object', required: ['shop_id', 'key_id'], properties: { shop_id: shop, key_id: { type: 'string', format: 'uuid' } } })
+  t.strictSame(without(schemas.create_api_key?.body), {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 100, pattern: shop.pattern },
+      scopes: { type: 'array', minItems: 1, maxItems: 64, uniqueItems: true, items: { type: 'string', minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' } },
+      expires_at: { type: 'string', format: 'date-time' }
+    }
+  })
+  const time = { type: 'string', format: 'date-time' }
+  const timeOrNull = { anyOf: [time, { type: 'null' }] }
+  const uuidOrNull = { anyOf: [{ type: 'string', format: 'uuid' }, { type: 'null' }] }
+  const key = {
+    id: { type: 'string', format: 'uuid' },
+    name: { type: 'string' },
+    prefix: { type: 'string' },
+    status: { anyOf: ['active', 'expired', 'revoked'].map(status => ({ type: 'string', const: status })) },
+    scopes: { type: 'array', items: { type: 'string' } },
+    created_at: time,
+    created_by: { type: 'string' },
+    expires_at: timeOrNull,
+    last_used_at: timeOrNull,
+    last_used_network: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    revoked_at: timeOrNull,
+    replaces: uuidOrNull,
+    replaced_by: uuidOrNull
+  }
+  const created = { ...key, plaintext: { type: 'string' }, warnings: { type: 'array', items: { type: 'string' } } }
+  const error = { type: 'object', additionalProperties: true, properties: { statusCode: { type: 'integer' }, code: { type: 'string' }, error: { type: 'string' }, message: { type: 'string' } } }
+  t.strictSame(without((schemas.list_api_keys?.response as Record<string, unknown>)['200']), { type: 'array', items: { type: 'object', required: Object.keys(key), properties: key } })
+  t.strictSame(without((schemas.create_api_key?.response as Record<string, unknown>)['201']), { type: 'object', required: Object.keys(created), properties: created })
+  const rotated = { ...created, replaced: { type: 'object', required: Object.keys(key), properties: key } }
+  t.strictSame(without((schemas.rotate_api_key?.response as Record<string, unknown>)['201']), { type: 'object', required: Object.keys(rotated), properties: rotated })
+  t.strictSame(without(schemas.rotate_api_key?.body), { type: 'object', additionalProperties: false, properties: { grace: { type: 'integer', minimum: 0, maximum: 2_592_000, default: 86_400 }, expires_at: { type: 'string', format: 'date-time' } } })
+  t.strictSame(without((schemas.create_api_key?.response as Record<string, unknown>)['409']), error)
+})
+
+t.test('a policy that lets API keys in everywhere does not let them manage keys', async t => {
+  const { app, mint } = await build(t, { auth: { policy: () => 'dual', management: { canManage: () => true } } })
+  const { id, plaintext } = await mint()
+  for (const [method, url] of [['GET', PATH], ['POST', PATH], ['DELETE', `${PATH}${id}`]] as const) {
+    const response = await app.inject({ method, url, headers: { 'x-api-key': plaintext }, ...method === 'POST' && { payload: { name: 'another' } } })
+    t.equal(response.statusCode, 401, method)
+    t.strictSame(response.json(), REFUSED, method)
+  }
 })
 
 t.test('the host is told of each key that is made or revoked, by whom, and can refuse it', async t => {
@@ -62,7 +133,7 @@ t.test('the host is told of each key that is made or revoked, by whom, and can r
   const made = (await call('POST', PATH, { name: 'Label printer', scopes: ['read'] })).json()
   for (let times = 0; times < 2; times++) t.equal((await call('DELETE', PATH + made.id)).statusCode, 204)
   t.equal((await call('DELETE', `${PATH}00000000-0000-4000-8000-000000000000`)).statusCode, 404)
-  const key = { id: made.id, shopId: SHOP, name: 'Label printer', prefix: made.prefix, scopes: ['read'], createdAt: new Date(made.created_at), lastUsedAt: null, expiresAt: null, revokedAt: null }
+  const key = { id: made.id, shopId: SHOP, name: 'Label printer', prefix: made.prefix, scopes: ['read'], createdAt: new Date(made.created_at), createdBy: 'user-1', lastUsedAt: null, lastUsedNetwork: null, expiresAt: null, revokedAt: null, replaces: null, replacedBy: null }
   const { revoked_at: revokedAt } = (await call('GET', PATH)).json()[0]
   t.strictSame(told, [
     { action: 'create', key, by: 'user', transaction: undefined },
@@ -127,9 +198,10 @@ t.test('what a listing does not know is 400 and named', async t => {
     ['page=2', 'page is not a known parameter'], ['__proto__=2', '__proto__ is not a known parameter'],
     ['filter={"colour":1}', 'filter/colour is not a known field'], ['filter={"shop_id":"x"}', 'filter/shop_id is not a known field'],
     ['filter={"revoked":"no"}', 'filter/revoked must be true or false'], ['filter={"revoked":[true]}', 'filter/revoked must be true or false'],
+    ['filter={"status":"lost"}', 'filter/status must be one of active, expired, revoked'],
     ['filter={"expires_at":"soon"}', 'filter/expires_at must be a date and time such as 2026-01-31T12:00:00Z, or null'],
     ['filter={"id":"1"}', 'filter/id must be a UUID'], ['filter={"a~/b":1}', 'filter/a~0~1b is not a known field'],
-    ['sort=scopes', 'sort must be one of id, name, prefix, created_at, last_used_at, expires_at, revoked_at, with a minus for descending']
+    ['sort=scopes', 'sort must be one of id, name, prefix, created_at, created_by, last_used_at, last_used_network, expires_at, revoked_at, replaces, replaced_by, with a minus for descending']
   ] as const) {
     const response = await call('GET', `${PATH}?${encodeURI(query)}`)
     t.strictSame(response.json(), { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: `querystring/${message}` }, query)
@@ -180,7 +252,7 @@ t.test("another shop's key and no key at all are 404, and nothing happens to the
   for (const key of [id, '00000000-0000-4000-8000-000000000000']) {
     const response = await call('DELETE', `${PATH}${key}`)
     t.equal(response.statusCode, 404)
-    t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_KEY_NOT_FOUND', error: 'Not Found', message: 'The shop has no such API key' })
+    t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_KEY_NOT_FOUND', error: 'Not Found', message: 'There is no such API key' })
   }
   t.equal((await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext) })).statusCode, 200)
 })
@@ -201,7 +273,7 @@ t.test('whoever the host does not let manage the shop gets 403', async t => {
   for (const [method, url] of [['POST', PATH], ['GET', PATH], ['DELETE', `${PATH}${id}`]] as const) {
     const response = await app.inject({ method, url, headers: bearer(issuer.machine()), ...(method === 'POST' && { payload: { name: 'x' } }) })
     t.equal(response.statusCode, 403)
-    t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN', error: 'Forbidden', message: 'You may not manage the API keys of this shop' })
+    t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN', error: 'Forbidden', message: 'You may not manage these API keys' })
   }
   t.equal((await as(harness)('GET', '/shops/unknown/api-keys/')).statusCode, 403)
   t.match((await as(harness)('GET', PATH)).json(), [{ revoked_at: null }])
@@ -391,7 +463,7 @@ t.test('a store that knows the shops answers 404 for one that is not there, and 
   const call = as(await build(t, { store, server: { logger: { level: 'error', stream: { write: (line: string) => { errors.push(line) } } } } }))
   const response = await call('POST', PATH, { name: 'x' })
   t.equal(response.statusCode, 404)
-  t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_SHOP_UNKNOWN', error: 'Not Found', message: 'There is no such shop' })
+  t.strictSame(response.json(), { statusCode: 404, code: 'DUAL_AUTH_SHOP_UNKNOWN', error: 'Not Found', message: 'The owner of the API key does not exist' })
   t.strictSame(errors, [])
 })
 
@@ -427,7 +499,7 @@ t.test('a shop has at most so many active keys', async t => {
   await harness.mint()
   const response = await call('POST', PATH, { name: 'third' })
   t.equal(response.statusCode, 409)
-  t.strictSame(response.json(), { statusCode: 409, code: 'DUAL_AUTH_KEY_LIMIT', error: 'Conflict', message: 'The shop already has 2 active API keys' })
+  t.strictSame(response.json(), { statusCode: 409, code: 'DUAL_AUTH_KEY_LIMIT', error: 'Conflict', message: '2 API keys are active already: revoke one first' })
   await call('DELETE', `${PATH}${first.id}`)
   t.equal((await call('POST', PATH, { name: 'third' })).statusCode, 201)
 })
@@ -467,7 +539,8 @@ for (const [name, settings] of Object.entries(hosts)) {
     const call = as(await build(t, settings))
     const made = await call('POST', PATH, { name: 'a', scopes: ['read'] })
     t.equal(made.statusCode, 201)
-    const { plaintext, ...key } = made.json()
+    const { plaintext, warnings, ...key } = made.json()
+    t.equal(warnings.length, 1)
     t.match(plaintext, /^shop_test_/)
     for (const [query, range] of [['', '0-100/1'], ['?limit=5', '0-5/1'], ['?skip=0&limit=1', '0-1/1']] as const) {
       const page = await call('GET', PATH + query)

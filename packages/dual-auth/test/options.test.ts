@@ -19,7 +19,7 @@ async function boot (options: DualAuthOptions): Promise<void> {
 const MARKER = 'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
 const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
 const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a string or Buffer of at least 32 bytes'
-const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rehash, touch'
+const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rotate, rehash, touch, takeNotices'
 type Wrong = [Partial<DualAuthOptions>, string]
 const wrong: Wrong[] = [
   ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
@@ -60,14 +60,26 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, machineScopes: 'billing/api' as never } }, 'dual-auth: jwt.machineScopes must be a list of strings'],
   [{ jwt: { ...jwt, audience: 'https://api.example.com' as never } }, 'dual-auth: jwt.audience must be a list of strings'],
   [{ jwt: { ...jwt, jwksRefresh: 2 ** 31 } }, 'dual-auth: jwt.jwksRefresh must be less than 2^31 milliseconds'],
-  [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
-  [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms'],
+  [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
+  [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
+  [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
+  [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
+  [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
-  [{ jwt: { ...jwt, groupsClaim: 5 as never } }, 'dual-auth: jwt.groupsClaim must be a non-empty string'],
-  [{ jwt: { ...jwt, groupsClaim: '' } }, 'dual-auth: jwt.groupsClaim must be a non-empty string'],
+  [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
+  [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],
+  [{ jwt: { ...jwt, claims: { roles: 'roles' } as never } }, 'dual-auth: jwt.claims.roles is not an option'],
+  [{ jwt: { ...jwt, provider: 'google' as never } }, 'dual-auth: jwt.provider must be one of cognito, rfc9068, auth0, entra, keycloak, okta, zitadel, authentik'],
+  [{ jwt: { issuer: jwt.issuer } }, 'dual-auth: jwt.userClients is required with the provider cognito'],
+  [{ jwt: { ...jwt, provider: 'okta' } }, 'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'],
+  [{ jwt: { ...jwt, provider: 'okta', audience: [] } }, 'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'],
+  [{ jwt: { ...jwt, provider: 'okta', audience: ['api'], issuer: 'https://okta.test/{tenantid}', tenants: ['a'] } }, 'dual-auth: jwt.issuer may contain {tenantid} only with the provider entra'],
+  [{ jwt: { ...jwt, provider: 'entra', audience: ['api'], issuer: 'https://entra.test/{tenantid}/v2.0' } }, 'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'],
+  [{ jwt: { ...jwt, provider: 'entra', audience: ['api'], tenants: ['a'] } }, 'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'],
+  [{ jwt: [] }, 'dual-auth: jwt must have at least one issuer'],
+  [{ jwt: [jwt, jwt] }, 'dual-auth: jwt must have different issuers'],
+  [{ jwt: [jwt, { ...jwt, issuer: 'https://b.test', clockTolerance: 0 }] }, 'dual-auth: jwt must have the same clockTolerance for all issuers'],
+  [{ jwt: [jwt, { ...jwt, issuer: 'b' }] }, 'dual-auth: jwt[1].issuer must be an https URL, or http on loopback'],
   [{ jwt: null as never }, 'dual-auth: jwt must be an object'],
   [{ jwt: { ...jwt, algorithm: 'RS256' } as never }, 'dual-auth: jwt.algorithm is not an option'],
   [{ jwt: { ...jwt, clockTolerance: 60_001 } }, 'dual-auth: jwt.clockTolerance must be at most 60000 milliseconds'],
@@ -82,6 +94,7 @@ const wrong: Wrong[] = [
   [{ policy: 'dual' as never }, 'dual-auth: policy must be a function'],
   [{ policy: null as never }, 'dual-auth: policy must be a function'],
   [{ scopes: ['read'] as never }, 'dual-auth: scopes must be a function'],
+  [{ tokenScopes: ['catalog/read'] as never }, 'dual-auth: tokenScopes must be a function'],
   [{ management: null as never }, 'dual-auth: management must be an object'],
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
   [{ management: { canManage: () => true, onKeyChange: 'audit' as never } }, 'dual-auth: management.onKeyChange must be a function'],

@@ -20,7 +20,7 @@ function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 't
     if (state.fault === 'hang') return new Promise(() => {})
     return method(...args)
   }
-  const store = { find: through(inner.find), insert: through(inner.insert), list: through(inner.list), revoke: through(inner.revoke), rehash: through(inner.rehash), touch: through(inner.touch) }
+  const store = { find: through(inner.find), insert: through(inner.insert), list: through(inner.list), revoke: through(inner.revoke), rotate: through(inner.rotate), rehash: through(inner.rehash), touch: through(inner.touch), takeNotices: through(inner.takeNotices) }
   return { store, state }
 }
 
@@ -37,6 +37,7 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
       { url: products(), headers: { 'x-api-key': plaintext } },
       { url: path, headers: user },
       { method: 'POST' as const, url: path, headers: user, payload: { name: 'x' } },
+      { method: 'POST' as const, url: `${path}${id}/rotate`, headers: user },
       { method: 'DELETE' as const, url: `${path}${id}`, headers: user }
     ]
     for (const request of requests) {

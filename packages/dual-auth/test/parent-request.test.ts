@@ -1,7 +1,7 @@
 import t from 'tap'
 import inject from 'light-my-request'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { bearer, build, countScrypt, products, SHOP, OTHER_SHOP } from './build.ts'
+import { bearer, build, countScrypt, products, REFUSED, SHOP, OTHER_SHOP } from './build.ts'
 
 /** An in-process call of a route by another, as mcp endpoints make them. */
 async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefined, options: inject.InjectOptions) {
@@ -69,12 +69,29 @@ t.test('another credential on the inner call is verified, a missing one is missi
 })
 
 t.test('the inner route still asks for its own policy, shop and scopes', async t => {
-  const cases = [['/orders', 401], [products(OTHER_SHOP), 403], [products(SHOP), 403]] as const
+  const cases = [['/orders', 403], [products(OTHER_SHOP), 403], [products(SHOP), 403]] as const
   for (const [url, status] of cases) {
     const { app, mint } = await build(t, { routes: gateway(sameHeaders, true, url) })
     const { plaintext } = await mint(SHOP, { name: 'x', scopes: ['write'] })
     t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [status, status, status])
   }
+})
+
+t.test('an in-process call on a route for tokens tells the holder of a good key so, without a challenge', async t => {
+  const { app, mint } = await build(t, {
+    routes: app => {
+      app.post('/gateway', { config: { auth: 'dual' } }, async request => {
+        const { statusCode, headers, payload } = await innerCall(app, request, { url: '/orders', headers: sameHeaders(request) })
+        return [statusCode, headers['www-authenticate'] ?? null, JSON.parse(payload)]
+      })
+    }
+  })
+  const { plaintext } = await mint()
+  const headers = bearer(plaintext)
+  t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers })).json(), [
+    403, null, { statusCode: 403, code: 'DUAL_AUTH_KEY_NOT_ACCEPTED', error: 'Forbidden', message: 'GET /orders accepts no API keys, only tokens' }
+  ])
+  t.strictSame((await app.inject({ url: '/orders', headers })).json(), REFUSED, 'from outside nothing tells that it is good')
 })
 
 t.test('a token is verified once too, and its identity is the same', async t => {

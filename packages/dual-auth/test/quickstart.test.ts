@@ -1,10 +1,15 @@
 import t from 'tap'
 import { readFileSync } from 'node:fs'
-import { bearer, build, PEPPER } from './build.ts'
+import { memoryStore } from '../src/index.ts'
+import { bearer, build, PEPPER, SHOP } from './build.ts'
 import { startIssuer } from './issuer.ts'
 import { fencesOf, quotes } from '../../../test/docs/fences.ts'
+import { keyAlerts } from '../../../examples/quickstart/dual-auth-events.ts'
 import { apiKeysIn, createPrinterKey, onKeyChange } from '../../../examples/quickstart/dual-auth-postgres.ts'
+import { currencyOf, storeWithShops } from '../../../examples/quickstart/dual-auth-shop.ts'
+import { createApiKeysTable } from '../src/keys/knex.ts'
 import { embeddedDatabase } from './databases.ts'
+import { newKey } from './sample-key.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const optionsPage = readFileSync(new URL('../../../docs/dual-auth/options.md', import.meta.url), 'utf8')
@@ -23,12 +28,12 @@ t.test('the quickstart runs: make a key, use it, see it refused, revoke it', asy
   t.equal(await status('/orders'), 401)
   t.equal(await status('/orders', user), 200)
 
-  const created = await fetch(`${origin}/shops/shop-1/api-keys/`, { method: 'POST', headers: { ...user, 'content-type': 'application/json' }, body: '{"name":"Label printer"}' })
+  const created = await fetch(`${origin}/shops/shop-1/api-keys/`, { method: 'POST', headers: { ...user, 'content-type': 'application/json' }, body: '{"name":"Label printer","scopes":["read"]}' })
   t.equal(created.status, 201)
   const { id, plaintext } = await created.json() as { id: string, plaintext: string }
   const key = { 'x-api-key': plaintext }
   const products = await fetch(`${origin}/shops/shop-1/products`, { headers: key })
-  t.strictSame(await products.json(), { products: [], caller: { kind: 'api-key', keyId: id, shopId: 'shop-1', scopes: [] } })
+  t.strictSame(await products.json(), { products: [], caller: { kind: 'api-key', keyId: id, shopId: 'shop-1', scopes: ['read'] } })
   const printed = await Promise.all(['shops/shop-1/products', 'shops/shop-2/products', 'orders'].map(async path => (await fetch(`${origin}/${path}`, { headers: key })).text()))
   const [quoted] = fencesOf(readme).filter(({ info }) => info === 'text')
   t.ok(quotes(quoted?.text ?? '', printed.join('\n')), 'as the README quotes it')
@@ -51,11 +56,51 @@ t.test('the program for PostgreSQL runs: a command creates a key, and the plugin
   t.match(await knex('audit').select('action', 'key_id', 'shop_id'), [{ action: 'revoke', key_id: key.id, shop_id: 'shop-1' }])
 })
 
-t.test('the README lists every error, with its status, and the page of options every option', async t => {
+t.test('the program that reads the shop with its key runs', async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await createApiKeysTable(knex)
+  await knex.raw('create table shops (id text primary key, currency text)')
+  await knex('shops').insert({ id: SHOP, currency: 'JPY' })
+  const { app, mint } = await build(t, {
+    store: storeWithShops(knex),
+    routes: app => { app.get('/shops/:shop_id/currency', { config: { auth: 'dual' } }, async request => ({ currency: currencyOf(request) })) }
+  })
+  const { plaintext } = await mint()
+  t.strictSame((await app.inject({ url: `/shops/${SHOP}/currency`, headers: { 'x-api-key': plaintext } })).json(), { currency: 'JPY' })
+})
+
+t.test('the program for events runs: those who look after a shop are told what they should know', async t => {
+  const day = 86_400_000
+  const store = memoryStore()
+  await store.insert(newKey({ name: 'Till', createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 5 * day) }), 10)
+  const told: string[] = []
+  const { app, issuer, mint } = await build(t, { store, auth: { onKeyEvent: keyAlerts(async (shopId, message) => { told.push(`${shopId}: ${message}`) }) } })
+  const { id, plaintext } = await mint(SHOP, { name: 'Printer' })
+  const call = async (remoteAddress: string) => app.inject({ url: `/shops/${SHOP}/products`, headers: bearer(plaintext), remoteAddress })
+  const manage = async (method: 'GET' | 'DELETE', path = '') => app.inject({ method, url: `/shops/${SHOP}/api-keys/${path}`, headers: bearer(issuer.user()) })
+  for (const address of ['203.0.113.7', '198.51.100.1']) {
+    await call(address)
+    await manage('GET')
+  }
+  await manage('DELETE', id)
+  await call('203.0.113.7')
+  await app.close()
+  t.strictSame(told.toSorted(), [
+    `${SHOP}: Nobody has used Till for 90 days. Revoke it if nobody needs it.`,
+    `${SHOP}: Printer is used from a new network, 198.51.100.0/24. Revoke it if that is none of yours.`,
+    `${SHOP}: The revoked key ${id} was refused 1 times.`,
+    `${SHOP}: Till expires in less than 7 days. Rotate it.`
+  ])
+})
+
+t.test('the README and the pages of its routes list every error, with its status, and the page of options every option', async t => {
   const errors = await import('../src/errors.ts')
-  for (const [name, Constructor] of Object.entries(errors)) t.match(readme, `\`${name}\` | ${new Constructor().statusCode} |`)
+  const pages = ['management', 'leaked-keys'].map(name => readFileSync(new URL(`../../../docs/dual-auth/${name}.md`, import.meta.url), 'utf8'))
+  for (const [name, Constructor] of Object.entries(errors)) t.match([readme, ...pages].join(''), `\`${name}\` | ${new Constructor().statusCode} |`)
   const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
-  for (const [, name] of options.split('/** API key options, checked')[0]?.matchAll(/^ {2}readonly (\w+)\??:/gm) ?? []) t.match(optionsPage, `${name}\``)
+  const scanning = readFileSync(new URL('../src/scanning/options.ts', import.meta.url), 'utf8')
+  for (const [, name] of (options.split('/** API key options, checked')[0] + scanning).matchAll(/^ {2}readonly (\w+)\??:/gm)) t.match(optionsPage, `${name}\``)
 })
 
 t.test('the README says what it is compatible with as package.json does', async t => {

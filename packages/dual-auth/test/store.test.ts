@@ -1,9 +1,11 @@
 import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type NewApiKey, type OnStored } from '../src/index.ts'
+import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type OnStored } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
+import { SHOP } from './build.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+import { newKey, recordOf } from './sample-key.ts'
 
 const embedded = await embeddedDatabase()
 t.teardown(() => embedded.close())
@@ -14,24 +16,8 @@ t.teardown(() => server?.close())
 if (server !== null) await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(server.knex)))
 if (server !== null) await createApiKeysTable(server.knex)
 
-const SHOP = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
-
-const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
-  id: randomUUID(),
-  shopId: SHOP,
-  name: "O'Neill <b>\u{1F511}</b>",
-  prefix: randomBytes(6).toString('hex'),
-  scopes: ['read', 'a,b', '{"x"}'],
-  fingerprint: randomBytes(32),
-  pepperId: 'p1',
-  hash: randomBytes(96),
-  createdAt: new Date(),
-  createdBy: 'user-1',
-  expiresAt: null,
-  ...change
-})
-
-const ALL = { skip: 0, limit: 100, filter: {}, sort: null }
+const ALL = { at: new Date('2030-01-01T00:00:30Z'), skip: 0, limit: 100, filter: {}, sort: null }
+const NONE = { active: 0, expired: 0, revoked: 0 }
 
 /** What every store must do, whatever it keeps keys in. */
 function contract (name: string, store: ApiKeyStore) {
@@ -46,6 +32,14 @@ function contract (name: string, store: ApiKeyStore) {
     t.equal(await store.find([key.hash.subarray(0, 32)]), null)
   })
 
+  t.test(`${name}: a key that ends at this moment is no longer one of the active keys`, async t => {
+    const shopId = randomUUID()
+    const end = new Date('2030-01-01T00:00:00Z')
+    await store.insert(newKey({ shopId, createdAt: new Date(+end - 2), expiresAt: end }), 1)
+    t.equal(await store.insert(newKey({ shopId, createdAt: new Date(+end - 1) }), 1), false)
+    t.equal(await store.insert(newKey({ shopId, createdAt: end }), 1), true)
+  })
+
   t.test(`${name}: lists the keys of one shop, newest first, without anything secret`, async t => {
     const shopId = randomUUID()
     const old = newKey({ shopId, createdAt: new Date('2030-01-01T00:00:00.001Z') })
@@ -53,39 +47,46 @@ function contract (name: string, store: ApiKeyStore) {
     await store.insert(young, 100)
     await store.insert(old, 100)
     await store.insert(newKey({ shopId: randomUUID() }), 100)
-    const record = ({ id, name, prefix, scopes, createdAt, expiresAt }: NewApiKey) => ({ id, shopId, name, prefix, scopes, createdAt, lastUsedAt: null, expiresAt, revokedAt: null })
-    t.strictSame(await store.list(shopId, ALL), { keys: [record(young), record(old)], count: 2 })
-    t.strictSame(await store.list(randomUUID(), ALL), { keys: [], count: 0 })
+    const counts = { ...NONE, active: 2 }
+    t.strictSame(await store.list(shopId, ALL), { keys: [young, old].map(recordOf), count: 2, counts })
+    t.strictSame(await store.list(randomUUID(), ALL), { keys: [], count: 0, counts: NONE })
     for (const [skip, limit, keys] of [[0, 1, [young]], [1, 1, [old]], [1, 5, [old]], [2, 5, []], [9, 1, []]] as const) {
-      t.strictSame(await store.list(shopId, { ...ALL, skip, limit }), { keys: keys.map(record), count: 2 }, `${skip} ${limit}`)
+      t.strictSame(await store.list(shopId, { ...ALL, skip, limit }), { keys: keys.map(recordOf), count: 2, counts }, `${skip} ${limit}`)
     }
   })
 
-  t.test(`${name}: lists active keys before revoked ones, filters by every field and sorts by those of one value`, async t => {
+  t.test(`${name}: lists active keys before the others, filters by every field and sorts by those of one value`, async t => {
     const shopId = randomUUID()
     const at = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, 0, n, 5))
     const keys = [
       newKey({ shopId, name: 'Printer', prefix: 'ccc1', scopes: [], createdAt: at(1) }),
       newKey({ shopId, name: 'Till 100%', prefix: 'bbb2', scopes: ['read'], createdAt: at(2), expiresAt: at(50) }),
-      newKey({ shopId, name: 'Robot', prefix: 'aaa3', scopes: ['write', 'read'], createdAt: at(3) }),
+      newKey({ shopId, name: 'Robot', prefix: 'aaa3', scopes: ['write', 'read'], createdAt: at(3), createdBy: 'robot' }),
       newKey({ shopId, name: 'Printer', prefix: 'ddd4', scopes: ['list_tags'], createdAt: at(4), expiresAt: at(40) })
     ]
     for (const key of keys) await store.insert(key, 100)
-    await store.touch([keys[0]!.id], at(20), at(19))
+    await store.touch([{ id: keys[0]!.id, networks: ['203.0.113.0/24'] }], at(20), at(19))
     await store.revoke(shopId, keys[2]!.id, 'ada', at(30))
     await store.revoke(shopId, keys[3]!.id, 'ada', at(31))
     const found = async (query: Partial<Parameters<ApiKeyStore['list']>[1]>) => {
-      const { keys: page, count } = await store.list(shopId, { ...ALL, ...query })
+      const { keys: page, count, counts } = await store.list(shopId, { ...ALL, ...query })
       t.equal(count, page.length)
+      t.strictSame(counts, query.at === undefined || query.at < at(50) ? { active: 2, expired: 0, revoked: 2 } : { active: 1, expired: 1, revoked: 2 }, 'of the whole shop')
       return page.map(({ prefix }) => prefix.at(-1)).join('')
     }
     const ids = keys.map(({ id }) => id)
     t.equal(await found({}), '2143', 'active first, then the newest first')
+    t.equal(await found({ at: at(49) }), '2143')
+    t.equal(await found({ at: at(50) }), '1432', 'an expired key is not active')
+    for (const [status, before, after] of [['active', '21', '1'], ['expired', '', '2'], ['revoked', '43', '43']] as const) {
+      t.equal(await found({ filter: { status } }), before, status)
+      t.equal(await found({ filter: { status }, at: at(50) }), after, status)
+    }
     for (const [filter, wanted] of [
       [{ revoked: false }, '21'], [{ revoked: true }, '43'], [{ id: [ids[3]!, ids[0]!] }, '14'], [{ id: [randomUUID()] }, ''],
       [{ name: ['Printer'] }, '14'], [{ prefix: ['aaa3', 'bbb2'] }, '23'], [{ created_at: [at(2).toISOString()] }, '2'],
       [{ last_used_at: [at(20).toISOString()] }, '1'], [{ last_used_at: [null] }, '243'], [{ expires_at: [null, at(40).toISOString()] }, '143'],
-      [{ revoked_at: [at(30).toISOString()] }, '3'], [{ scopes: ['read'] }, '23'], [{ scopes: ['list_tags', 'write'] }, '43'],
+      [{ revoked_at: [at(30).toISOString()] }, '3'], [{ created_by: ['robot'] }, '3'], [{ last_used_network: ['203.0.113.0/24'] }, '1'], [{ replaces: [null] }, '2143'], [{ replaced_by: [randomUUID()] }, ''], [{ scopes: ['read'] }, '23'], [{ scopes: ['list_tags', 'write'] }, '43'],
       [{ q: 'pRINT' }, '14'], [{ q: '%' }, '2'], [{ q: '_' }, ''], [{ q: 'BB' }, '2'], [{ q: 'r', revoked: false, name: ['Printer', 'Robot'] }, '1']
     ] as const) t.equal(await found({ filter }), wanted, JSON.stringify(filter))
     for (const [field, ascending, descending] of [
@@ -116,14 +117,14 @@ function contract (name: string, store: ApiKeyStore) {
   t.test(`${name}: tells of a key that is made or revoked, once, and undoes it if that fails`, async t => {
     const shopId = randomUUID()
     const key = newKey({ shopId })
-    const record = { id: key.id, shopId, name: key.name, prefix: key.prefix, scopes: key.scopes, createdAt: key.createdAt, lastUsedAt: null, expiresAt: null, revokedAt: null }
+    const record = recordOf(key)
     const at = new Date('2030-01-01T00:00:00.000Z')
     const told: ApiKeyRecord[] = []
     const tell: OnStored = async record => { told.push(record) }
     const fail: OnStored = async () => { throw new RangeError('not told') }
 
     await t.rejects(store.insert(key, 1, fail), { message: 'not told' })
-    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0 })
+    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0, counts: NONE })
     t.equal(await store.insert(key, 1, tell), true)
     t.equal(await store.insert(newKey({ shopId }), 1, tell), false)
     await t.rejects(store.revoke(shopId, key.id, 'ada', at, fail), { message: 'not told' })
@@ -172,11 +173,12 @@ function contract (name: string, store: ApiKeyStore) {
     await store.revoke(shopId, revoked.id, 'ada', new Date())
     const used = async () => Object.fromEntries((await store.list(shopId, ALL)).keys.map(({ id, lastUsedAt }) => [id, lastUsedAt]))
     const minute = (n: number) => new Date(Date.UTC(2030, 0, 1, 0, n))
-    await store.touch([a.id, revoked.id], minute(1), minute(0))
+    const touch = async (ids: string[], at: Date, unlessAfter: Date) => store.touch(ids.map(id => ({ id, networks: [] })), at, unlessAfter)
+    await touch([a.id, revoked.id], minute(1), minute(0))
     t.strictSame(await used(), { [a.id]: minute(1), [b.id]: null, [revoked.id]: null })
-    await store.touch([a.id, b.id], minute(2), minute(1))
+    await touch([a.id, b.id], minute(2), minute(1))
     t.strictSame(await used(), { [a.id]: minute(1), [b.id]: minute(2), [revoked.id]: null })
-    await store.touch([a.id, b.id], minute(3), minute(2))
+    await touch([a.id, b.id], minute(3), minute(2))
     t.strictSame(await used(), { [a.id]: minute(3), [b.id]: minute(2), [revoked.id]: null })
   })
 }
@@ -209,7 +211,7 @@ t.test('the shop ids of the table may become those of your own table', async t =
   t.equal(await store.revoke(SHOP, key.id, 'ada', new Date()), true)
   await createApiKeysTable(knex)
   for (const shopId of [randomUUID(), 'nope']) await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
-  t.strictSame(await store.list('nope', ALL), { keys: [], count: 0 })
+  t.strictSame(await store.list('nope', ALL), { keys: [], count: 0, counts: NONE })
   t.equal(await store.revoke('nope', key.id, 'ada', new Date()), false)
   await knex('shops').delete()
   t.equal(await store.find([key.fingerprint]), null, 'the keys of a shop go with it')
@@ -233,7 +235,7 @@ t.test('a key of several columns to your shops, and ids that are numbers', async
   t.equal(await store.insert(newKey({ shopId: '7' }), 1), true)
   for (const shopId of ['8', 'seven', '99999999999']) {
     await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
-    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0 }, shopId)
+    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0, counts: NONE }, shopId)
   }
 })
 

@@ -1,9 +1,9 @@
 // Compiled, not run: what the types promise.
-import type { FastifyRequest } from 'fastify'
+import type { ApiKeyShop, FastifyRequest } from 'fastify'
 import Fastify from 'fastify'
 import type { Knex } from 'knex'
-import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
-import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
+import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyIdentity, type ApiKeyRecord, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
+import { createApiKeysTable, knexStore, type TableOptions } from '../src/keys/knex.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 const same = <T extends true>(value?: T) => value
@@ -13,7 +13,8 @@ same<Equals<Identity['kind'], 'api-key' | 'machine' | 'user'>>()
 same<Equals<AuthPolicy, 'jwt' | 'dual' | 'public'>>()
 same<Equals<ReturnType<typeof memoryStore>, ApiKeyStore>>()
 same<Equals<ReturnType<typeof knexStore>, ApiKeyStore>>()
-same<Equals<Parameters<typeof createApiKeysTable>, [knex: Knex]>>()
+same<Equals<NonNullable<ApiKeyIdentity['shop']>, ApiKeyShop>>()
+same<Equals<Parameters<typeof createApiKeysTable>, [knex: Knex, options?: TableOptions]>>()
 
 export function describe (identity: Identity): string {
   switch (identity.kind) {
@@ -31,6 +32,8 @@ export function change (identity: Identity): void {
   identity.scopes.push('write')
   // @ts-expect-error only an API key has a shop
   identity.shopId.trim()
+  // @ts-expect-error a store need not return it
+  if (identity.kind === 'api-key') Object.keys(identity.shop)
 }
 
 const options: DualAuthOptions = {
@@ -42,7 +45,9 @@ app.register(dualAuth, options)
 app.register(dualAuth, { ...options, policy: route => route.url === '/mcp' ? 'dual' : undefined, scopes: route => route.method === 'GET' ? ['read'] : null })
 app.register(dualAuth, { ...options, policy: route => route.schema?.tags?.includes('mcp') ? 'dual' : undefined, scopes: route => [route.schema?.operationId ?? 'none'] })
 same<Equals<NonNullable<AuthRoute['schema']>['tags'], readonly string[] | undefined>>()
+app.register(dualAuth, { ...options, tokenScopes: route => route.method === 'GET' ? null : ['catalog/write'] })
 app.addHook('onRoute', route => { scopesFromRoute(route) })
+app.addHook('onRequest', async request => { same<Equals<ReturnType<typeof request.mayCall>, boolean>>(); request.mayCall({ method: 'GET', url: '/x', config: { auth: 'dual' } }) })
 app.get('/', { config: { auth: 'public' } }, async request => request.identity?.kind)
 // @ts-expect-error no such policy
 app.get('/x', { config: { auth: 'publik' } }, async () => '')
@@ -52,3 +57,24 @@ app.register(dualAuth, { ...options, jwt: { ...options.jwt, algorithms: ['HS256'
 app.register(dualAuth, { ...options, management: {} })
 // @ts-expect-error peppers have ids
 app.register(dualAuth, { ...options, apiKeys: { ...options.apiKeys, peppers: ['secret'] } })
+
+app.register(dualAuth, {
+  ...options,
+  onKeyEvent: async event => {
+    if (event.type === 'rotated') same<Equals<typeof event.replaced, ApiKeyRecord>>()
+    if (event.type === 'refused') same<Equals<typeof event.key, { readonly id: string, readonly shopId: string } | null>>()
+    // @ts-expect-error a refused key has no name: only its id is known
+    if (event.type === 'refused') event.key?.name.trim()
+  },
+  management: {
+    canManage: () => true,
+    onKeyChange: change => {
+      switch (change.action) {
+        case 'create':
+        case 'revoke': change.key.id.trim(); break
+        case 'rotate': change.replaced.id.trim(); break
+        default: change satisfies never
+      }
+    }
+  }
+})

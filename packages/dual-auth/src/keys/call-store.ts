@@ -1,5 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY_INACTIVE, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_REPLACED, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
+
+/** What a store may answer: the store did not fail. */
+const ANSWERS = [DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY_INACTIVE, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_REPLACED]
 
 /**
  * Calls the store, with a deadline.
@@ -11,7 +14,7 @@ export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promis
 /**
  * Puts a deadline on every call to the store and turns its failures into one 503. A key that cannot be checked is
  * neither good nor bad: a 401 would make clients throw it away, a 500 would hide what is down. An unknown shop is a
- * result, not a failure.
+ * result, not a failure; so is a key that cannot be rotated.
  *
  * @param timeout in milliseconds
  */
@@ -26,7 +29,7 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger): Store
       result = call()
       return await Promise.race([result, deadline])
     } catch (error) {
-      if (error instanceof DUAL_AUTH_SHOP_UNKNOWN || error instanceof DUAL_AUTH_INVALID_OPTION) throw error
+      if (ANSWERS.some(answer => error instanceof answer)) throw error
       // If the call itself failed, `late` is not called.
       if (late !== undefined) result?.then(late, () => {})
       log.error({ err: error }, 'the API key store failed')

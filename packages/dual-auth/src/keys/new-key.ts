@@ -30,6 +30,9 @@ export interface CreatedKey {
   readonly plaintext: string
 }
 
+/** Later dates are written with a sign and a six-digit year, which RFC 3339 does not allow. */
+export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 // No control characters: PostgreSQL rejects NUL, and the others garble a list.
 export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
 export const KeyName = Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'A label of your own' })
@@ -63,7 +66,8 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
  * @throws {@link DUAL_AUTH_EXPIRY_PAST}
  */
 export async function newKey ({ marker, peppers, logN }: ApiKeySettings, { shopId, name, scopes = [], expiresAt = null, createdBy }: KeyRequest, queue: Queue): Promise<{ stored: NewApiKey, plaintext: string }> {
-  const createdAt = new Date()
+  // As verification reads the clock.
+  const createdAt = new Date(Date.now())
   if (expiresAt !== null && !(expiresAt > createdAt)) throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
   const { prefix, plaintext } = mintKey(marker)
   const [pepper] = peppers

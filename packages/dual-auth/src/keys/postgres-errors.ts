@@ -9,11 +9,12 @@ import { DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
 const NO_ID: readonly unknown[] = ['22P02', '22003', '22001']
 const FOREIGN_KEY = '23503'
 // `Key (shop_id)=(…) is not present in table "shops".`, in the server's language. Other foreign keys may fail too.
-const OF_SHOP = /^[^(]*\((?:[^()]*, )?shop_id[,)]/
+const COLUMNS = /^[^(]*\(([^()]*)\)/
 
 interface DatabaseError {
   readonly code?: unknown
   readonly detail?: unknown
+  readonly message?: unknown
 }
 
 /** Whether a statement whose only input is the shop's id failed because no shop can have that id. */
@@ -21,9 +22,13 @@ export function isInvalidShopId (error: DatabaseError): boolean {
   return NO_ID.includes(error.code)
 }
 
-/** Whether a row was rejected because its shop does not exist. */
-export function isMissingShop (error: DatabaseError): boolean {
-  return error.code === FOREIGN_KEY && OF_SHOP.test(String(error.detail))
+/**
+ * Tells whether a row was rejected because its shop does not exist.
+ *
+ * @param shopColumn the column with the shop's id
+ */
+export function isMissingShop (shopColumn: string): (error: DatabaseError) => boolean {
+  return ({ code, detail }) => code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(shopColumn) === true
 }
 
 /** SQLSTATE class 42, or 3F000: a missing table, column or schema, or no right to read it. Waiting will not help. */
@@ -31,12 +36,20 @@ export function isSchemaError ({ code }: DatabaseError): boolean {
   return /^(42...|3F000)$/.test(String(code))
 }
 
+/**
+ * Whether a named statement failed because of its name: the connection does not have it, or has another one of that name,
+ * behind a pooler; or a column has got another type since the statement was prepared.
+ */
+export function isUnprepared ({ code }: DatabaseError): boolean {
+  return code === '26000' || code === '42P05' || code === '0A000'
+}
+
 /** Returns the statement's result, or what `recover` returns if the statement failed in the expected way. */
-export async function recovering<T> (isExpected: (error: DatabaseError) => boolean, statement: PromiseLike<T>, recover: () => T): Promise<T> {
+export async function recovering<T> (isExpected: (error: DatabaseError) => boolean, statement: PromiseLike<T>, recover: (error: DatabaseError) => T | Promise<T>): Promise<T> {
   try {
     return await statement
   } catch (error) {
-    if (isExpected(error as DatabaseError)) return recover()
+    if (isExpected(error as DatabaseError)) return recover(error as DatabaseError)
     throw error
   }
 }

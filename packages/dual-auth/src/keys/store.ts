@@ -1,3 +1,6 @@
+import type { ApiKeyShop } from 'fastify'
+import type { Leak } from '../scanning/report.ts'
+
 /** What a list shows of a key: nothing secret. */
 export interface ApiKeyRecord {
   readonly id: string
@@ -6,9 +9,17 @@ export interface ApiKeyRecord {
   readonly prefix: string
   readonly scopes: readonly string[]
   readonly createdAt: Date
+  /** The subject or client id of its creator. */
+  readonly createdBy: string
   readonly lastUsedAt: Date | null
+  /** The network of its last use: the first 24 bits of an IPv4 address, 48 of an IPv6 address. Never the address. */
+  readonly lastUsedNetwork: string | null
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
+  /** The id of the key that it replaces. */
+  readonly replaces: string | null
+  /** The id of its latest successor. */
+  readonly replacedBy: string | null
 }
 
 /** The derived values by which a key is found and verified. */
@@ -21,6 +32,14 @@ export interface ApiKeySecrets {
   readonly hash: Buffer
 }
 
+declare module 'fastify' {
+  /**
+   * What the store returns of the shop of a key, in `request.identity.shop`. Declare its properties:
+   * `declare module 'fastify' { interface ApiKeyShop { readonly currency: string } }`
+   */
+  interface ApiKeyShop {}
+}
+
 /** A row as verification needs it. */
 export interface StoredApiKey extends ApiKeySecrets {
   readonly id: string
@@ -28,6 +47,8 @@ export interface StoredApiKey extends ApiKeySecrets {
   readonly scopes: readonly string[]
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
+  /** What the host needs to know of the shop, read together with the key. Null: there is no such shop, and the key is 401. */
+  readonly shop?: ApiKeyShop | null
 }
 
 /** A row to insert. */
@@ -43,11 +64,21 @@ export interface NewApiKey extends ApiKeySecrets {
   readonly expiresAt: Date | null
 }
 
-/** A key that was just created or revoked. Nothing in it is secret. */
-export interface KeyChange {
-  readonly action: 'create' | 'revoke'
-  /** The key after the change. */
+/** A change of a key, with the key after it. Nothing in it is secret. */
+export type KeyChange = {
+  /** Where the key was found in public, if that is why it was revoked. */
+  readonly leak?: Leak
+} & (
+  | { readonly action: 'create' | 'revoke', readonly key: ApiKeyRecord }
+  | Rotated & { readonly action: 'rotate' }
+)
+
+/** A key that was rotated. */
+export interface Rotated {
+  /** The successor. */
   readonly key: ApiKeyRecord
+  /** The key that it replaces, after the change. */
+  readonly replaced: ApiKeyRecord
 }
 
 /**
@@ -59,13 +90,72 @@ export interface KeyChange {
  */
 export type OnStored = (key: ApiKeyRecord, transaction: unknown) => Promise<void>
 
-/** The record of a key that was just created. */
-export function recordFromNewKey ({ id, shopId, name, prefix, scopes, createdAt, expiresAt }: NewApiKey): ApiKeyRecord {
-  return { id, shopId, name, prefix, scopes, createdAt, lastUsedAt: null, expiresAt, revokedAt: null }
+/** The same for a rotation. */
+export type OnRotated = (rotated: Rotated, transaction: unknown) => Promise<void>
+
+/**
+ * The record of a key that was just created.
+ *
+ * @param replaces the id of the key that it replaces
+ */
+export function recordFromNewKey ({ id, shopId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey, replaces: string | null = null): ApiKeyRecord {
+  return { id, shopId, name, prefix, scopes, createdAt, createdBy, lastUsedAt: null, lastUsedNetwork: null, expiresAt, revokedAt: null, replaces, replacedBy: null }
 }
 
+/** What a store reads, under a lock, of a key to rotate. */
+export interface Rotatable {
+  readonly key: ApiKeyRecord
+  /** Of what replaced it, what replaced that, and so on: the last one that works, or else the last one. Null: nothing did. */
+  readonly successor: ApiKeyRecord | null
+  /** How many keys of the shop work, this one included. */
+  readonly working: number
+}
+
+/** What a store writes to rotate a key. */
+export interface Rotation {
+  readonly successor: NewApiKey
+  /** When the key to replace ends. */
+  readonly expiresAt: Date | null
+  /** Set if it ends at once; `revokedBy` is then the creator of the successor. */
+  readonly revokedAt: Date | null
+}
+
+/** What a key is at a moment: only an active one works. */
+export type KeyStatus = 'active' | 'expired' | 'revoked'
+
+export function statusOfKey ({ revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, at: Date): KeyStatus {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= at ? 'expired' : 'active'
+}
+
+/** Where a key was used from lately. */
+export interface KeyUse {
+  readonly id: string
+  /** The networks, latest last; empty if they are not known. */
+  readonly networks: readonly string[]
+}
+
+/** A use of a key that its host may want to know of. */
+export interface NotableUse {
+  readonly key: ApiKeyRecord
+  readonly isFirst: boolean
+  /** Networks that the key was not used from before; empty if none was known before. */
+  readonly newNetworks: readonly string[]
+}
+
+/** Something that the time brings. */
+export interface KeyNotice {
+  readonly key: ApiKeyRecord
+  readonly type: 'expiring' | 'unused'
+  /** `expiring`: it has at most so many days left, 30, 7 or 1. `unused`: it was not used for so many, 90. */
+  readonly days: number
+}
+
+/** How many networks of a key a store remembers. */
+export const KNOWN_NETWORKS = 32
+
 /** A field of a key with a single value, named as in the routes. */
-export type KeyField = 'id' | 'name' | 'prefix' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'
+export type KeyField = 'id' | 'name' | 'prefix' | 'created_at' | 'created_by' | 'last_used_at' | 'last_used_network' | 'expires_at' | 'revoked_at' | 'replaces' | 'replaced_by'
 
 /**
  * All conditions must hold. A list matches any of its values: strings, times in ISO 8601 UTC with milliseconds, null for
@@ -76,18 +166,21 @@ export type KeyFilter = { readonly [field in KeyField]?: ReadonlyArray<string | 
   readonly scopes?: readonly string[]
   /** true: only revoked keys; false: only the others. */
   readonly revoked?: boolean
+  readonly status?: KeyStatus
   /** Part of the name or prefix, case-insensitive. */
   readonly q?: string
 }
 
 /** Which part of a list, in which order. */
 export interface KeyQuery {
+  /** The moment for which keys are active or expired. */
+  readonly at: Date
   /** How many to skip. */
   readonly skip: number
   /** How many to return at most. */
   readonly limit: number
   readonly filter: KeyFilter
-  /** Keys without a value come last. Ties are broken by id, in the same direction. Null: keys that are not revoked first, newest first. */
+  /** Keys without a value come last. Ties are broken by id, in the same direction. Null: active keys first, newest first. */
   readonly sort: { readonly field: KeyField, readonly descending: boolean } | null
 }
 
@@ -96,6 +189,8 @@ export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[]
   /** How many keys match in all, even if the page is empty. */
   readonly count: number
+  /** How many keys the shop has of each status, whatever the filter. */
+  readonly counts: Readonly<Record<KeyStatus, number>>
 }
 
 /**
@@ -112,8 +207,8 @@ export interface ApiKeyStore {
   /** Returns the key with one of these fingerprints (one for each pepper), or null. */
   find (fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
   /**
-   * Inserts the key and returns true, or returns false if the shop already has `limit` active keys. Must not race with
-   * itself. Calls `onStored` after an insertion.
+   * Inserts the key and returns true, or returns false if the shop already has `limit` active keys that no other key
+   * replaces, or twice as many in all. Must not race with itself. Calls `onStored` after an insertion.
    *
    * @throws {@link DUAL_AUTH_SHOP_UNKNOWN} if the store knows the shops and this one does not exist
    */
@@ -122,8 +217,33 @@ export interface ApiKeyStore {
   list (shopId: string, query: KeyQuery): Promise<KeyPage>
   /** Sets `revokedAt` unless it is set, and then calls `onStored`. Returns false if the shop has no such key. */
   revoke (shopId: string, id: string, by: string, at: Date, onStored?: OnStored): Promise<boolean>
+  /**
+   * Replaces a key by a successor: inserts it with `replaces`, and sets `replacedBy`, `expiresAt` and `revokedAt` of the
+   * key. Then it calls `onRotated`. Must not race with itself, nor with `insert` and `revoke`. The successor takes over
+   * the networks that the key was used from.
+   *
+   * @param at the moment for which keys are counted
+   * @param plan decides what to write; what it throws undoes everything and rejects
+   * @returns both records; null if the shop has no such key
+   */
+  rotate (shopId: string, id: string, at: Date, plan: (found: Rotatable) => Rotation, onRotated?: OnRotated): Promise<Rotated | null>
   /** Replaces the derived values if the hash is still `previous`. */
   rehash (id: string, previous: Buffer, next: ApiKeySecrets): Promise<void>
-  /** Sets `lastUsedAt` of keys that are not revoked and whose `lastUsedAt` is null or before `unlessAfter`. */
-  touch (ids: readonly string[], at: Date, unlessAfter: Date): Promise<void>
+  /**
+   * Sets `lastUsedAt` and `lastUsedNetwork` of keys that are not revoked, if `lastUsedAt` is null or before `unlessAfter`
+   * or a network is new to the key; remembers the last {@link KNOWN_NETWORKS} networks of each. Returns the notable uses.
+   * However many replicas report one, it is returned once.
+   */
+  touch (uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>
+  /**
+   * Returns notices that are due and were not returned before, to whichever replica. Keys that are revoked, expired or
+   * replaced have none.
+   *
+   * - `expiring`: at 30, 7 and 1 days before the end of a key that was created to live longer than that. Only the last one
+   *   that is due.
+   * - `unused`: 90 days after the last use, or after the creation of a key that was never used. Again after its next use.
+   *
+   * @param limit of each type
+   */
+  takeNotices (at: Date, limit: number): Promise<readonly KeyNotice[]>
 }

@@ -6,6 +6,7 @@ import type { StoreCall } from './call-store.ts'
 import { fingerprint, keyMatcher } from './format.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 import type { LastUsed } from './last-used.ts'
+import type { Refusals } from './refusals.ts'
 import type { Queue } from './queue.ts'
 import type { StoredApiKey } from './store.ts'
 
@@ -14,12 +15,16 @@ export interface KeyVerifierParts {
   readonly callStore: StoreCall
   readonly queue: Queue
   readonly lastUsed: LastUsed
+  readonly report: Refusals['report']
   readonly log: FastifyBaseLogger
 }
 
 export interface KeyVerifier {
-  /** @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now */
-  identityFromKey (key: string): Promise<ApiKeyIdentity>
+  /**
+   * @param address of the caller
+   * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now
+   */
+  identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity>
   /** Resolves when no rehash is running. */
   settled (): Promise<void>
 }
@@ -29,27 +34,34 @@ export interface KeyVerifier {
  * scrypt. Unknown keys cost no dummy scrypt: the difference in time reveals no more than the status does, and a dummy
  * would let anybody use up the CPU.
  */
-export function createKeyVerifier ({ settings, callStore, queue, lastUsed, log }: KeyVerifierParts): KeyVerifier {
+export function createKeyVerifier ({ settings, callStore, queue, lastUsed, report, log }: KeyVerifierParts): KeyVerifier {
   const { marker, peppers, logN, store } = settings
   const isWellFormed = keyMatcher(marker)
   const rehashes = new Map<string, Promise<void>>()
 
-  async function identityFromKey (key: string): Promise<ApiKeyIdentity> {
+  async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
     if (!isWellFormed(key)) throw invalidCredential('the API key is malformed')
     const row = await callStore(() => store.find(peppers.map(pepper => fingerprint(key, pepper))))
     // A store written in JavaScript may return undefined.
-    if (row == null) throw invalidCredential('the API key is unknown')
-    if (row.revokedAt !== null) throw invalidCredential('the API key is revoked')
-    if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw invalidCredential('the API key is expired')
+    if (row == null) throw refused('unknown', null, address)
+    if (row.revokedAt !== null) throw refused('revoked', row, address)
+    if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refused('expired', row, address)
+    if (row.shop === null) throw invalidCredential('the shop of the API key does not exist')
     const cost = costFromHash(row.hash)
     const matches = cost !== null && (cost <= LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))
     if (!matches) {
       log.error({ keyId: row.id }, 'the stored hash of an API key was not made from the key')
       throw invalidCredential('the API key does not match its hash')
     }
-    lastUsed.touch(row.id)
+    lastUsed.touch(row.id, address)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
-    return Object.freeze({ kind: 'api-key', keyId: row.id, shopId: row.shopId, scopes: Object.freeze([...row.scopes]) })
+    const shop = row.shop && { shop: Object.freeze({ ...row.shop }) }
+    return Object.freeze({ kind: 'api-key', keyId: row.id, shopId: row.shopId, scopes: Object.freeze([...row.scopes]), ...shop })
+  }
+
+  function refused (reason: 'unknown' | 'revoked' | 'expired', row: StoredApiKey | null, address: string | undefined): Error {
+    report(reason, row, address)
+    return invalidCredential(`the API key is ${reason}`)
   }
 
   /** Updates a row to the current settings in the background; if that fails, the next use tries again. */

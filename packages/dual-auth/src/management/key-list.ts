@@ -8,27 +8,34 @@ const fields = {
   name: { kind: 'string' },
   prefix: { kind: 'string' },
   created_at: { kind: 'instant' },
+  created_by: { kind: 'string' },
   last_used_at: { kind: 'instant', nullable: true },
+  last_used_network: { kind: 'string', nullable: true },
   expires_at: { kind: 'instant', nullable: true },
   revoked_at: { kind: 'instant', nullable: true },
+  replaces: { kind: 'uuid', nullable: true },
+  replaced_by: { kind: 'uuid', nullable: true },
   scopes: { kind: 'strings' }
 } satisfies Readonly<Record<KeyField | 'scopes', ListField>>
 
 /** The default limit is enough for all active keys of a shop, unless `maxPerShop` is raised. */
 export const KEY_LIST: ListRules = {
   fields,
-  conditions: { revoked: { kind: 'boolean' }, q: { kind: 'string' } },
+  conditions: { status: { kind: 'string', words: ['active', 'expired', 'revoked'] }, revoked: { kind: 'boolean' }, q: { kind: 'string' } },
   defaultLimit: 100,
   maxLimit: 1000,
   refuse: (path, message) => Object.assign(new Error(message), { path })
 }
 
+/** What the query says; the time is that of the request. */
+export type RawKeyQuery = Omit<KeyQuery, 'at'>
+
 /** Validates the query of the list as a schema validator would, so that the host's own formatter words the error. */
-export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: KeyQuery } | { error: FastifySchemaValidationError[] } {
+export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: RawKeyQuery } | { error: FastifySchemaValidationError[] } {
   const unknown = Object.keys(query).find(name => !parameters.includes(name))
   if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }
   try {
-    return { value: listQueryFrom(query, KEY_LIST) as KeyQuery }
+    return { value: listQueryFrom(query, KEY_LIST) as RawKeyQuery }
   } catch (error) {
     const { path, message } = error as Error & { path?: readonly string[] }
     if (path === undefined) throw error

@@ -1,21 +1,21 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { Static } from '@sinclair/typebox'
 import { headersFromRefusal, type ChallengeOptions } from '../challenge.ts'
 import type { StoreCall } from '../keys/call-store.ts'
+import type { Watch } from '../keys/watch.ts'
 import type { LastUsed } from '../keys/last-used.ts'
-import { newKey } from '../keys/new-key.ts'
+import { LATEST, newKey } from '../keys/new-key.ts'
 import type { Queue } from '../keys/queue.ts'
-import { recordFromNewKey, type ApiKeyRecord, type KeyChange, type KeyQuery, type OnStored } from '../keys/store.ts'
+import { DEFAULT_GRACE, rotationFrom } from '../keys/rotation.ts'
+import { recordFromNewKey, type ApiKeyRecord } from '../keys/store.ts'
 import type { ApiKeySettings, ManagementOptions } from '../options.ts'
 import type { ShopReader } from '../shop.ts'
 import { compileOwnSchemas } from './compilers.ts'
 import { excerpt } from './excerpt.ts'
+import { bodyFromRecord, countsHeader, createdBody } from './key-body.ts'
+import type { RawKeyQuery } from './key-list.ts'
 import { contentRange } from './list-grammar.ts'
-import { schemasForShop, type Key, type NewKey } from './schemas.ts'
-import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN } from '../errors.ts'
-
-/** Later dates are written with a sign and a six-digit year, which RFC 3339 does not allow. */
-const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+import { schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
+import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
 
 export interface RouteParts {
   /** The instance that the plugin is registered on. */
@@ -29,13 +29,14 @@ export interface RouteParts {
   readonly callStore: StoreCall
   readonly queue: Queue
   readonly lastUsed: LastUsed
+  readonly emit: Watch['emit']
   readonly challenge: ChallengeOptions
 }
 
-/** POST, GET and DELETE of a shop's keys, for tokens only: with an API key nobody can list or create keys. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, challenge }) => {
+/** The routes to create, list, rotate and revoke the keys of a shop, for tokens only: with an API key nobody can list or create keys. */
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit, challenge }) => {
   const { store, maxPerShop } = settings
-  const { createSchema, listSchema, revokeSchema } = schemasForShop(settings.shopParam)
+  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(settings.shopParam)
   const config = { auth: 'jwt' } as const
   compileOwnSchemas(app)
 
@@ -51,7 +52,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   // registration. One set later would not apply to these routes, so it is called here.
   const early = app.errorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    reply.headers(headersFromRefusal(error.code, challenge, null))
+    reply.headers(headersFromRefusal(error.code, challenge))
     if (host.errorHandler === early) throw error
     return host.errorHandler(error, request, reply)
   })
@@ -59,33 +60,71 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     if (!await canManage(request, shopOf(request))) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
   })
 
-  app.post<{ Body: Static<typeof NewKey> }>('/', { schema: createSchema, config }, async (request, reply) => {
+  app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
-    const expiresAt = expiry === undefined ? null : dateFromText(expiry)
     const unknown = scopes.filter(scope => !knownScopes().has(scope))
     if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
-    const { stored, plaintext } = await newKey(settings, { shopId: shopOf(request), name, scopes, expiresAt, createdBy: callerOf(request) }, queue)
-    const inserted = await callStore(() => store.insert(stored, maxPerShop, onStored('create', request)), async late => { if (late) await revokeUndelivered(stored, request) })
+    const by = callerOf(request)
+    const { stored, plaintext } = await newKey(settings, { shopId: shopOf(request), name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
+    const inserted = await callStore(
+      () => store.insert(stored, maxPerShop, async (key, transaction) => { await onKeyChange({ action: 'create', key }, request, transaction) }),
+      async late => { if (late) await revokeUndelivered(stored, request) }
+    )
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
-    return reply.code(201).header('cache-control', 'no-store').send({ ...bodyFromRecord(recordFromNewKey(stored)), plaintext })
+    const key = recordFromNewKey(stored)
+    emit({ type: 'created', key, by })
+    return reply.code(201).header('cache-control', 'no-store').send(createdBody(key, plaintext))
   })
 
-  app.get<{ Querystring: KeyQuery }>('/', { schema: listSchema, config }, async (request, reply) => {
+  app.get<{ Querystring: RawKeyQuery }>('/', { schema: listSchema, config }, async (request, reply) => {
     // So that a key that was just used shows it.
     await lastUsed.flush()
-    const { keys, count } = await callStore(() => store.list(shopOf(request), request.query))
-    reply.header('content-range', contentRange('api-keys', request.query, count, keys.length))
-    return keys.map(bodyFromRecord)
+    const at = new Date(Date.now())
+    const { keys, count, counts } = await callStore(() => store.list(shopOf(request), { ...request.query, at }))
+    reply.headers({ 'content-range': contentRange('api-keys', request.query, count, keys.length), 'key-counts': countsHeader(counts) })
+    return keys.map(key => bodyFromRecord(key, at))
+  })
+
+  // Many clients send no body at all if they have nothing to say.
+  const preValidation = async (request: FastifyRequest) => { request.body ??= {} }
+  app.post<{ Params: { key_id: string }, Body: RotationBody }>('/:key_id/rotate', { schema: rotateSchema, config, preValidation }, async (request, reply) => {
+    const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
+    const by = callerOf(request)
+    const shopId = shopOf(request)
+    const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
+    let isLate = false
+    const rotating = callStore(
+      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, found => rotationFrom(found, { minted, grace, limit: maxPerShop }), async (rotated, transaction) => {
+        // Undone: the old key must not end if nobody has got the new one.
+        if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
+        await onKeyChange({ action: 'rotate', ...rotated }, request, transaction)
+        // The host may have taken the time.
+        if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
+      }),
+      async late => { if (late !== null) await revokeUndelivered(late.key, request) }
+    )
+    const rotated = await rotating.catch(error => { isLate = true; throw error })
+    if (rotated === null) throw new DUAL_AUTH_KEY_NOT_FOUND()
+    emit({ type: 'rotated', ...rotated, by })
+    return reply.code(201).header('cache-control', 'no-store').send({ ...createdBody(rotated.key, plaintext), replaced: bodyFromRecord(rotated.replaced, minted.createdAt) })
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    const found = await callStore(() => store.revoke(shopOf(request), request.params.key_id.toLowerCase(), callerOf(request), new Date(), onStored('revoke', request)))
-    if (!found) throw new DUAL_AUTH_KEY_NOT_FOUND()
+    if (!await revoke(shopOf(request), request.params.key_id.toLowerCase(), request)) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })
 
-  function onStored (action: KeyChange['action'], request: FastifyRequest): OnStored {
-    return async (key, transaction) => { await onKeyChange({ action, key }, request, transaction) }
+  /** @returns whether the shop has such a key */
+  async function revoke (shopId: string, id: string, request: FastifyRequest): Promise<boolean> {
+    const by = callerOf(request)
+    let revoked: ApiKeyRecord | undefined
+    const tell = async (): Promise<void> => { if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by }) }
+    const found = await callStore(() => store.revoke(shopId, id, by, new Date(), async (key, transaction) => {
+      await onKeyChange({ action: 'revoke', key }, request, transaction)
+      revoked = key
+    }), tell)
+    await tell()
+    return found
   }
 
   /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} if the path names no shop */
@@ -98,7 +137,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   /** The response was a 503, so nobody has the key: it must neither work nor count as one of the shop's active keys. */
   async function revokeUndelivered ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, request: FastifyRequest): Promise<void> {
     try {
-      await callStore(() => store.revoke(shopId, id, callerOf(request), new Date(), onStored('revoke', request)))
+      await revoke(shopId, id, request)
       app.log.warn({ keyId: id }, 'an API key was stored after its request timed out, and was revoked')
     } catch (err) {
       app.log.warn({ err, keyId: id }, 'an API key was stored after its request timed out, and could not be revoked')
@@ -107,22 +146,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 }
 
 /** JavaScript has no leap seconds (RFC 3339 §5.7): they count as the second before. */
-function dateFromText (text: string): Date {
-  return new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
-}
-
-/** `scopes` and `expires_at` appear only on keys that were created with them. */
-function bodyFromRecord ({ id, name, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }: ApiKeyRecord): Static<typeof Key> {
-  return {
-    id,
-    name,
-    prefix,
-    created_at: createdAt.toISOString(),
-    last_used_at: lastUsedAt?.toISOString() ?? null,
-    revoked_at: revokedAt?.toISOString() ?? null,
-    ...(scopes.length > 0 && { scopes: [...scopes] }),
-    ...(expiresAt !== null && { expires_at: expiresAt.toISOString() })
-  }
+function dateFromText (text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
 }
 
 function callerOf ({ identity }: FastifyRequest): string {

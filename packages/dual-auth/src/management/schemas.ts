@@ -1,48 +1,72 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { KeyName, KeyScopes, PRINTABLE } from '../keys/new-key.ts'
+import { DEFAULT_GRACE, MAX_GRACE } from '../keys/rotation.ts'
 import { KEY_LIST } from './key-list.ts'
 
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
-/** The body of a new key's request. */
-export const NewKey = Type.Object({
+const NewKey = Type.Object({
   name: KeyName,
   scopes: Type.Optional(KeyScopes),
-  expires_at: Type.Optional(Time)
+  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the key stops working; left out, never' }))
 }, { additionalProperties: false })
+
+/** The body of a new key's request. */
+export type NewKeyBody = Static<typeof NewKey>
+
+const RotationOf = Type.Object({
+  grace: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GRACE, default: DEFAULT_GRACE, description: 'How long the old key still works, in seconds; with 0 it is revoked at once' })),
+  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the new key stops working; left out, it lives as long from now as the old one was created to live' }))
+}, { additionalProperties: false })
+
+/** The body of a rotation's request. */
+export type RotationBody = Static<typeof RotationOf>
 
 /** The parameters of the list. `key-list.ts` validates them, because all of them arrive as strings. */
 const KeyListQuery = Type.Object({
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many keys to skip' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_LIST.maxLimit, default: KEY_LIST.defaultLimit, description: 'How many keys to return at most' })),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
-  filter: Type.Optional(Type.String({ description: 'A JSON object. Keys must match all of it: revoked (true or false), q (part of the name or prefix) and any field of a key, with a value or a list of values' })),
+  filter: Type.Optional(Type.String({ description: 'A JSON object. Keys must match all of it: status (active, expired or revoked), revoked (true or false), q (part of the name or prefix) and any field of a key, with a value or a list of values' })),
   sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]. Default: active keys first, then newest first' }))
 })
+
+const UuidOrNull = (description: string) => Type.Union([Type.String({ format: 'uuid' }), Type.Null()], { description })
 
 /** A key as the routes return it. */
 export const Key = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   prefix: Type.String({ description: 'The middle part of the key' }),
+  status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')], { description: 'Only an active key works' }),
+  scopes: Type.Array(Type.String(), { description: 'The only operations that it opens; empty: every operation that accepts keys' }),
   created_at: Time,
+  created_by: Type.String({ description: 'The subject of the person or the client id of the machine that created it' }),
+  expires_at: Type.Union([Time, Type.Null()], { description: 'Null: never' }),
   last_used_at: TimeOrNull,
+  last_used_network: Type.Union([Type.String(), Type.Null()], { description: 'The network of its last use: /24 of an IPv4 address, /48 of an IPv6 address' }),
   revoked_at: TimeOrNull,
-  scopes: Type.Optional(Type.Array(Type.String(), { description: 'Present if the key is limited to some operations' })),
-  expires_at: Type.Optional(Time)
+  replaces: UuidOrNull('The id of the key that it replaces'),
+  replaced_by: UuidOrNull('The id of its successor')
 })
 
-const CreatedKey = Type.Object({ ...Key.properties, plaintext: Type.String({ description: 'The key itself, shown this once' }) })
+const created = {
+  ...Key.properties,
+  plaintext: Type.String({ description: 'The key itself, shown this once' }),
+  warnings: Type.Array(Type.String(), { description: 'What to limit next time: it opens every operation, or never expires' })
+}
+const CreatedKey = Type.Object(created)
+const RotatedKey = Type.Object({ ...created, replaced: Type.Object(Key.properties, { description: 'The old key. It works until its expires_at, unless it is revoked' }) })
 // Open: the host's error handler may add members or send something else.
-const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
+export const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
 // Some come from the host: a shop that does not exist, or its own form of validation errors.
 const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 
 /** The responses to a body that cannot be read. */
 const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
 
-/** The schemas of the three management routes. @param shopParam The route parameter that names the shop. */
+/** The schemas of the management routes. @param shopParam The route parameter that names the shop. */
 export function schemasForShop (shopParam: string) {
   const shop = { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
   const tags = ['api-keys']
@@ -50,7 +74,7 @@ export function schemasForShop (shopParam: string) {
     createSchema: {
       operationId: 'create_api_key',
       summary: 'Create an API key',
-      description: 'Creates an API key for the shop. Only this response contains the key itself.',
+      description: 'Creates an API key. Only this response contains the key itself.',
       tags,
       params: Type.Object(shop),
       body: NewKey,
@@ -59,11 +83,20 @@ export function schemasForShop (shopParam: string) {
     listSchema: {
       operationId: 'list_api_keys',
       summary: 'List API keys',
-      description: 'Lists the API keys of the shop, active ones first, newest first. Content-Range: api-keys {skip}-{skip+limit}/{count}.',
+      description: 'Lists the API keys, active ones first, newest first. Content-Range: api-keys {skip}-{skip+limit}/{count}. Key-Counts: active=3, expired=1, revoked=2, of all of them.',
       tags,
       params: Type.Object(shop),
       querystring: KeyListQuery,
       response: { 200: Type.Array(Key), 400: ErrorBody, ...refusals }
+    },
+    rotateSchema: {
+      operationId: 'rotate_api_key',
+      summary: 'Rotate an API key',
+      description: 'Creates a successor with the same name and scopes. Only this response contains it. The old key works until the grace is over.',
+      tags,
+      params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
+      body: RotationOf,
+      response: { 201: RotatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
     revokeSchema: {
       operationId: 'revoke_api_key',

@@ -1,78 +1,97 @@
 import { invalidCredential } from '../credentials.ts'
+import { SCOPE_TOKEN } from '../policy.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
-
-/** The claims of a token whose signature has been verified. */
-export type Claims = Readonly<Record<string, unknown>>
+import { claimAt, isRecord, type ClaimPaths, type Claims, type TokenShape } from './providers.ts'
 
 /** What the claims must be, apart from a valid signature. */
 export interface ClaimRules {
-  /** Clients whose tokens identify a person. */
-  readonly userClients: readonly string[]
+  readonly shape: TokenShape
+  /** Where the claims are: those of the shape, but for those that the host names. */
+  readonly claims: ClaimPaths
+  /** Clients whose tokens identify a person; undefined: any client of the issuer. */
+  readonly userClients: readonly string[] | undefined
   /** Clients whose tokens may identify a machine; undefined: any client of the issuer. */
-  readonly machineClients?: readonly string[] | undefined
-  /** Scopes that make a caller a machine; undefined: any scope that ends in `/api`. */
-  readonly machineScopes?: readonly string[] | undefined
-  /** Allowed values of `aud`, checked if the token has one. */
-  readonly audience?: readonly string[] | undefined
-  readonly groupsClaim: string
+  readonly machineClients: readonly string[] | undefined
+  /** Scopes that make a caller a machine; undefined: those that the shape requires. */
+  readonly machineScopes: readonly string[] | undefined
+  /** Allowed values of `aud`; undefined: any. */
+  readonly audience: readonly string[] | undefined
   /** How far the issuer's clock may be ahead of ours, in milliseconds. */
   readonly clockTolerance: number
 }
 
-// RFC 6749 §3.3: scope-token *( SP scope-token )
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
 const MACHINE_SCOPE = /^[^\s/]\S*\/api$/
 
 /**
- * The identity behind verified claims: a machine if it has a machine's scope and names no person, else a person if the
- * client is one that people sign in with.
+ * The identity behind claims whose signature and issuer have been verified: a machine if the provider marks it as one and
+ * it has a machine's scope, else a person if the client is one that people sign in with.
  *
  * @param now in milliseconds since the epoch
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if they identify neither; the cause says why
  */
 export function identityFromClaims (claims: Claims, rules: ClaimRules, now: number): MachineIdentity | UserIdentity {
-  const { sub, client_id: clientId, token_use: use, iat, exp } = claims
-  // An ID token tells an app who signed in; it is not a permission to call anything.
-  if (use !== 'access') throw invalidCredential('token_use is not access')
+  const { shape, machineClients, userClients } = rules
+  const { iss, sub, iat, exp, aud } = claims
+  const flaw = shape.flaw(claims)
+  if (flaw !== undefined) throw invalidCredential(flaw)
   if (typeof sub !== 'string' || sub === '') throw invalidCredential('sub is not a string')
-  if (typeof clientId !== 'string') throw invalidCredential('client_id is not a string')
   if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw invalidCredential('exp or iat is not an integer')
   if (Number(iat) * 1000 > now + rules.clockTolerance) throw invalidCredential('iat is in the future')
-  if (!audienceMatches(claims.aud, rules.audience)) throw invalidCredential('aud is another resource')
+  if (!audienceMatches(aud, rules)) throw invalidCredential(aud === undefined ? 'aud is missing' : 'aud is another resource')
+  const client = stringAt(claims, rules, 'client')
 
-  const scopes = scopesFromClaim(claims.scope)
-  const username = claims.username ?? claims['cognito:username'] ?? null
-  if (username !== null && typeof username !== 'string') throw invalidCredential('username is not a string')
-
-  // Both conditions: a person's token with a machine's scope must not become a machine.
-  if (username === null && sub === clientId) {
-    if (!scopes.some(scope => isMachineScope(scope, rules))) throw invalidCredential('no machine scope')
-    if (rules.machineClients?.includes(clientId) === false) throw invalidCredential('client is not a known machine')
-    return Object.freeze({ kind: 'machine', clientId, scopes })
+  const issuer = String(iss)
+  const holder = shape.holder(claims, client, machineClients)
+  if (holder === undefined) throw invalidCredential('it is unclear whether a person or a machine holds it')
+  if (holder === 'machine') {
+    const scopes = scopesFromClaim(claimAt(claims, rules.claims.machineScopes))
+    if (!hasMachineScope(scopes, rules)) throw invalidCredential('no machine scope')
+    if (machineClients?.includes(client) === false) throw invalidCredential('client is not a known machine')
+    return Object.freeze({ kind: 'machine', issuer, clientId: client, scopes })
   }
-  if (!rules.userClients.includes(clientId)) throw invalidCredential('client is not a known app')
-  return Object.freeze({ kind: 'user', subject: sub, username, groups: groupsFromClaim(claims[rules.groupsClaim]), scopes })
+  if (userClients?.includes(client) === false) throw invalidCredential('client is not a known app')
+  const username = claimAt(claims, rules.claims.username) ?? null
+  if (username !== null && typeof username !== 'string') throw invalidCredential('username is not a string')
+  return Object.freeze({
+    kind: 'user',
+    issuer,
+    subject: stringAt(claims, rules, 'subject'),
+    username,
+    groups: groupsFromClaim(claimAt(claims, rules.claims.groups)),
+    scopes: scopesFromClaim(claimAt(claims, rules.claims.scopes))
+  })
 }
 
-function isMachineScope (scope: string, { machineScopes }: ClaimRules): boolean {
-  return machineScopes === undefined ? MACHINE_SCOPE.test(scope) : machineScopes.includes(scope)
+function stringAt (claims: Claims, rules: ClaimRules, fact: 'client' | 'subject'): string {
+  const value = claimAt(claims, rules.claims[fact])
+  if (typeof value !== 'string' || value === '') throw invalidCredential(`${rules.claims[fact].map(path => path.join('.')).join(' or ')} is not a string`)
+  return value
 }
 
-function scopesFromClaim (scope: unknown): readonly string[] {
-  if (scope === undefined || scope === '') return Object.freeze([])
-  if (typeof scope !== 'string' || !SCOPE.test(scope)) throw invalidCredential('scope is not a list of scopes')
-  return Object.freeze(scope.split(' '))
+function hasMachineScope (scopes: readonly string[], { machineScopes, shape }: ClaimRules): boolean {
+  if (machineScopes !== undefined) return scopes.some(scope => machineScopes.includes(scope))
+  return !shape.needsMachineScope || scopes.some(scope => MACHINE_SCOPE.test(scope))
 }
 
-function groupsFromClaim (groups: unknown): readonly string[] {
-  if (groups === undefined) return Object.freeze([])
+/** A string of scopes separated by spaces, or a list of scopes. */
+function scopesFromClaim (claim: unknown): readonly string[] {
+  if (claim === undefined || claim === '') return Object.freeze([])
+  const scopes: unknown[] = Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [claim]
+  if (!scopes.every(scope => typeof scope === 'string' && SCOPE_TOKEN.test(scope))) throw invalidCredential('scopes are not a list of scopes')
+  return Object.freeze(scopes as string[])
+}
+
+/** A list of names, or an object that has them as keys. */
+function groupsFromClaim (claim: unknown): readonly string[] {
+  if (claim === undefined) return Object.freeze([])
+  const groups: unknown = isRecord(claim) ? Object.keys(claim) : claim
   if (!Array.isArray(groups) || !groups.every(group => typeof group === 'string')) throw invalidCredential('groups are not strings')
   return Object.freeze([...groups])
 }
 
-// Cognito's access tokens have no `aud` unless the client asked for a resource (RFC 8707), so absent is fine.
-function audienceMatches (aud: unknown, allowed: readonly string[] | undefined): boolean {
-  if (aud === undefined || allowed === undefined) return true
+function audienceMatches (aud: unknown, { audience, shape }: ClaimRules): boolean {
+  if (aud === undefined) return !shape.needsAudience
+  if (audience === undefined) return true
   const values: unknown[] = Array.isArray(aud) ? aud : [aud]
-  return values.some(value => typeof value === 'string' && allowed.includes(value))
+  return values.some(value => typeof value === 'string' && audience.includes(value))
 }

@@ -2,29 +2,40 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import buildGetJwks from 'get-jwks'
 import { invalidCredential } from '../credentials.ts'
-import { DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
-import { isSafeUrl } from '../option-checks.ts'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
+import { jsonFrom } from '../json-from.ts'
 import type { JwtSettings } from '../options.ts'
+import { isRecord, TENANT } from './providers.ts'
 
-/** In bytes; a key set has a few thousand. */
-const BODY_LIMIT = 512 * 1024
 const MODULUS_MINIMUM = 2048
 /** In characters. */
 const KID_LIMIT = 128
+/** Of what a document says, in a message, in characters. */
+const EXCERPT = 200
+
+/** A public key. */
+interface SigningKey {
+  readonly pem: string
+  /** The one issuer that it is for; Entra's keys have this, since its tenants share a set. */
+  readonly issuer: string | undefined
+}
 
 /** The identity provider's signing keys. */
 export interface KeySet {
   /**
    * The public key with this id, as PEM.
    *
+   * @param issuer that of the token: a key may be for one tenant only
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the provider has no such key
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
-  find (kid: string): Promise<string>
+  find (kid: string, issuer: string): Promise<string>
   /** Whether there are keys: read at least once, and no longer ago than `jwksKeep`. */
   hasKeys (): boolean
   /** Reads the set now. Logs a failure and returns false; never throws. */
   refresh (): Promise<boolean>
+  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and says that its issuer is another one */
+  demandIssuer (): void
   /** Stops the refreshes in the background. */
   close (): void
 }
@@ -36,7 +47,9 @@ export interface KeySet {
  */
 export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
   const { jwksCooldown, jwksRefresh, jwksKeep } = settings
-  let keys: ReadonlyMap<string, string> = new Map()
+  let keys: ReadonlyMap<string, SigningKey> = new Map()
+  let isConfirmed = false
+  let otherIssuer: Error | undefined
   let fetchedAt = -Infinity
   let askedAt = -Infinity
   let reachable = false
@@ -44,7 +57,13 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  async function find (kid: string): Promise<string> {
+  async function find (kid: string, issuer: string): Promise<string> {
+    const { pem, issuer: owner } = await keyWithId(kid)
+    if (owner !== undefined && !isOwner(owner, issuer)) throw invalidCredential('kid is a key of another issuer')
+    return pem
+  }
+
+  async function keyWithId (kid: string): Promise<SigningKey> {
     const known = current().get(kid)
     if (known !== undefined) return known
     if (refreshing === null && performance.now() - askedAt >= jwksCooldown) {
@@ -60,7 +79,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     throw invalidCredential('kid is unknown')
   }
 
-  function current (): ReadonlyMap<string, string> {
+  function current (): ReadonlyMap<string, SigningKey> {
     return performance.now() - fetchedAt < jwksKeep ? keys : new Map()
   }
 
@@ -71,15 +90,16 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
 
   async function load (): Promise<boolean> {
     try {
-      const body = await readJwks(settings)
-      const next = keysFromJwks(body, settings.algorithms)
-      if (next.size === 0) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: 'the key set has no usable key' })
-      keys = next
+      const body = await readJwks(settings, isConfirmed)
+      isConfirmed = true
+      otherIssuer = undefined
+      keys = usableKeys(body, settings.algorithms)
       fetchedAt = performance.now()
       reachable = true
     } catch (err) {
       reachable = false
-      log.warn({ err }, 'the keys of the identity provider could not be read')
+      if (err instanceof DUAL_AUTH_INVALID_OPTION) otherIssuer = err
+      log.warn({ err, issuer: settings.issuer }, 'the keys of the identity provider could not be read')
     }
     schedule(reachable ? jwksRefresh : jwksCooldown)
     return reachable
@@ -95,7 +115,11 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     clearTimeout(timer)
   }
 
-  return { find, hasKeys: () => current().size > 0, refresh, close }
+  function demandIssuer (): void {
+    if (otherIssuer !== undefined) throw otherIssuer
+  }
+
+  return { find, hasKeys: () => current().size > 0, refresh, demandIssuer, close }
 }
 
 /**
@@ -107,20 +131,34 @@ export function isKid (kid: unknown): kid is string {
 }
 
 /**
- * The usable keys of a key set, as PEM by kid: public keys for signatures, of the allowed algorithms, RSA with at least
+ * The usable keys of a key set, by kid: public keys for signatures, of the allowed algorithms, RSA with at least
  * 2048 bits. Of two keys with one kid, the first wins. Everything else in the set is ignored.
  */
-export function keysFromJwks (body: unknown, algorithms: readonly string[]): Map<string, string> {
-  const keys = new Map<string, string>()
+export function keysFromJwks (body: unknown, algorithms: readonly string[]): Map<string, SigningKey> {
+  const keys = new Map<string, SigningKey>()
   for (const jwk of jwksFromBody(body)) {
-    const { kid, use, alg } = jwk
+    const { kid, use, alg, issuer } = jwk
     if (!isKid(kid) || keys.has(kid)) continue
     if (use !== undefined && use !== 'sig') continue
     if (alg !== undefined && !(typeof alg === 'string' && algorithms.includes(alg))) continue
     const pem = pemFromJwk(jwk)
-    if (pem !== null) keys.set(kid, pem)
+    if (pem !== null) keys.set(kid, { pem, issuer: typeof issuer === 'string' ? issuer : undefined })
   }
   return keys
+}
+
+/** Whether the tokens of an issuer may be signed with a key of this owner: the issuer, or all tenants of its provider. */
+function isOwner (owner: string, issuer: string): boolean {
+  const [start, end] = owner.split(TENANT)
+  return end === undefined ? owner === issuer : issuer.startsWith(String(start)) && issuer.endsWith(end)
+}
+
+/** @throws an Error that names the keys there are, if none is usable */
+export function usableKeys (body: unknown, algorithms: readonly string[]): ReadonlyMap<string, SigningKey> {
+  const keys = keysFromJwks(body, algorithms)
+  if (keys.size > 0) return keys
+  const kinds = new Set(jwksFromBody(body).map(({ alg, kty, use }) => `${String(alg ?? kty)}${use === undefined || use === 'sig' ? '' : ' not for signatures'}`))
+  throw new Error(`the key set has no usable key for ${algorithms.join(', ')}; it has ${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`)
 }
 
 function jwksFromBody (body: unknown): JsonWebKey[] {
@@ -139,20 +177,22 @@ function pemFromJwk (jwk: JsonWebKey): string | null {
   }
 }
 
-/** One deadline covers discovery and key set. Redirects are rejected: they could lead anywhere. */
-async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings): Promise<unknown> {
-  const fetchOptions = { signal: AbortSignal.timeout(jwksTimeout), redirect: 'error' as const }
+/** One deadline covers discovery and key set. */
+export async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings, isConfirmed: boolean): Promise<unknown> {
+  const signal = AbortSignal.timeout(jwksTimeout)
+  if (jwksUri !== undefined) return jsonFrom(jwksUri, 'the key set', signal)
+  // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
+  const base = `${issuer.replace(TENANT, 'organizations').replace(/\/$/, '')}/`
+  if (!isConfirmed) await confirmIssuer(issuer, `${base}.well-known/openid-configuration`, signal)
   // A new get-jwks for each read: this module replaces its caches, and its fetch options are fixed at creation.
-  const uri = jwksUri ?? await buildGetJwks({ issuersWhitelist: [issuer], fetchOptions }).getJwksUri(`${issuer.replace(/\/$/, '')}/`)
-  if (!isSafeUrl(uri)) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: 'the URL of the key set is neither https nor on loopback' })
-  const response = await fetch(uri, fetchOptions)
-  if (!response.ok || response.body === null) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: `reading the key set returned ${response.status}` })
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.length
-    if (size > BODY_LIMIT) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE({ cause: `the key set is larger than ${BODY_LIMIT} bytes` })
-    chunks.push(chunk)
-  }
-  return JSON.parse(Buffer.concat(chunks).toString())
+  return jsonFrom(await buildGetJwks({ fetchOptions: { signal, redirect: 'error' } }).getJwksUri(base), 'the key set', signal)
+}
+
+/** The issuer must be exactly that of its own document, OpenID Connect Discovery §4.3: else no token of it would be accepted. */
+async function confirmIssuer (issuer: string, url: string, signal: AbortSignal): Promise<void> {
+  const document = await jsonFrom(url, 'the discovery document', signal)
+  const named = isRecord(document) ? document.issuer : undefined
+  if (named === issuer) return
+  if (typeof named !== 'string') throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} is no discovery document: it names no issuer`)
+  throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} says that the issuer is ${named.slice(0, EXCERPT)}: it must be exactly that`)
 }

@@ -5,8 +5,9 @@ import { invalidCredential } from '../credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
 import type { JwtSettings } from '../options.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
-import { identityFromClaims, type Claims } from './identity.ts'
-import { createKeySet, isKid } from './jwks.ts'
+import { identityFromClaims } from './identity.ts'
+import { createKeySet, isKid, type KeySet } from './jwks.ts'
+import { TENANT, type Claims } from './providers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,17 +22,21 @@ export interface TokenVerifier {
   ready (): boolean
 }
 
-const REQUIRED_CLAIMS = ['iss', 'exp', 'iat', 'sub', 'client_id', 'token_use']
-// RFC 8725 §3.11: a token of another declared type is not an access token.
-const TYPES = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
+const REQUIRED_CLAIMS = ['iss', 'exp', 'iat', 'sub']
+
+/** An issuer of tokens and its signing keys. */
+interface Issuer { readonly settings: JwtSettings, readonly keys: KeySet }
 
 /**
  * Registers @fastify/jwt under the namespace `dualAuth`, beside any that the host registers, and supplies its keys.
  * Every fault of a token is the same 401; keys that cannot be read are a 503.
  */
-export async function registerJwt (app: FastifyInstance, settings: JwtSettings): Promise<TokenVerifier> {
-  const { issuer, algorithms, clockTolerance, jwksTimeout } = settings
-  const keys = createKeySet(settings, app.log)
+export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSettings[]): Promise<TokenVerifier> {
+  const known: readonly Issuer[] = issuers.map(settings => ({ settings, keys: createKeySet(settings, app.log) }))
+  for (const { issuer, audience } of issuers) {
+    // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
+    if (audience === undefined) app.log.warn({ issuer }, 'jwt.audience is not set: tokens that clients requested for another resource are accepted too')
+  }
 
   await app.register(fastifyJwt, {
     namespace: 'dualAuth',
@@ -39,32 +44,37 @@ export async function registerJwt (app: FastifyInstance, settings: JwtSettings):
     decoratorName: 'dualAuthClaims',
     decode: { complete: true },
     // A function, so that @fastify/jwt creates one verifier for each key and caches it.
-    secret: (_request: FastifyRequest, token: unknown) => keys.find(kidFromToken(token, issuer, algorithms)),
+    secret: (_request: FastifyRequest, token: unknown) => keyFromToken(token as DecodedToken, known),
     verify: {
       extractToken: request => request.headers.authorization?.slice('Bearer '.length),
-      algorithms: [...algorithms],
-      allowedIss: issuer,
+      // Those of the token's own issuer are checked with its key.
+      algorithms: [...new Set(issuers.flatMap(({ algorithms }) => algorithms))],
       requiredClaims: REQUIRED_CLAIMS,
-      clockTolerance,
+      clockTolerance: issuers[0]!.clockTolerance,
       // A cached result would outlive the key that it depends on.
       cache: false
     }
   })
   // Startup waits for the keys, so that the first requests find them, but less than Fastify's pluginTimeout: a provider
   // that hangs must not stop the server. The read goes on in the background.
-  app.addHook('onReady', async () => { await Promise.race([keys.refresh(), setTimeout(startupWait(app, jwksTimeout), undefined, { ref: false })]) })
-  app.addHook('onClose', async () => { keys.close() })
+  app.addHook('onReady', async () => {
+    const wait = startupWait(app, Math.max(...issuers.map(({ jwksTimeout }) => jwksTimeout)))
+    await Promise.race([Promise.all(known.map(({ keys }) => keys.refresh())), setTimeout(wait, undefined, { ref: false })])
+    for (const { keys } of known) keys.demandIssuer()
+  })
+  app.addHook('onClose', async () => { for (const { keys } of known) keys.close() })
 
   async function identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity> {
     try {
-      return identityFromClaims(await request.dualAuthJwtVerify(), settings, Date.now())
+      const claims = await request.dualAuthJwtVerify()
+      return identityFromClaims(claims, issuerOf(claims, known).settings, Date.now())
     } catch (error) {
       if (error instanceof DUAL_AUTH_PROVIDER_UNAVAILABLE || error instanceof DUAL_AUTH_CREDENTIAL_INVALID) throw error
       throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: error instanceof Error ? error.message : error })
     }
   }
 
-  return { identityFromToken, ready: keys.hasKeys }
+  return { identityFromToken, ready: () => known.every(({ keys }) => keys.hasKeys()) }
 }
 
 /** How long startup waits for keys, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
@@ -72,21 +82,30 @@ function startupWait ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance,
   return pluginTimeout === 0 ? jwksTimeout : Math.min(jwksTimeout, pluginTimeout / 2)
 }
 
+interface DecodedToken { readonly header: Claims, readonly payload: Claims, readonly signature: string }
+
 /**
- * The id of the key that a decoded, still unverified token names. Everything that can be rejected without the key is
- * rejected here, before a lookup: algorithm (RFC 8725 §3.1), critical extensions (RFC 7515 §4.1.11), another issuer.
+ * The key of a decoded, still unverified token. Everything that can be rejected without the key is rejected before the
+ * lookup: another issuer, algorithm (RFC 8725 §3.1), type (§3.11), critical extensions (RFC 7515 §4.1.11).
  * `jku`, `x5u`, `x5c` and `jwk` are never read.
  *
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}
  */
-function kidFromToken (token: unknown, issuer: string, algorithms: readonly string[]): string {
-  const { header, payload, signature } = token as { header: Claims, payload: Claims, signature: string }
-  if (typeof header.alg !== 'string' || !algorithms.includes(header.alg)) throw invalidCredential('alg is not allowed')
-  if (!isKid(header.kid)) throw invalidCredential('kid is malformed')
+async function keyFromToken ({ header, payload, signature }: DecodedToken, issuers: readonly Issuer[]): Promise<string> {
+  const { settings: { algorithms, shape }, keys } = issuerOf(payload, issuers)
+  const { alg, kid, typ } = header
+  if (typeof alg !== 'string' || !algorithms.some(allowed => allowed === alg)) throw invalidCredential('alg is not allowed')
+  if (!isKid(kid)) throw invalidCredential('kid is malformed')
   if (header.crit !== undefined) throw invalidCredential('crit is not supported')
-  if (!TYPES.includes(typeof header.typ === 'string' ? header.typ.toUpperCase() : header.typ as undefined)) throw invalidCredential('typ is not an access token')
-  if (payload.iss !== issuer) throw invalidCredential('iss is another issuer')
+  if (!shape.types.includes(typeof typ === 'string' ? typ.toUpperCase() : typ as undefined)) throw invalidCredential('typ is not an access token')
   // Otherwise unused bits at the end would allow several spellings of one signature.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) throw invalidCredential('the signature is not canonical base64url')
-  return header.kid
+  return keys.find(kid, String(payload.iss))
+}
+
+function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {
+  const found = issuers.find(({ settings: { issuer, tenants } }) =>
+    tenants === undefined ? iss === issuer : typeof tid === 'string' && tenants.includes(tid) && iss === issuer.replace(TENANT, tid))
+  if (found === undefined) throw invalidCredential('iss is another issuer')
+  return found
 }

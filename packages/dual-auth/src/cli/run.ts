@@ -1,0 +1,136 @@
+import { parseArgs } from 'node:util'
+import { examine } from '../doctor/index.ts'
+import { messageOf, printable, type Finding } from '../doctor/finding.ts'
+import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
+import { isMarker, type JwtOptions } from '../options.ts'
+import { RULES } from '../scanning/rules.ts'
+import { PROVIDERS, type Provider } from '../tokens/providers.ts'
+
+const usage = `Usage: dual-auth doctor --issuer <url> [--provider <name>] [--audience <aud>]… [option]… [--token -]
+       dual-auth rules <${Object.keys(RULES).join('|')}> --marker <marker>
+
+doctor reads what the identity provider publishes, as the plugin does, and checks an access token.
+The token comes from standard input with --token -, or from the variable DUAL_AUTH_TOKEN, never from an argument.
+
+  --provider        ${PROVIDERS.join(', ')}; default: cognito
+  --audience        a value of aud that means your API
+  --user-client     the id of a client that people sign in with
+  --machine-client  the id of a client of a machine
+  --machine-scope   a scope that makes a caller a machine
+  --algorithm       a signature algorithm; default: RS256
+  --tenant          a tenant that {tenantid} in the issuer stands for
+  --jwks-uri        where the signing keys are; default: by discovery
+
+rules prints a rule with which a secret scanner finds API keys that start with the marker.
+
+Exit status: 0 if all is well, 1 if something fails, 2 for wrong usage.`
+
+/** In characters; a token has at most 8192. */
+const INPUT_LIMIT = 65_536
+
+/** The surroundings of the command. */
+export interface Surroundings {
+  readonly stdin: AsyncIterable<Uint8Array | string>
+  readonly stdout: { write: (text: string) => unknown }
+  readonly stderr: { write: (text: string) => unknown }
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Runs the command.
+ *
+ * @param argv what follows `dual-auth`
+ * @returns the exit status
+ */
+export async function run (argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { stdout, stderr } = surroundings
+  const misused = (problem?: string): number => {
+    stderr.write(problem === undefined ? `${usage}\n` : `${problem}\n\n${usage}\n`)
+    return 2
+  }
+  const given = argumentsFrom(argv)
+  if (typeof given === 'string') return misused(given)
+  const { values, positionals: [command, ...words] } = given
+  if (values.help) {
+    stdout.write(`${usage}\n`)
+    return 0
+  }
+  if (command === 'rules') {
+    const [scanner = ''] = words
+    const rule = Object.hasOwn(RULES, scanner) ? RULES[scanner] : undefined
+    if (rule === undefined || words.length > 1 || !isMarker(values.marker)) return misused()
+    stdout.write(rule(values.marker))
+    return 0
+  }
+  if (command !== 'doctor' || words.length > 0 || values.issuer === undefined) return misused()
+  if (values.token !== undefined && values.token !== '-') return misused('The token must not be an argument: shells keep those, and other users of the machine can see them. Use --token - or DUAL_AUTH_TOKEN')
+  try {
+    const token = values.token === '-' ? await textFrom(surroundings.stdin) : surroundings.env.DUAL_AUTH_TOKEN ?? ''
+    if (values.token === '-' && token.trim() === '') return misused('Standard input has no token')
+    const findings = await examine(jwtOptions(values), token === '' ? undefined : token.trim().replace(/^Bearer\s+/i, ''))
+    stdout.write(report(findings))
+    return findings.some(({ level }) => level === 'fail') ? 1 : 0
+  } catch (error) {
+    if (!(error instanceof DUAL_AUTH_INVALID_OPTION)) throw error
+    return misused(messageOf(error))
+  }
+}
+
+/** One line for each finding. */
+export function report (findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ what }) => what.length))
+  return findings.map(({ level, what, found }) => `${level.padEnd(4)}  ${what.padEnd(width)}  ${found}\n`).join('')
+}
+
+const one = { type: 'string' } as const
+const several = { type: 'string', multiple: true } as const
+const OPTIONS = {
+  issuer: one,
+  provider: one,
+  'jwks-uri': one,
+  token: one,
+  marker: one,
+  audience: several,
+  'user-client': several,
+  'machine-client': several,
+  'machine-scope': several,
+  algorithm: several,
+  tenant: several,
+  help: { type: 'boolean', default: false }
+} as const
+
+type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS, allowPositionals: true }>>
+
+/** @returns what is wrong with them, without a token that may be among them */
+function argumentsFrom (args: readonly string[]): Arguments | string {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    return printable((error as Error).message.replace(/[\w.~+/=-]{40,}/g, '…'))
+  }
+}
+
+function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes }: Arguments['values']): JwtOptions {
+  const isCognito = provider === undefined || provider === 'cognito'
+  return {
+    issuer,
+    ...provider !== undefined && { provider: provider as Provider },
+    ...jwksUri !== undefined && { jwksUri },
+    // What the plugin requires and the issuer can be examined without; a token then shows what to set.
+    ...audience !== undefined ? { audience } : !isCognito && { audience: ['(set --audience)'] },
+    ...users !== undefined ? { userClients: users } : isCognito && { userClients: [] },
+    ...machines !== undefined && { machineClients: machines },
+    ...scopes !== undefined && { machineScopes: scopes },
+    ...algorithm !== undefined && { algorithms: algorithm as unknown as NonNullable<JwtOptions['algorithms']> },
+    ...tenant !== undefined && { tenants: tenant }
+  }
+}
+
+async function textFrom (stream: AsyncIterable<Uint8Array | string>): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) {
+    text += String(chunk)
+    if (text.length > INPUT_LIMIT) break
+  }
+  return text
+}

@@ -1,0 +1,37 @@
+import type { DualAuthOptions } from '../options.ts'
+import { issuerSettings, type JwtSettings } from '../options.ts'
+import { readJwks, usableKeys } from '../tokens/jwks.ts'
+import { examineToken } from './token.ts'
+import { messageOf, type Finding } from './finding.ts'
+
+export type { Finding } from './finding.ts'
+
+/**
+ * Reads what the issuers publish, as the plugin does at startup, and checks a token by the code of the plugin, without a
+ * server. Nothing in the findings is secret.
+ *
+ * @param jwt the option `jwt` of the plugin
+ * @param token an access token to check, without `Bearer`
+ * @throws {@link DUAL_AUTH_INVALID_OPTION}
+ */
+export async function examine (jwt: DualAuthOptions['jwt'], token?: string): Promise<readonly Finding[]> {
+  const issuers = issuerSettings(jwt)
+  const findings = (await Promise.all(issuers.map(examineIssuer))).flat()
+  if (token === undefined) return findings
+  if (findings.some(({ level }) => level === 'fail')) return [...findings, { level: 'fail', what: 'token', found: 'not checked: the issuer comes first' }]
+  return [...findings, ...await examineToken(issuers, token)]
+}
+
+async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]> {
+  const { issuer, algorithms } = settings
+  try {
+    const keys = usableKeys(await readJwks(settings, false), algorithms)
+    return [
+      { level: 'ok', what: 'issuer', found: issuer },
+      { level: 'ok', what: 'keys', found: `${keys.size} for ${algorithms.join(', ')}` },
+      ...settings.audience === undefined ? [{ level: 'warn', what: 'audience', found: 'not set: tokens that clients requested for another resource are accepted too' } as const] : []
+    ]
+  } catch (error) {
+    return [{ level: 'fail', what: 'issuer', found: messageOf(error) }]
+  }
+}

@@ -1,0 +1,93 @@
+import Fastify from 'fastify'
+import { credentialFromHeaders } from '../credentials.ts'
+import type { JwtSettings } from '../options.ts'
+import { registerJwt } from '../tokens/jwt.ts'
+import { claimAt, isRecord, TENANT, type Claims, type ClaimPath } from '../tokens/providers.ts'
+import type { MachineIdentity, UserIdentity } from '../types.ts'
+import { messageOf, printable, type Finding } from './finding.ts'
+
+/** No token can have it in front: every token is checked as one. */
+const NO_MARKER = ' '
+
+/** Claims that tell what kind of token it is, at one provider or another. */
+const KINDS = ['typ', 'token_use', 'ver', 'idtyp', 'gty', 'tid', 'oid', 'uid', 'client_id', 'clientId', 'azp', 'cid', 'nonce', 'at_hash']
+
+/** Who holds the token; or why it is rejected, and what it has of all that decides about it. */
+export async function examineToken (issuers: readonly JwtSettings[], token: string): Promise<readonly Finding[]> {
+  const authorization = `Bearer ${token}`
+  if (credentialFromHeaders({ authorization }, 'x-api-key', NO_MARKER).kind !== 'jwt') {
+    return [{ level: 'fail', what: 'token', found: 'rejected: it is not a signed JWT of at most 8192 characters. Some issuers send an opaque token to a client that requests no audience' }]
+  }
+  const verdict = await verdictOf(issuers, authorization)
+  if (!(verdict instanceof Error)) return [{ level: 'ok', what: 'token', found: `accepted as ${inWords(verdict)}` }]
+  const reason = verdict.cause === undefined ? messageOf(verdict) : printable(String(verdict.cause))
+  return [{ level: 'fail', what: 'token', found: `rejected: ${reason}` }, ...notesOf(token, issuers)]
+}
+
+/** What the plugin makes of the token. */
+async function verdictOf (issuers: readonly JwtSettings[], authorization: string): Promise<MachineIdentity | UserIdentity | Error> {
+  const app = Fastify()
+  try {
+    const tokens = await registerJwt(app, issuers)
+    let verdict: MachineIdentity | UserIdentity | Error = new Error('not checked')
+    app.get('/', async request => { verdict = await tokens.identityFromToken(request).catch((error: Error) => error) })
+    await app.inject({ url: '/', headers: { authorization } })
+    return verdict
+  } finally {
+    await app.close()
+  }
+}
+
+function inWords (identity: MachineIdentity | UserIdentity): string {
+  const scopes = identity.scopes.join(' ') || 'none'
+  if (identity.kind === 'machine') return printable(`a machine: client ${identity.clientId}; scopes: ${scopes}`)
+  const { subject, username, groups } = identity
+  return printable(`a person: subject ${subject}${username === null ? '' : `, ${username}`}; groups: ${groups.join(', ') || 'none'}; scopes: ${scopes}`)
+}
+
+/** Unverified: for the person who fixes the configuration. */
+function notesOf (token: string, issuers: readonly JwtSettings[]): readonly Finding[] {
+  const [header = {}, payload = {}] = token.split('.', 2).map(claimsFrom)
+  const settings = issuers.find(({ issuer, tenants = [] }) => [issuer, ...tenants.map(tenant => issuer.replace(TENANT, tenant))].includes(String(payload.iss))) ?? issuers[0]!
+  const { audience, algorithms, claims, userClients, machineClients, shape } = settings
+  const paths = [...new Map(Object.values(claims).flat().map(path => [path.join('.'), path])).values()]
+  const expectedClients = userClients === undefined ? undefined : [...userClients, ...machineClients ?? []]
+  const clientNames = claims.client.map(path => path.join('.'))
+  const required = ['iss', 'sub', 'exp', 'iat', ...shape.needsAudience ? ['aud'] : [], ...clientNames.slice(0, 1)]
+  const names: ReadonlyArray<readonly [name: string, path: ClaimPath]> = [
+    ...[...required, 'aud', ...KINDS].map(name => [name, [name]] as const), ...paths.map(path => [path.join('.'), path] as const)
+  ]
+  const expected = (name: string): readonly string[] | undefined =>
+    name === 'iss' ? issuers.map(({ issuer }) => issuer) : name === 'aud' ? audience : clientNames.includes(name) ? expectedClients : undefined
+  return [
+    note('header alg', header.alg, algorithms),
+    note('header typ', header.typ),
+    note('header kid', header.kid),
+    ...[...new Map(names)].flatMap(([name, path]) => {
+      const value = claimAt(payload, [path])
+      return value === undefined && !required.includes(name) ? [] : [note(name, isTime(name) ? timeFrom(value) : value, expected(name))]
+    })
+  ]
+}
+
+function note (what: string, value: unknown, expected?: readonly string[]): Finding {
+  const shown = value === undefined ? 'missing' : JSON.stringify(value)
+  return { level: 'note', what, found: printable(shown) + (expected === undefined ? '' : printable(`; accepted: ${expected.join(', ') || 'none'}`)) }
+}
+
+const isTime = (name: string): boolean => name === 'exp' || name === 'iat'
+
+/** Seconds since the epoch as ISO 8601. */
+function timeFrom (value: unknown): unknown {
+  const date = new Date(Number(value) * 1000)
+  return typeof value === 'number' && !Number.isNaN(date.getTime()) ? date.toISOString() : value
+}
+
+function claimsFrom (segment: string): Claims {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString())
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,47 @@
+import { isSafeUrl } from './option-checks.ts'
+
+/** In bytes; a set of keys has a few thousand. */
+const BODY_LIMIT = 512 * 1024
+
+/**
+ * Reads a JSON document of another server. Redirects are rejected: they could lead anywhere.
+ *
+ * @param what the document, for messages
+ * @param signal ends the whole read
+ * @throws an Error whose message names the document, its URL and the reason
+ */
+export async function jsonFrom (url: string, what: string, signal: AbortSignal): Promise<unknown> {
+  if (!isSafeUrl(url)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
+  let text
+  try {
+    text = await textFrom(url, signal)
+  } catch (error) {
+    throw new Error(`${what} at ${url} cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${what} at ${url} is not JSON`)
+  }
+}
+
+async function textFrom (url: string, signal: AbortSignal): Promise<string> {
+  const response = await fetch(url, { signal, redirect: 'error' })
+  if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > BODY_LIMIT) throw new Error(`more than ${BODY_LIMIT} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** `fetch failed` says nothing; what the system says is in its cause, or in that of each address that was tried. */
+function reasonOf (error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  return 'code' in cause ? String(cause.code) : cause.message
+}

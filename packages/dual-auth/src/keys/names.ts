@@ -1,0 +1,39 @@
+import { must } from '../option-checks.ts'
+
+/** What the table of keys, and its column of owners, are called. */
+export interface TableOptions {
+  /** The table of the keys, with its schema if that is not on the search path. @default 'api_keys' */
+  readonly table?: string
+  /** Its column with the owner of a key, such as `workspace_id`. @default 'shop_id' */
+  readonly shopColumn?: string
+}
+
+/** The names, checked. Statements are written for `shop_id`, and read it from {@link shopColumn}. */
+export interface TableNames extends Required<TableOptions> {
+  /** The table for a statement that is written by hand. */
+  readonly quotedTable: string
+  readonly quotedShop: string
+  /** The columns to select or return, which the rows have under their own names. */
+  columns (names: readonly string[]): string[]
+}
+
+// As PostgreSQL folds them. Not an expression.
+const COLUMN = /^[a-z_][a-z0-9_]{0,62}$/
+const TABLE = /^(?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: TableOptions): TableNames {
+  must(typeof table === 'string' && TABLE.test(table), 'knexStore.table must be the name of a table, in lower case')
+  must(typeof shopColumn === 'string' && COLUMN.test(shopColumn), 'knexStore.shopColumn must be the name of a column, in lower case')
+  return {
+    table,
+    shopColumn,
+    quotedTable: quoted(table),
+    quotedShop: quoted(shopColumn),
+    columns: names => names.map(name => name === 'shop_id' && shopColumn !== 'shop_id' ? `${shopColumn} as shop_id` : name)
+  }
+}
+
+function quoted (name: string): string {
+  return name.split('.').map(part => `"${part}"`).join('.')
+}

@@ -1,0 +1,34 @@
+import { duration, integer, must, noOthers, object, safeUrl } from '../option-checks.ts'
+
+/** The endpoint that GitHub reports leaked keys to. */
+export interface ScanningOptions {
+  /** Path of the endpoint. @default '/secret-scanning' */
+  readonly path?: string
+  /** Where GitHub publishes the keys that it signs reports with. @default 'https://api.github.com/meta/public_keys/secret_scanning' */
+  readonly keysUrl?: string
+  /** How long a read of those keys may take, in milliseconds. @default 5000 */
+  readonly keysTimeout?: number
+  /** Least time between two reads of those keys, in milliseconds. @default 300000, five minutes */
+  readonly keysCooldown?: number
+  /** Tokens that one report may have. @default 1000 */
+  readonly maxTokens?: number
+}
+
+/** Scanning options, checked and complete. */
+export type ScanningSettings = Required<ScanningOptions>
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function scanningSettings (options: ScanningOptions): ScanningSettings {
+  const {
+    path = '/secret-scanning', keysUrl = 'https://api.github.com/meta/public_keys/secret_scanning', keysTimeout = 5_000, keysCooldown = 300_000, maxTokens = 1000, ...rest
+  } = object('scanning', options)
+  noOthers('scanning.', rest)
+  must(typeof path === 'string' && /^\/[^\s:*?]*$/.test(path), 'scanning.path must start with / and have no parameters')
+  return {
+    path,
+    keysUrl: safeUrl('scanning.keysUrl', keysUrl),
+    keysTimeout: duration('scanning.keysTimeout', keysTimeout),
+    keysCooldown: duration('scanning.keysCooldown', keysCooldown),
+    maxTokens: integer('scanning.maxTokens', maxTokens, 1)
+  }
+}

@@ -1,0 +1,150 @@
+/** The claims of a token. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The identity providers whose access tokens are known. */
+export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik'
+
+/** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
+export const TENANT = '{tenantid}'
+
+/** Where a claim is: the names to follow through nested objects, usually one. */
+export type ClaimPath = readonly string[]
+
+/** For each fact about a caller, where tokens have it; the first claim that is present counts. */
+export type ClaimPaths = Readonly<Record<'client' | 'subject' | 'username' | 'groups' | 'scopes' | 'machineScopes', readonly ClaimPath[]>>
+
+/** How the access tokens of a provider look. */
+export interface TokenShape {
+  readonly claims: ClaimPaths
+  /** Allowed values of the header's `typ`, in upper case. */
+  readonly types: ReadonlyArray<string | undefined>
+  /** Whether the token must have `aud`. */
+  readonly needsAudience: boolean
+  /** Whether machines need a scope that ends in `/api`, unless `machineScopes` says otherwise. */
+  readonly needsMachineScope: boolean
+  /** Why it is no access token: an ID token tells an app who signed in, and is no permission to call anything. */
+  readonly flaw: (claims: Claims) => string | undefined
+  /** Who holds the token; undefined if its claims contradict each other. */
+  readonly holder: (claims: Claims, client: string, machineClients: readonly string[] | undefined) => 'machine' | 'user' | undefined
+}
+
+const ANY_TYPE = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
+
+const STANDARD: ClaimPaths = {
+  client: [['client_id']],
+  subject: [['sub']],
+  username: [['preferred_username']],
+  groups: [['groups']],
+  scopes: [['scope']],
+  machineScopes: [['scope']]
+}
+
+const COMMON = { types: ANY_TYPE, needsAudience: true, needsMachineScope: false } as const
+
+/** The shape of each provider's access tokens. Each names the page that documents it. */
+export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
+  /** docs.aws.amazon.com/cognito: "Understanding the access token". There is an `aud` only if a resource was requested. */
+  cognito: {
+    ...COMMON,
+    claims: { ...STANDARD, username: [['username']], groups: [['cognito:groups']] },
+    needsAudience: false,
+    needsMachineScope: true,
+    flaw: ({ token_use: use }) => use === 'access' ? undefined : 'token_use is not access',
+    // Both conditions: a person's token with a machine's scope must not become a machine.
+    holder: (claims, client) => claims.username === undefined && claims['cognito:username'] === undefined && claims.sub === client ? 'machine' : 'user'
+  },
+  /** RFC 9068 §2.1 (type), §2.2 (claims), §5 (a client's id as the subject). */
+  rfc9068: {
+    ...COMMON,
+    claims: STANDARD,
+    types: ['AT+JWT', 'APPLICATION/AT+JWT'],
+    flaw: () => undefined,
+    holder: ({ sub }, client) => sub === client ? 'machine' : 'user'
+  },
+  /** auth0.com/docs: "Access Token Profiles". Its own profile has azp, the one of RFC 9068 client_id. An ID token has neither. */
+  auth0: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [] },
+    flaw: flawOfIdToken,
+    holder ({ sub, gty }, client) {
+      const isMachine = sub === `${client}@clients`
+      if (gty === 'client-credentials' && !isMachine) return undefined
+      return isMachine ? 'machine' : 'user'
+    }
+  },
+  /** learn.microsoft.com/entra: "Access token claims reference", version 2.0. Only `oid` is the same for all apps. */
+  entra: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['azp']], subject: [['oid']], groups: [['roles']], scopes: [['scp']], machineScopes: [['roles']] },
+    flaw: ({ ver }) => ver === '2.0' ? undefined : 'ver is not 2.0: set api.requestedAccessTokenVersion to 2 in the manifest of the app registration of this API',
+    holder ({ scp, idtyp, sub, oid }) {
+      if (scp !== undefined) return idtyp === undefined || idtyp === 'user' ? 'user' : undefined
+      // `idtyp` is optional; without it, a token of an app has itself as both ids.
+      return idtyp === 'app' || (idtyp === undefined && sub === oid) ? 'machine' : undefined
+    }
+  },
+  /** keycloak.org: "Server Administration Guide", service accounts; the claim `typ` is Bearer, ID or Refresh. */
+  keycloak: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['azp']], groups: [['realm_access', 'roles']] },
+    flaw: ({ typ }) => typ === 'Bearer' ? undefined : 'the claim typ is not Bearer',
+    holder ({ client_id: id, clientId: mark = id, preferred_username: name, sid, session_state: session = sid, auth_time: signIn = session }, client, machineClients = []) {
+      const isNamedSo = String(name).toLowerCase() === `service-account-${client.toLowerCase()}`
+      const isMarked = mark === client
+      if (isMarked === isNamedSo) return isMarked ? 'machine' : 'user'
+      // A realm may leave out the scope `service_account` or `profile`. Nobody signed in, and the host lists the client: a
+      // person may choose the name of a service account that does not exist.
+      const isIncomplete = (isMarked ? name : mark) === undefined && signIn === undefined
+      return isIncomplete && machineClients.includes(client) ? 'machine' : undefined
+    }
+  },
+  /** developer.okta.com: "Access token", of a custom authorization server. */
+  okta: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['cid']], subject: [['uid']], username: [['sub']], scopes: [['scp']], machineScopes: [['scp']] },
+    flaw: flawOfIdToken,
+    holder ({ sub, uid }, client) {
+      if (uid === undefined) return sub === client ? 'machine' : undefined
+      return 'user'
+    }
+  },
+  /** zitadel.com/docs: "Claims". Only access tokens have `jti`. Service users look like people, so their clients are listed. */
+  zitadel: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [['urn:zitadel:iam:org:project:roles']] },
+    flaw: claims => claims.jti === undefined ? 'jti is missing: it is an ID token' : flawOfIdToken(claims),
+    holder: listedHolder
+  },
+  /** docs.goauthentik.io: "OAuth 2.0 provider". Only access tokens have `uid`. Service accounts look like people, so their clients are listed. */
+  authentik: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['azp']] },
+    flaw: ({ uid }) => uid === undefined ? 'uid is missing: it is an ID token' : undefined,
+    holder: listedHolder
+  }
+}
+
+/** OpenID Connect Core §2 and §3.1.3.6: claims of ID tokens only. */
+function flawOfIdToken ({ nonce, at_hash: hash }: Claims): string | undefined {
+  return nonce === undefined && hash === undefined ? undefined : 'nonce or at_hash is there: it is an ID token'
+}
+
+function listedHolder (_claims: Claims, client: string, machineClients: readonly string[] = []): 'machine' | 'user' {
+  return machineClients.includes(client) ? 'machine' : 'user'
+}
+
+/** The names of the providers. */
+export const PROVIDERS = Object.keys(TOKEN_SHAPES) as readonly Provider[]
+
+/** The value of the first claim that is present. */
+export function claimAt (claims: Claims, paths: readonly ClaimPath[]): unknown {
+  for (const path of paths) {
+    const value = path.reduce<unknown>((at, name) => isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined, claims)
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}
+
+export function isRecord (value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

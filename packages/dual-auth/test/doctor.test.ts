@@ -1,0 +1,208 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { run } from '../src/cli/run.ts'
+import { examine } from '../src/doctor/index.ts'
+import { keyPattern, type Provider } from '../src/index.ts'
+import { NOW, signingKey, sign, startIssuer, type Issuer } from './issuer.ts'
+import { AUDIENCE, SAMPLES, TENANT_ID, tokensOf } from './tokens.ts'
+
+const issuer = await startIssuer()
+t.teardown(() => issuer.stop().catch(() => {}))
+
+interface Given {
+  readonly stdin?: string
+  readonly token?: string
+}
+
+/** Runs the command in this process. */
+async function command (args: readonly string[], { stdin = '', token }: Given = {}) {
+  const said = { out: '', err: '' }
+  const code = await run(args, {
+    stdin: (async function * () { yield stdin })(),
+    stdout: { write: text => { said.out += text } },
+    stderr: { write: text => { said.err += text } },
+    env: token === undefined ? {} : { DUAL_AUTH_TOKEN: token }
+  })
+  return { code, ...said }
+}
+
+const keycloak = (url = issuer.url) => ['doctor', '--issuer', url, '--provider', 'keycloak', '--audience', AUDIENCE, '--user-client', 'web-app', '--machine-client', 'robot']
+const first = (text: string, count: number) => text.split('\n').slice(0, count).join('\n')
+
+t.test('an issuer in order, and tokens of a person and a machine', async t => {
+  const { user, machine } = tokensOf('keycloak', issuer)
+  const healthy = `ok    issuer  ${issuer.url}\nok    keys    1 for RS256\n`
+  t.strictSame(await command(keycloak()), { code: 0, out: healthy, err: '' })
+  t.strictSame(await command(keycloak(), { token: user() }), {
+    code: 0, out: `${healthy}ok    token   accepted as a person: subject b6a7c1d2-4e0f-4a53-9a3d-2f1e0c9b8a71, ada; groups: staff; scopes: openid write\n`, err: ''
+  })
+  const accepted = { code: 0, out: `${healthy}ok    token   accepted as a machine: client robot; scopes: write\n`, err: '' }
+  t.strictSame(await command([...keycloak(), '--token', '-'], { stdin: `${machine()}\n` }), accepted)
+  t.strictSame(await command([...keycloak(), '--token', '-'], { stdin: `Bearer ${machine()}`, token: 'another' }), accepted, 'standard input comes first')
+})
+
+const refusals: Array<[title: string, token: (issuer: Issuer) => string, reason: string, note: RegExp]> = [
+  ['for another audience', i => tokensOf('keycloak', i).user({ aud: 'account' }), 'aud is another resource', /^note {2}aud +"account"; accepted: https:\/\/shop\.test\/mcp$/m],
+  ['without an audience', i => tokensOf('keycloak', i).user({ aud: undefined }), 'aud is missing', /^note {2}aud +missing; accepted: https/m],
+  ['of another client', i => tokensOf('keycloak', i).user({ azp: 'another' }), 'client is not a known app', /^note {2}azp +"another"; accepted: web-app, robot$/m],
+  ['without a client', i => tokensOf('keycloak', i).user({ azp: undefined }), 'azp is not a string', /^note {2}azp +missing; /m],
+  ['that is an ID token', i => tokensOf('keycloak', i).idToken(), 'the claim typ is not Bearer', /^note {2}typ +"ID"$/m],
+  ['of a machine without client_id', i => tokensOf('keycloak', i).user({ azp: 'other', preferred_username: 'service-account-other' }), 'it is unclear whether a person or a machine holds it', /^note {2}preferred_username +"service-account-other"$/m],
+  ['of another issuer', i => tokensOf('keycloak', i).user({ iss: 'https://elsewhere.test' }), 'iss is another issuer', /^note {2}iss +"https:\/\/elsewhere\.test"; accepted: http:\/\/127/m],
+  ['that has expired', i => tokensOf('keycloak', i).user({ exp: NOW - 60 }), 'Authorization token expired', /^note {2}exp +"\d{4}-\d\d-\d\dT/m],
+  ['with another algorithm', i => tokensOf('keycloak', i).user({}, { alg: 'ES256' }), 'alg is not allowed', /^note {2}header alg +"ES256"; accepted: RS256$/m],
+  ['with an unknown key', i => tokensOf('keycloak', i).user({}, { kid: 'another' }), 'kid is unknown', /^note {2}header kid +"another"$/m],
+  ['signed by somebody else', i => sign(signingKey('key-1').privateKey, { alg: 'RS256', kid: 'key-1' }, { iss: i.url }), 'Authorization token is invalid: The token signature is invalid', /^note {2}sub +missing$/m],
+  ['that contains control characters', i => tokensOf('keycloak', i).user({ aud: '\u001b[2J' }), 'aud is another resource', /^note {2}aud +"\\u001b\[2J"; /m]
+]
+for (const [title, token, reason, note] of refusals) {
+  t.test(`a token ${title}: why it is rejected, and what it has`, async t => {
+    const value = token(issuer)
+    const { code, out, err } = await command(keycloak(), { token: value })
+    t.strictSame([code, err], [1, ''])
+    t.match(out, new RegExp(`^fail  token +rejected: ${reason}`, 'm'))
+    t.match(out, note)
+    for (const part of value.split('.')) t.notOk(out.includes(part), 'the token is not printed')
+  })
+}
+
+for (const [title, token] of [['an opaque token', 'x'.repeat(40)], ['an encrypted token', 'a.b.c.d.e'], ['a long one', `a.${'b'.repeat(9000)}.c`], ['something else', 'a b\u001b']] as const) {
+  t.test(`${title} is no token that the plugin reads`, async t => {
+    const { code, out } = await command(keycloak(), { token })
+    t.equal(code, 1)
+    t.match(out, /^fail {2}token {3}rejected: it is not a signed JWT of at most 8192 characters/m)
+    t.notOk(out.includes(token))
+  })
+}
+
+t.test('every provider: the command accepts the token that the plugin accepts', async t => {
+  for (const provider of Object.keys(SAMPLES) as Provider[]) {
+    const { issuer: url, jwksUri, tenants = [], machineScopes = [], audience = [], claims } = SAMPLES[provider].jwt(issuer)
+    if (claims !== undefined) continue
+    const { user, machine } = tokensOf(provider, issuer)
+    const args = [
+      'doctor', '--issuer', url, '--provider', provider, '--user-client', 'web-app', '--machine-client', 'robot',
+      ...jwksUri === undefined ? [] : ['--jwks-uri', jwksUri],
+      ...tenants.flatMap(tenant => ['--tenant', tenant]), ...machineScopes.flatMap(scope => ['--machine-scope', scope]), ...audience.flatMap(aud => ['--audience', aud])
+    ]
+    t.match(await command(args, { token: user() }), { code: 0, out: /accepted as a person/ }, provider)
+    t.match(await command(args, { token: machine() }), { code: 0, out: /accepted as a machine/ }, provider)
+  }
+})
+
+t.test('what the plugin requires and was not given stands beside what the token has', async t => {
+  const { user } = tokensOf('keycloak', issuer)
+  t.match(await command(keycloak().slice(0, 5), { token: user() }), { code: 1, out: /aud +\["https:\/\/shop\.test\/mcp","account"\]; accepted: \(set --audience\)/ })
+  t.match(await command(['doctor', '--issuer', issuer.url], { token: issuer.user() }), { code: 1, out: /warn {2}audience(.*\n)+fail {2}token +rejected: client is not a known app\n(.*\n)+note {2}client_id +"web-app"; accepted: none\n/ })
+})
+
+t.test('what is wrong with an issuer', async t => {
+  const other = await startIssuer()
+  t.teardown(() => other.stop().catch(() => {}))
+  const told = async (url = other.url, token?: string) => {
+    const { code, out } = await command(keycloak(url), token === undefined ? {} : { token })
+    t.equal(code, 1)
+    return first(out, 1).replaceAll(other.url, 'ISSUER')
+  }
+  t.equal(await told(`${other.url}/`), 'fail  issuer  jwt.issuer is ISSUER/, but ISSUER/.well-known/openid-configuration says that the issuer is ISSUER: it must be exactly that', 'a slash too many')
+  other.named = `${other.url}/`
+  t.match(await told(), /^fail {2}issuer {2}jwt\.issuer is ISSUER, but .* says that the issuer is ISSUER\/: /, 'a slash too few')
+  t.match((await command(keycloak(other.url), { token: issuer.user() })).out, 'fail  token   not checked: the issuer comes first')
+  other.named = null
+  t.match(await told(other.url.replace('/pool', '/realms')), /^fail {2}issuer {2}the discovery document at \S+\/realms\/\.well-known\/openid-configuration cannot be read: status 404$/)
+  other.keys = [{ kty: 'EC', kid: 'e', alg: 'ES256' }, { kty: 'RSA', kid: 'r', use: 'enc' }]
+  t.equal(await told(), 'fail  issuer  the key set has no usable key for RS256; it has ES256, RSA not for signatures')
+  other.keys = []
+  t.equal(await told(), 'fail  issuer  the key set has no usable key for RS256; it has none')
+  other.fault = (_request, response) => { response.end('<html>') }
+  t.equal(await told(), 'fail  issuer  the key set at ISSUER/jwks is not JSON')
+  await other.stop()
+  t.match(await told(), /^fail {2}issuer {2}the discovery document at \S+ cannot be read: \w+$/)
+})
+
+t.test('a page that is no discovery document', async t => {
+  const other = await startIssuer()
+  t.teardown(() => other.stop())
+  Object.assign(other, { named: [] })
+  t.match(await command(keycloak(other.url)), { code: 1, out: /is no discovery document: it names no issuer/ })
+})
+
+t.test('several issuers at once: each is examined, and the token goes to its own', async t => {
+  const other = await startIssuer()
+  t.teardown(() => other.stop())
+  const jwt = [{ issuer: issuer.url, userClients: ['web-app'], audience: [AUDIENCE] }, SAMPLES.okta.jwt(other)]
+  const findings = await examine(jwt, tokensOf('okta', other).machine())
+  t.match(findings, [{ level: 'ok', found: issuer.url }, { what: 'keys' }, { level: 'ok', found: other.url }, { what: 'keys' }, { level: 'ok', what: 'token', found: 'accepted as a machine: client robot; scopes: write' }])
+  t.match(await examine(jwt, tokensOf('okta', other).machine({ aud: 'x' })), [{}, {}, {}, {}, { level: 'fail' }])
+})
+
+t.test('a tenant of Entra', async t => {
+  const { issuer: url, jwksUri = '' } = SAMPLES.entra.jwt(issuer)
+  const args = ['doctor', '--issuer', url, '--provider', 'entra', '--tenant', TENANT_ID, '--audience', AUDIENCE, '--jwks-uri', jwksUri]
+  t.match(await command(args, { token: tokensOf('entra', issuer).user({ ver: '1.0' }) }), { code: 1, out: /rejected: ver is not 2\.0: set .*\n(.*\n)*note {2}ver +"1\.0"\n/ })
+})
+
+const misuses: Array<[title: string, args: readonly string[], says: RegExp | string]> = [
+  ['nothing', [], /^Usage: /],
+  ['another command', ['check'], /^Usage: /],
+  ['no issuer', ['doctor'], /^Usage: /],
+  ['a word too many', ['doctor', 'https://x.test', '--issuer', 'https://x.test'], /^Usage: /],
+  ['an unknown option', ['doctor', '--isuer', 'https://x.test'], /^Unknown option '--isuer'/],
+  ['plain http', ['doctor', '--issuer', 'http://idp.test', '--user-client', 'x'], /^jwt\.issuer must be an https URL, or http on loopback\n/],
+  ['an unknown provider', ['doctor', '--issuer', 'https://idp.test', '--provider', 'google'], /^jwt\.provider must be one of cognito, rfc9068, /],
+  ['a symmetric algorithm', ['doctor', '--issuer', 'https://idp.test', '--algorithm', 'HS256'], /^jwt\.algorithms must be /],
+  ['an empty standard input', ['doctor', '--issuer', 'https://idp.test', '--token', '-'], /^Standard input has no token\n/],
+  ['no scanner', ['rules', '--marker', 'acme'], /^Usage: /],
+  ['an unknown scanner', ['rules', 'constructor', '--marker', 'acme'], /^Usage: /],
+  ['no marker', ['rules', 'gitleaks'], /^Usage: /],
+  ['a marker that cannot be', ['rules', 'gitleaks', '--marker', "a'''"], /^Usage: /]
+]
+for (const [title, args, says] of misuses) {
+  t.test(`wrong usage: ${title}`, async t => {
+    const { code, out, err } = await command(args)
+    t.strictSame([code, out], [2, ''])
+    t.match(err, says)
+    t.match(err, 'Exit status: 0 if all is well, 1 if something fails, 2 for wrong usage.')
+  })
+}
+
+t.test('a token among the arguments is refused and not printed', async t => {
+  const token = issuer.user()
+  for (const args of [['--token', token], [`--token=${token}`], [token], [`--${token}`], ['-t', token]]) {
+    const { code, out, err } = await command([...keycloak(), ...args])
+    t.equal(code, 2)
+    t.notOk((out + err).includes(token.slice(0, 40)), args[0]!.slice(0, 8))
+  }
+  t.match(await command([...keycloak(), '--token', token]), { err: /^The token must not be an argument: .* Use --token - or DUAL_AUTH_TOKEN\n/ })
+})
+
+t.test('a flood on standard input ends', async t => {
+  let chunks = 0
+  const stdin = (async function * () { for (;;) { chunks++; yield 'x'.repeat(1024) } })()
+  const nowhere = { write: () => {} }
+  t.equal(await run([...keycloak(), '--token', '-'], { stdin, stdout: nowhere, stderr: nowhere, env: {} }), 1)
+  t.ok(chunks < 100)
+})
+
+t.test('rules: what scanners find keys by', async t => {
+  const pattern = `\\b${keyPattern('acme')}\\b`
+  t.strictSame(await command(['rules', 'regex', '--marker', 'acme']), { code: 0, out: `${pattern}\n`, err: '' })
+  for (const scanner of ['gitleaks', 'trufflehog']) t.ok((await command(['rules', scanner, '--marker', 'acme'])).out.includes(`'${pattern}'`))
+  t.match((await command(['rules', 'gitleaks', '--marker', 'acme_test'])).out, 'id = "acme-test-api-key"')
+})
+
+t.test('help', async t => {
+  t.match(await command(['--help']), { code: 0, out: /^Usage: dual-auth doctor/, err: '' })
+})
+
+t.test('as a program', async t => {
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), ...keycloak(), '--token', '-'])
+  let out = ''
+  child.stdout.on('data', chunk => { out += chunk })
+  child.stdin.end(tokensOf('keycloak', issuer).machine())
+  const [code] = await once(child, 'close')
+  t.equal(code, 0)
+  t.match(out, /^ok {4}token {3}accepted as a machine: client robot/m)
+})

@@ -1,0 +1,261 @@
+import t from 'tap'
+import { issuerSettings, type JwtOptions } from '../src/options.ts'
+import { identityFromClaims } from '../src/tokens/identity.ts'
+import type { Claims } from '../src/tokens/providers.ts'
+
+/** An access token that a provider, or a user of one, has published, with its names of people and hosts replaced. */
+interface Published {
+  readonly title: string
+  /** Where it stands. */
+  readonly source: string
+  readonly claims: Claims
+  /** Beside the issuer. */
+  readonly options: Omit<JwtOptions, 'issuer'>
+  /** What the plugin makes of it, without the issuer; a reason if it is rejected. */
+  readonly becomes: object | string
+}
+
+const KEYCLOAK_MACHINE = {
+  aud: 'account',
+  sub: '1d2d88f8-8b68-4b6b-883f-1af68b598612',
+  typ: 'Bearer',
+  azp: 'tykjwt',
+  preferred_username: 'service-account-tykjwt',
+  email_verified: false,
+  acr: '1',
+  'allowed-origins': ['/*'],
+  realm_access: { roles: ['default-roles-tyk', 'offline_access', 'uma_authorization'] },
+  resource_access: { account: { roles: ['manage-account', 'view-profile'] } },
+  scope: 'openid email profile',
+  clientHost: '172.17.0.1',
+  clientAddress: '172.17.0.1'
+}
+const keycloak = { provider: 'keycloak', audience: ['account'] } as const
+const keycloakMachine = { kind: 'machine', clientId: 'tykjwt', scopes: ['openid', 'email', 'profile'] }
+
+const TOKENS: readonly Published[] = [
+  {
+    title: 'Cognito: a person',
+    source: 'docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html',
+    claims: {
+      sub: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
+      device_key: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
+      'cognito:groups': ['testgroup'],
+      version: 2,
+      client_id: 'xxxxxxxxxxxxexample',
+      origin_jti: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
+      event_id: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
+      token_use: 'access',
+      scope: 'phone openid profile resourceserver.1/appclient2 email',
+      auth_time: 1676313851,
+      jti: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee',
+      username: 'my-test-user'
+    },
+    options: { userClients: ['xxxxxxxxxxxxexample'] },
+    becomes: { kind: 'user', subject: 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee', username: 'my-test-user', groups: ['testgroup'], scopes: ['phone', 'openid', 'profile', 'resourceserver.1/appclient2', 'email'] }
+  },
+  {
+    title: 'Cognito: a machine with a scope that does not end in /api',
+    source: 'zenn.dev/noid11/articles/d36dccd74601ed83d83b',
+    claims: { sub: 'xxx', token_use: 'access', scope: 'sample/read', auth_time: 1633781133, version: 2, jti: '39cdbc77', client_id: 'xxx' },
+    options: { userClients: [], machineScopes: ['sample/read'] },
+    becomes: { kind: 'machine', clientId: 'xxx', scopes: ['sample/read'] }
+  },
+  {
+    title: 'RFC 9068: the example of §3',
+    source: 'rfc-editor.org/rfc/rfc9068#section-3',
+    claims: { aud: 'https://rs.example.com/', sub: '5ba552d67', jti: 'dbe39bf3a3ba4238a513f51d6e1691c4', client_id: 's6BhdRkqt3', scope: 'openid profile reademail' },
+    options: { provider: 'rfc9068', audience: ['https://rs.example.com/'] },
+    becomes: { kind: 'user', subject: '5ba552d67', username: null, groups: [], scopes: ['openid', 'profile', 'reademail'] }
+  },
+  {
+    title: 'Auth0: a person, in its own profile',
+    source: 'auth0.com/docs/secure/tokens/access-tokens/access-token-profiles',
+    claims: {
+      sub: 'auth0|123456',
+      aud: ['https://example.com/health-api', 'https://my-domain.auth0.com/userinfo'],
+      azp: 'my_client_id',
+      scope: 'openid profile read:patients read:admin',
+      my_custom_claim: 'my_custom_value'
+    },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
+    becomes: { kind: 'user', subject: 'auth0|123456', username: null, groups: [], scopes: ['openid', 'profile', 'read:patients', 'read:admin'] }
+  },
+  {
+    title: 'Auth0: a person, in the profile of RFC 9068',
+    source: 'auth0.com/docs/secure/tokens/access-tokens/access-token-profiles',
+    claims: {
+      sub: 'auth0|123456',
+      aud: ['https://example.com/health-api', 'https://my-domain.auth0.com/userinfo'],
+      client_id: 'my_client_id',
+      jti: '73WakrfVbNJBaAmhQtEeDv',
+      scope: 'openid profile read:patients read:admin'
+    },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'], userClients: ['my_client_id'] },
+    becomes: { kind: 'user', subject: 'auth0|123456', username: null, groups: [], scopes: ['openid', 'profile', 'read:patients', 'read:admin'] }
+  },
+  {
+    title: 'Auth0: a machine without scopes',
+    source: 'github.com, READMEs of APIs behind Auth0',
+    claims: { sub: 'YOUR_CLIENT_ID@clients', aud: 'https://api.example.com', azp: 'YOUR_CLIENT_ID', gty: 'client-credentials' },
+    options: { provider: 'auth0', audience: ['https://api.example.com'] },
+    becomes: { kind: 'machine', clientId: 'YOUR_CLIENT_ID', scopes: [] }
+  },
+  {
+    title: 'Entra: a person whose client is the API itself',
+    source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 2.0',
+    claims: {
+      aud: '6e74172b-be56-4843-9ff4-e66a39bb12e3',
+      azp: '6e74172b-be56-4843-9ff4-e66a39bb12e3',
+      azpacr: '0',
+      name: 'Ada',
+      oid: '690222be-ff1a-4d56-abd1-7e4f7d38e474',
+      preferred_username: 'ada@example.com',
+      rh: 'I',
+      scp: 'access_as_user',
+      sub: 'HKZpfaHyWadeOouYlitjrI-KffTm222X5rrV3xDqfKQ',
+      tid: '72f988bf-86f1-41af-91ab-2d7cd011db47',
+      uti: 'fqiBqXLPj0eQa82S-IYFAA',
+      ver: '2.0'
+    },
+    options: { provider: 'entra', audience: ['6e74172b-be56-4843-9ff4-e66a39bb12e3'] },
+    becomes: { kind: 'user', subject: '690222be-ff1a-4d56-abd1-7e4f7d38e474', username: 'ada@example.com', groups: [], scopes: ['access_as_user'] }
+  },
+  {
+    title: 'Entra: a machine with app roles and without idtyp',
+    source: 'github.com/karlospn/testing-entra-app-registration-process-using-terraform',
+    claims: {
+      aud: '2034f5fd-8e85-48f0-8282-983ee03319b5',
+      aio: 'E2VgYLjBYnn7vPbZ',
+      azp: 'e896bbda-6a3b-4309-a140-41c816049f09',
+      azpacr: '1',
+      oid: '013f9e69-d867-42bd-9ea1-6b3dda3dd2df',
+      roles: ['Reader'],
+      sub: '013f9e69-d867-42bd-9ea1-6b3dda3dd2df',
+      tid: '8a0671e2-3a30-4d30-9cb9-ad709b9c744a',
+      ver: '2.0'
+    },
+    options: { provider: 'entra', audience: ['2034f5fd-8e85-48f0-8282-983ee03319b5'] },
+    becomes: { kind: 'machine', clientId: 'e896bbda-6a3b-4309-a140-41c816049f09', scopes: ['Reader'] }
+  },
+  {
+    title: 'Entra: a machine with idtyp, whose sub is another than its oid',
+    source: 'learn.microsoft.com/entra/agent-id/identity-platform/autonomous-agent-request-tokens',
+    claims: { aud: 'api', azp: 'e8c058ec', azpacr: '1', idtyp: 'app', oid: '7fdc982b', sub: '/eid1/c/pub/t/9SY2Mv4bzUiJAt39_UThzg/a/7FjA6MU6hkC1jb1zHXuuTw/0a0df95c', tid: '323626f5', ver: '2.0', xms_act_fct: '9 3' },
+    options: { provider: 'entra', audience: ['api'] },
+    becomes: { kind: 'machine', clientId: 'e8c058ec', scopes: [] }
+  },
+  {
+    title: 'Entra: version 1.0',
+    source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 1.0',
+    claims: { aud: 'ef1da9d4-ff77-4c3e-a005-840c3f830745', acr: '1', amr: ['pwd'], appid: '75dbe77f-10a3-4e59-85fd-8c127544f17c', appidacr: '0', oid: '690222be', scp: 'user_impersonation', sub: '5_J9rSss8-jvt_Icu6ueRNL8xXb8LF4Fsg_KooC2RJQ', tid: 'fa15d692', unique_name: 'ada@example.com', ver: '1.0' },
+    options: { provider: 'entra', audience: ['ef1da9d4-ff77-4c3e-a005-840c3f830745'] },
+    becomes: 'ver is not 2.0: set api.requestedAccessTokenVersion to 2 in the manifest of the app registration of this API'
+  },
+  {
+    title: 'Keycloak: a machine',
+    source: 'tyk.io/docs, "Keycloak": the claims of a service account',
+    claims: { ...KEYCLOAK_MACHINE, client_id: 'tykjwt' },
+    options: keycloak,
+    becomes: keycloakMachine
+  },
+  {
+    title: 'Keycloak: a machine of an earlier version',
+    source: 'keycloak.org, "Upgrading Guide": the claim clientId became client_id',
+    claims: { ...KEYCLOAK_MACHINE, clientId: 'tykjwt' },
+    options: keycloak,
+    becomes: keycloakMachine
+  },
+  {
+    title: 'Keycloak: a machine without client_id, that is listed',
+    source: 'github.com, documentation of workspace-api',
+    claims: { aud: ['workspace-api'], azp: 'ws-bob', typ: 'Bearer', sub: 'b1e2', preferred_username: 'service-account-ws-bob', resource_access: { 'ws-bob': { roles: ['ws_api'] } } },
+    options: { ...keycloak, audience: ['workspace-api'], machineClients: ['ws-bob'] },
+    becomes: { kind: 'machine', clientId: 'ws-bob', scopes: [] }
+  },
+  {
+    title: 'Keycloak: a machine without client_id, that is not listed',
+    source: 'github.com, documentation of workspace-api',
+    claims: { aud: ['workspace-api'], azp: 'ws-bob', typ: 'Bearer', sub: 'b1e2', preferred_username: 'service-account-ws-bob' },
+    options: { ...keycloak, audience: ['workspace-api'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Keycloak: a machine without the scope profile, that is listed',
+    source: 'keycloak.org, "Server Administration Guide", client scopes',
+    claims: { ...KEYCLOAK_MACHINE, client_id: 'tykjwt', preferred_username: undefined },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: keycloakMachine
+  },
+  {
+    title: 'Keycloak: a person with the name of a service account, at a client that is listed and that the token names',
+    source: 'none: an attack',
+    claims: { ...KEYCLOAK_MACHINE, client_id: 'another' },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Keycloak: a person with the name of a service account, who signed in at a client that is listed',
+    source: 'none: an attack',
+    claims: { ...KEYCLOAK_MACHINE, sid: 's' },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Okta: a person',
+    source: 'developer.okta.com/docs/guides/customize-tokens-static',
+    claims: { ver: 1, jti: 'AT.bcNo4WsBA8QS81SOrrTxWbqMsO50lrFxlYK88DlAPiM', aud: 'api://default', cid: '0oaoesxtxmPf08QHk0h7', uid: '00uixa271s6x7qt8I0h7', scp: ['openid'], sub: 'ada@example.com', ATClaim: 'x' },
+    options: { provider: 'okta', audience: ['api://default'] },
+    becomes: { kind: 'user', subject: '00uixa271s6x7qt8I0h7', username: 'ada@example.com', groups: [], scopes: ['openid'] }
+  },
+  {
+    title: 'Okta: a person whose sub is the id, as in early versions',
+    source: 'developer.okta.com/standards/OAuth',
+    claims: { ver: 1, jti: 'AT.0mP4JKAZX1iACIT4vbEDF7LpvDVjxypPMf0D7uX39RE', aud: 'https://api.example.com', sub: '00ujmkLgagxeRrAg20g3', cid: 'nmdP1fcyvdVO11AL7ECm', uid: '00ujmkLgagxeRrAg20g3', scp: ['openid', 'flights'], flight_number: 'AX102' },
+    options: { provider: 'okta', audience: ['https://api.example.com'] },
+    becomes: { kind: 'user', subject: '00ujmkLgagxeRrAg20g3', username: '00ujmkLgagxeRrAg20g3', groups: [], scopes: ['openid', 'flights'] }
+  },
+  {
+    title: 'Okta: a machine with auth_time',
+    source: 'github.com/pegasystems/pega-helm-charts, charts/backingservices: the token of srs',
+    claims: { ver: 1, jti: 'AT.EmHCGDFHE18hC5j3stjbarVonh46twW7tWutB9v8hsw', aud: 'srs-cmc-stg', cid: '0oa8acv8gbBPRCZ7I5d7', scp: ['pega.search:full'], auth_time: 1000, sub: '0oa8acv8gbBPRCZ7I5d7', guid: 'bf0d4cb6' },
+    options: { provider: 'okta', audience: ['srs-cmc-stg'] },
+    becomes: { kind: 'machine', clientId: '0oa8acv8gbBPRCZ7I5d7', scopes: ['pega.search:full'] }
+  },
+  {
+    title: 'Zitadel: a person with roles',
+    source: 'zitadel.com/docs/apis/openidoauth/claims: what a JWT has; the roles as of holos-run',
+    claims: { aud: ['257714027772314751@holos_platform', '257713952794870157'], azp: '257714027772314751@holos_platform', jti: 'V2_257', nbf: 1, sub: '257712562366383231', 'urn:zitadel:iam:org:project:roles': { 'prod-cluster-admin': { '257712562366317695': 'example.com' } } },
+    options: { provider: 'zitadel', audience: ['257713952794870157'] },
+    becomes: { kind: 'user', subject: '257712562366383231', username: null, groups: ['prod-cluster-admin'], scopes: [] }
+  },
+  {
+    title: 'authentik: a person',
+    source: 'github.com, JWT guide of an app behind authentik',
+    claims: {
+      sub: 'dummy-sub-id-1234567890abcdef',
+      aud: 'pickle-web',
+      auth_time: 1781979114,
+      acr: 'goauthentik.io/providers/oauth2/default',
+      sid: 'dummy-session-id',
+      jti: 'dummy-jti',
+      preferred_username: 'ada@example.com',
+      groups: [],
+      azp: 'pickle-web',
+      uid: 'dummy-uid-1234567890',
+      scope: 'email profile offline_access user_profile openid'
+    },
+    options: { provider: 'authentik', audience: ['pickle-web'] },
+    becomes: { kind: 'user', subject: 'dummy-sub-id-1234567890abcdef', username: 'ada@example.com', groups: [], scopes: ['email', 'profile', 'offline_access', 'user_profile', 'openid'] }
+  }
+]
+
+const issuer = 'https://issuer.example'
+for (const { title, source, claims, options, becomes } of TOKENS) {
+  t.test(`${title} (${source})`, async t => {
+    const [settings] = issuerSettings({ issuer, ...options })
+    const judge = () => identityFromClaims({ iss: issuer, iat: 1, exp: 2, ...claims }, settings!, 1000)
+    if (typeof becomes === 'string') t.throws(judge, { code: 'DUAL_AUTH_CREDENTIAL_INVALID', cause: becomes })
+    else t.strictSame(judge(), { issuer, ...becomes })
+  })
+}
