@@ -1,0 +1,100 @@
+import RefreshIcon from '@mui/icons-material/Refresh'
+import UndoIcon from '@mui/icons-material/Undo'
+import { Box, Button, Card, Chip, Skeleton, Stack, Typography } from '@mui/material'
+import { useState } from 'react'
+import { FilterLiveSearch, ListBase, Pagination, useListContext } from 'react-admin'
+import { ChipButton, ChoiceChip, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { texts } from '../texts.ts'
+import { dateText } from '../times.ts'
+import { useShop } from '../viewer.tsx'
+import { ActivityEntry } from './activity-entry.tsx'
+import { actorOf, byDay, type Entry, recordOf } from './entry.ts'
+import { UndoAll } from './undo-all.tsx'
+
+/** How often the newest entries are read while the page is open, in milliseconds. */
+const EVERY = 5000
+
+/** Everything that was changed in the shop, newest first. */
+export function ActivityList () {
+  return (
+    <ListBase sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ refetchInterval: EVERY }}>
+      <Heading />
+      <Card>
+        <Filters />
+        <Entries />
+        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      </Card>
+    </ListBase>
+  )
+}
+
+function Heading () {
+  const { filterValues, data, refetch } = useListContext<Entry & { id: string }>()
+  const [isAsking, setAsking] = useState(false)
+  const only = [filterValues?.['actor_id']].flat()[0]
+  const actor = data?.find(({ actor_id: id }) => id === only)
+  return (
+    <PageHeading title={texts.activity.title} text={texts.activity.why}>
+      {actor !== undefined && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>{texts.activity.undoAll}</Button>}
+      <Button startIcon={<RefreshIcon />} onClick={() => { refetch() }}>{texts.activity.refresh}</Button>
+      {isAsking && actor !== undefined && <UndoAll actorKind={actor.actor_kind} actorId={actor.actor_id!} name={actorOf(actor)} onClose={() => setAsking(false)} />}
+    </PageHeading>
+  )
+}
+
+const named = (names: Readonly<Record<string, string>>) => Object.entries(names).map(([id, name]) => ({ id, name }))
+
+function Filters () {
+  return (
+    <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
+      <Box sx={{ width: { xs: '100%', md: 300 } }}><FilterLiveSearch source='q' label={texts.activity.search} placeholder={texts.activity.search} fullWidth /></Box>
+      <FilterChips>
+        <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
+        <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />
+        <ChoiceChip field='record_kind' label={texts.activity.kind} choices={named(texts.activity.kinds)} />
+        <OnlyChip field='actor_id' label={texts.activity.only.actor} nameOf={actorOf} />
+        <OnlyChip field='record_id' label={texts.activity.only.record} nameOf={recordOf} />
+        <OnlyChip field='request_id' label={texts.activity.only.request} nameOf={() => undefined} />
+      </FilterChips>
+    </Stack>
+  )
+}
+
+/** Shows a filter that a link set, and takes it away. */
+function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'record_id' | 'request_id', readonly label: string, readonly nameOf: (entry: Entry) => string | undefined }) {
+  const [value, setValue] = useFilterField<string | readonly string[]>(field)
+  const { data } = useListContext<Entry & { id: string }>()
+  if (value === undefined) return null
+  const id = [value].flat()[0] as string
+  const entry = data?.find((entry) => entry[field] === id)
+  const clear = () => setValue(undefined)
+  return <ChipButton label={label} value={(entry && nameOf(entry)) ?? id.slice(0, 8)} isOpen={false} onOpen={clear} onClear={clear} />
+}
+
+function Entries () {
+  const { locale, timeZone } = useShop()
+  const { data, isPending, filterValues, error } = useListContext<Entry & { id: string }>()
+  if (error !== null && error !== undefined) return <EmptyState title={texts.errors.title} text={(error as Error).message} />
+  if (isPending) return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
+  if (data === undefined || data.length === 0) return <EmptyState title={Object.keys(filterValues ?? {}).length > 0 ? texts.activity.emptyFilters : texts.activity.empty} />
+  const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
+  const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
+  return (
+    <Box>
+      {byDay(data, timeZone).map(([day, entries]) => (
+        <Box key={day} component='section' aria-label={day}>
+          <Box sx={{ px: 2, py: 0.75, bgcolor: 'background.default', borderTop: 1, borderBottom: 1, borderColor: 'divider' }}>
+            <Typography variant='body2' component='h2' sx={{ fontWeight: 600 }}>
+              {day === today ? texts.activity.today : day === yesterday ? texts.activity.yesterday : dateText(entries[0]!.at, { locale, timeZone })}
+              <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
+            </Typography>
+          </Box>
+          <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>
+            {entries.map((entry) => <ActivityEntry key={entry.id} entry={entry} />)}
+          </Box>
+        </Box>
+      ))}
+    </Box>
+  )
+}

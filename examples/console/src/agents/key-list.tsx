@@ -1,0 +1,95 @@
+import AddIcon from '@mui/icons-material/Add'
+import MoreIcon from '@mui/icons-material/MoreVert'
+import { Box, Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
+import { useState } from 'react'
+import { DataTable, FilterLiveSearch, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { StatusChip } from '../layout/status-chip.tsx'
+import { statusText, texts } from '../texts.ts'
+import { agoText, dateText, timeText } from '../times.ts'
+import { useShop } from '../viewer.tsx'
+import { CreateKey } from './create-key.tsx'
+import { CreatedKey } from './created-key.tsx'
+import { type ApiKey, endsSoon, type NewKey } from './key.ts'
+import { RevokeKey, RotateKey } from './key-dialogs.tsx'
+
+/** The API keys of the shop. */
+export function KeyList () {
+  const { isOwner } = useShop()
+  const [isCreating, setCreating] = useState(false)
+  const [created, setCreated] = useState<NewKey>()
+  const newKey = isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setCreating(true)}>{texts.keys.create}</Button>
+  return (
+    <ListBase filterDefaultValues={{ status: 'active' }} sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
+      <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
+      <Card>
+        <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
+          <Box sx={{ width: { xs: '100%', md: 280 } }}><FilterLiveSearch source='q' label={texts.keys.search} placeholder={texts.keys.search} fullWidth /></Box>
+          <FilterChips><ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips>
+        </Stack>
+        <Keys newKey={newKey} onRotated={setCreated} />
+      </Card>
+      {isCreating && <CreateKey onClose={() => setCreating(false)} onCreated={setCreated} />}
+      {created !== undefined && <CreatedKey apiKey={created} onClose={() => setCreated(undefined)} />}
+    </ListBase>
+  )
+}
+
+function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readonly onRotated: (key: NewKey) => void }) {
+  const shop = useShop()
+  const { total, isPending } = useListContext()
+  if (!isPending && total === 0) return <EmptyState title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyState>
+  return (
+    <>
+      <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <DataTable.Col source='name' render={(key: ApiKey) => <><Typography variant='body2' sx={{ fontWeight: 600 }}>{key.name}</Typography><Typography variant='caption' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
+        <DataTable.Col source='status' disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
+        <DataTable.Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
+        <DataTable.Col source='last_used_at' render={({ last_used_at: at, last_used_network: network }: ApiKey) => at === null ? texts.keys.never : <span title={[timeText(at, shop), network === null ? '' : texts.keys.from(network)].join(' ')}>{agoText(at, shop)}</span>} />
+        <DataTable.Col source='expires_at' render={(key: ApiKey) => key.expires_at === null ? texts.keys.never : <Stack direction='row' sx={{ gap: 1, alignItems: 'center' }}>{dateText(key.expires_at, shop)}{endsSoon(key) && <Chip size='small' color='warning' variant='outlined' label={agoText(key.expires_at, shop)} />}</Stack>} />
+        <DataTable.Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
+        <DataTable.Col disableSort label={texts.list.actions} render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />} sx={{ width: 48, p: 0 }} />
+      </DataTable>
+      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+    </>
+  )
+}
+
+/** How many scopes stand in a row of the list. */
+const SHOWN = 3
+
+function Scopes ({ scopes }: { readonly scopes: readonly string[] }) {
+  if (scopes.length === 0) return <Chip size='small' color='warning' variant='outlined' label={texts.keys.everything} />
+  return (
+    <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
+      {scopes.slice(0, SHOWN).map((scope) => <Chip key={scope} size='small' label={scope} />)}
+      {scopes.length > SHOWN && <Tooltip title={scopes.slice(SHOWN).join(', ')}><Chip size='small' tabIndex={0} label={texts.filters.more(scopes.length - SHOWN)} /></Tooltip>}
+    </Stack>
+  )
+}
+
+function KeyActions ({ apiKey, onRotated }: { readonly apiKey: ApiKey, readonly onRotated: (key: NewKey) => void }) {
+  const { isOwner } = useShop()
+  const basename = useBasename()
+  const navigate = useNavigate()
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const [asking, setAsking] = useState<'rotate' | 'revoke'>()
+  const ask = (what: 'rotate' | 'revoke') => { setAnchor(null); setAsking(what) }
+  const filter = encodeURIComponent(JSON.stringify({ actor_id: apiKey.id }))
+  return (
+    <>
+      <IconButton aria-label={texts.keys.actions(apiKey.name)} aria-haspopup='menu' onClick={({ currentTarget }) => setAnchor(currentTarget)}><MoreIcon fontSize='small' /></IconButton>
+      <Menu anchorEl={anchor} open={anchor !== null} onClose={() => setAnchor(null)}>
+        <MenuItem onClick={() => { navigate(`${basename}/history?filter=${filter}`) }}>{texts.keys.activity}</MenuItem>
+        {isOwner && apiKey.status === 'active' && [
+          <MenuItem key='rotate' onClick={() => ask('rotate')}>{texts.keys.rotate}</MenuItem>,
+          <MenuItem key='revoke' onClick={() => ask('revoke')} sx={{ color: 'error.main' }}>{texts.keys.revoke}</MenuItem>
+        ]}
+      </Menu>
+      {asking === 'rotate' && <RotateKey apiKey={apiKey} onClose={() => setAsking(undefined)} onRotated={onRotated} />}
+      {asking === 'revoke' && <RevokeKey apiKey={apiKey} onClose={() => setAsking(undefined)} />}
+    </>
+  )
+}

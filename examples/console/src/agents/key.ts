@@ -1,0 +1,48 @@
+/** An API key as the server lists it. */
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly status: 'active' | 'expired' | 'revoked'
+  /** Empty: every operation that takes keys. */
+  readonly scopes: readonly string[]
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly last_used_network: string | null
+  readonly replaces: string | null
+  readonly replaced_by: string | null
+}
+
+/** A key that was just created: its plaintext is not shown again. */
+export interface NewKey extends ApiKey {
+  readonly plaintext: string
+  readonly warnings: readonly string[]
+}
+
+const DAY = 86_400_000
+
+/** How long before its end a key is said to expire soon, in milliseconds. */
+export const SOON = 14 * DAY
+
+/** Whether an active key ends within two weeks. */
+export function endsSoon ({ status, expires_at: end }: Pick<ApiKey, 'status' | 'expires_at'>, now = Date.now()): boolean {
+  return status === 'active' && end !== null && Date.parse(end) - now < SOON
+}
+
+/** The choices for the end of a new key, in days; undefined: never, or on a date. */
+export const LIVES = { day: 1, week: 7, month: 30, quarter: 90, year: 365, date: undefined, never: undefined } as const
+
+export type Life = keyof typeof LIVES
+
+/**
+ * When a key of that life ends.
+ *
+ * @param date - for the life `date`: `2026-12-31`, whose end is meant, in UTC
+ * @returns null for never; undefined if the date is missing
+ */
+export function endOf (life: Life, date: string, now = Date.now()): string | null | undefined {
+  if (life === 'never') return null
+  if (life !== 'date') return new Date(now + LIVES[life] * DAY).toISOString()
+  return /^\d{4}-\d{2}-\d{2}$/.test(date) ? `${date}T23:59:59Z` : undefined
+}

@@ -1,0 +1,105 @@
+import { isConnectionLost, type Session } from '../session/session.ts'
+import { texts } from '../texts.ts'
+import { ApiError, type Problem } from './problem.ts'
+
+/** A response of the server whose status is 2xx. */
+export interface Answer<Body = any> {
+  readonly status: number
+  readonly headers: Headers
+  /** As text; ra-data-simple-rest expects it. */
+  readonly body: string
+  /** The parsed body; undefined if there is none. */
+  readonly json: Body
+}
+
+export interface Request {
+  readonly method?: string
+  /** Sent as JSON. */
+  readonly data?: unknown
+  /** JSON already. */
+  readonly body?: string
+  readonly headers?: Headers
+  readonly signal?: AbortSignal
+}
+
+/** Calls the server as the person who signed in. @throws {@link ApiError} */
+export type Call = <Body = any>(url: string, request?: Request) => Promise<Answer<Body>>
+
+/** How often a call without a connection is tried again, and after how many milliseconds. Only reads: a write may have arrived. */
+const RETRIES = [400, 1600]
+
+export function callAs (session: Session): Call {
+  return async (url, request = {}) => {
+    const token = await session.token()
+    const response = await send(url, request, token)
+    if (response.status !== 401) return await answerFrom(response)
+    // The token ended early, or its client was removed.
+    return await answerFrom(await send(url, request, await session.token(token)))
+  }
+}
+
+async function send (url: string, { method = 'GET', data, body, headers, signal }: Request, token: string, tries = 0): Promise<Response> {
+  const text = data === undefined ? body : JSON.stringify(data)
+  try {
+    return await fetch(url, {
+      method,
+      signal,
+      body: text,
+      credentials: 'omit',
+      headers: { ...Object.fromEntries(headers ?? []), accept: 'application/json', authorization: `Bearer ${token}`, ...text !== undefined && { 'content-type': 'application/json' } }
+    })
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error
+    const pause = method === 'GET' ? RETRIES[tries] : undefined
+    if (pause === undefined) throw new ApiError(0, { message: texts.errors.connection })
+    await new Promise((resolve) => setTimeout(resolve, pause))
+    return await send(url, { method, data, body, headers, signal }, token, tries + 1)
+  }
+}
+
+async function answerFrom (response: Response): Promise<Answer> {
+  const { status, headers } = response
+  const body = await response.text()
+  const json = parsed(body)
+  if (response.ok) return { status, headers, body, json }
+  throw new ApiError(status, (json ?? { message: `${texts.errors.unreadable} ${status}` }) as Problem, headers.get('x-request-id') ?? undefined)
+}
+
+function parsed (text: string): any {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path and query of a list in the grammar of the server. */
+export function listUrl (path: string, { skip, limit, filter = {}, sort }: { readonly skip?: number, readonly limit?: number, readonly filter?: object, readonly sort?: string } = {}): string {
+  const query = new URLSearchParams()
+  if (skip !== undefined) query.set('skip', String(skip))
+  if (limit !== undefined) query.set('limit', String(limit))
+  if (sort !== undefined) query.set('sort', sort)
+  if (Object.keys(filter).length > 0) query.set('filter', JSON.stringify(filter))
+  return `${path}?${query}`
+}
+
+/** `products 0-25/319`: what to skip for the next page, and how many there are in all. */
+export function rangeFrom (headers: Headers): { readonly next: number, readonly total: number } {
+  const [, next = '0', total = '0'] = /-(\d+)\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
+  return { next: Number(next), total: Number(total) }
+}
+
+/** The largest page of most lists. */
+const PAGE = 200
+
+/** Reads a whole list, up to a maximum. A page may end early because its records are large. */
+export async function readAll<Row> (call: Call, path: string, query: { readonly filter?: object, readonly sort?: string } = {}, most = 2000): Promise<{ readonly rows: Row[], readonly total: number }> {
+  const rows: Row[] = []
+  for (let skip = 0; ;) {
+    const { headers, json } = await call<Row[]>(listUrl(path, { ...query, skip, limit: Math.min(PAGE, most - rows.length) }))
+    const { next, total } = rangeFrom(headers)
+    rows.push(...json)
+    if (next >= total || next <= skip || rows.length >= most) return { rows, total }
+    skip = next
+  }
+}

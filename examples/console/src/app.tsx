@@ -1,0 +1,22 @@
+import createCache from '@emotion/cache'
+import { CacheProvider } from '@emotion/react'
+import { createRoot } from 'react-dom/client'
+import { createBrowserRouter, RouterProvider } from 'react-router-dom'
+import { callAs } from './api/http.ts'
+import { Gate } from './gate.tsx'
+import type { Session } from './session/session.ts'
+import { BASE } from './settings.ts'
+
+/** Styles run with the nonce of the page only. */
+const styles = createCache({ key: 'c', nonce: document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '' })
+
+/**
+ * Shows the application.
+ *
+ * @param failure - why nobody is signed in
+ * @public
+ */
+export function show (session: Session, failure?: Error): void {
+  const router = createBrowserRouter([{ path: '*', element: <Gate session={session} call={callAs(session)} failure={failure} /> }], { basename: BASE })
+  createRoot(document.getElementById('root')!).render(<CacheProvider value={styles}><RouterProvider router={router} /></CacheProvider>)
+}

@@ -1,0 +1,30 @@
+import { Button, Menu, MenuItem } from '@mui/material'
+import StatusIcon from '@mui/icons-material/PublishedWithChangesOutlined'
+import { useState } from 'react'
+import { useListContext, useNotify, useUnselectAll, useUpdateMany } from 'react-admin'
+import { statusText, texts } from '../texts.ts'
+
+/** Sets the status of the selected products. */
+export function BulkStatus () {
+  const { selectedIds } = useListContext()
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const [updateMany, { isPending }] = useUpdateMany()
+  const unselect = useUnselectAll('products')
+  const notify = useNotify()
+  const set = (status: string) => {
+    setAnchor(null)
+    updateMany('products', { ids: selectedIds, data: { status } }, {
+      mutationMode: 'pessimistic',
+      onSuccess: () => { notify(texts.products.bulk.done(selectedIds.length), { type: 'success' }); unselect() },
+      onError: (error) => notify((error as Error).message, { type: 'error' })
+    })
+  }
+  return (
+    <>
+      <Button size='small' startIcon={<StatusIcon />} disabled={isPending} aria-haspopup='menu' onClick={({ currentTarget }) => setAnchor(currentTarget)}>{texts.products.bulk.status}</Button>
+      <Menu anchorEl={anchor} open={anchor !== null} onClose={() => setAnchor(null)}>
+        {['active', 'draft', 'archived'].map((status) => <MenuItem key={status} onClick={() => set(status)}>{statusText(status)}</MenuItem>)}
+      </Menu>
+    </>
+  )
+}

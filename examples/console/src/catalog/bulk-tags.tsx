@@ -1,0 +1,83 @@
+import TagIcon from '@mui/icons-material/LocalOfferOutlined'
+import { Alert, Autocomplete, Button, Dialog, DialogActions, DialogContent, DialogTitle, LinearProgress, TextField } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useListContext, useNotify, useUnselectAll } from 'react-admin'
+import { inTurn } from '../api/in-turn.ts'
+import { texts } from '../texts.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+import { type Tag, useTags } from './use-catalog.ts'
+
+interface Product { readonly id: string, readonly tag_ids: readonly string[] }
+
+/** How many products are changed at once. */
+const AT_ONCE = 4
+
+/** Adds tags to the selected products, and removes others. */
+export function BulkTags () {
+  const { selectedIds } = useListContext()
+  const { call } = useViewer()
+  const { id: shopId } = useShop()
+  const { data } = useTags()
+  const queryClient = useQueryClient()
+  const unselect = useUnselectAll('products')
+  const notify = useNotify()
+  const [isOpen, setOpen] = useState(false)
+  const [added, setAdded] = useState<readonly Tag[]>([])
+  const [removed, setRemoved] = useState<readonly Tag[]>([])
+  const [done, setDone] = useState<number>()
+  const [failure, setFailure] = useState<string>()
+  const close = () => { setOpen(false); setAdded([]); setRemoved([]); setDone(undefined); setFailure(undefined) }
+
+  const apply = async () => {
+    setFailure(undefined)
+    setDone(0)
+    let changed = 0
+    try {
+      await inTurn(selectedIds, AT_ONCE, async (id) => {
+        const path = `/shops/${shopId}/products/${id}`
+        // As they are now: the list may be older than the last change of an agent.
+        const { json: { tag_ids: before } } = await call<Product>(path)
+        const after = [...new Set([...before, ...added.map(({ id }) => id)])].filter((id) => removed.every((tag) => tag.id !== id))
+        if (after.length !== before.length || after.some((id) => !before.includes(id))) {
+          await call(path, { method: 'PATCH', data: { tag_ids: after } })
+          changed += 1
+        }
+        setDone((done = 0) => done + 1)
+      })
+      notify(texts.products.bulk.done(changed), { type: 'success' })
+      unselect()
+      close()
+    } catch (error) {
+      setFailure((error as Error).message)
+      setDone(undefined)
+    } finally {
+      await queryClient.invalidateQueries({ queryKey: ['products'] })
+    }
+  }
+  const isBusy = done !== undefined
+  const choice = (label: string, value: readonly Tag[], onChange: (tags: readonly Tag[]) => void, other: readonly Tag[]) => (
+    <Autocomplete
+      multiple options={(data?.rows ?? []).filter(({ id }) => other.every((tag) => tag.id !== id))} value={value as Tag[]} disabled={isBusy} onChange={(_event, tags) => onChange(tags)}
+      getOptionLabel={({ name }) => name} getOptionKey={({ id }) => id} isOptionEqualToValue={(one, two) => one.id === two.id} filterSelectedOptions renderInput={(params) => <TextField {...params} label={label} />}
+    />
+  )
+  return (
+    <>
+      <Button size='small' startIcon={<TagIcon />} onClick={() => setOpen(true)}>{texts.products.bulk.tags}</Button>
+      <Dialog open={isOpen} onClose={isBusy ? undefined : close} fullWidth maxWidth='xs' aria-labelledby='bulk-tags'>
+        <DialogTitle id='bulk-tags'>{texts.products.bulk.title(selectedIds.length)}</DialogTitle>
+        <DialogContent>
+          {choice(texts.products.bulk.add, added, setAdded, removed)}
+          {choice(texts.products.bulk.remove, removed, setRemoved, added)}
+          {isBusy && <LinearProgress variant='determinate' value={done / Math.max(selectedIds.length, 1) * 100} aria-label={texts.products.bulk.progress(done, selectedIds.length)} sx={{ mt: 2 }} />}
+          {failure !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{failure}</Alert>}
+        </DialogContent>
+        <DialogActions>
+          <Button onClick={close} disabled={isBusy}>{texts.products.bulk.cancel}</Button>
+          <Button variant='contained' disabled={isBusy || added.length + removed.length === 0} onClick={() => { apply() }}>{texts.products.bulk.apply}</Button>
+        </DialogActions>
+      </Dialog>
+    </>
+  )
+}

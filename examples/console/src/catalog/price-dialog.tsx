@@ -1,0 +1,64 @@
+import { Button, TextField } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { changesOf } from '../api/changes.ts'
+import { FormDialog } from '../layout/form-dialog.tsx'
+import { amountFrom, amountText } from '../money.ts'
+import { texts } from '../texts.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+import type { Price } from './price-line.ts'
+import { instantFrom, localFrom } from './zoned.ts'
+
+/** Creates or changes a price of a product. */
+export function PriceDialog ({ productId, currency, price, onClose }: { readonly productId: string, readonly currency: string, readonly price: Price | undefined, readonly onClose: () => void }) {
+  const { call } = useViewer()
+  const { id: shopId, locale, timeZone } = useShop()
+  const queryClient = useQueryClient()
+  const inCurrency = price?.currency ?? currency
+  const [typed, setTyped] = useState({
+    amount: amountText(price?.amount, inCurrency, locale),
+    min_quantity: String(price?.min_quantity ?? 1),
+    valid_from: localFrom(price?.valid_from ?? null, timeZone),
+    valid_to: localFrom(price?.valid_to ?? null, timeZone)
+  })
+  const path = `/shops/${shopId}/prices`
+  const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['prices'] })
+  const save = async () => {
+    const after = {
+      // What is no amount goes to the server as it is, which says so.
+      amount: amountFrom(typed.amount, inCurrency) ?? typed.amount,
+      currency: inCurrency,
+      min_quantity: Number(typed.min_quantity),
+      valid_from: instantFrom(typed.valid_from, timeZone),
+      valid_to: instantFrom(typed.valid_to, timeZone)
+    }
+    if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, ...after } })
+    else await call(`${path}/${price.id}`, { method: 'PATCH', data: changesOf(price as never, after) })
+    await readAgain()
+  }
+  const remove = async () => {
+    await call(`${path}/${price!.id}`, { method: 'DELETE' })
+    await readAgain()
+    onClose()
+  }
+  const zone = texts.prices.zone(timeZone)
+  const rows = [
+    ['amount', `${texts.prices.amount} (${inCurrency})`, undefined, 'text'],
+    ['min_quantity', texts.prices.quantity, texts.prices.quantityHelp, 'number'],
+    ['valid_from', texts.prices.starts, zone, 'datetime-local'],
+    ['valid_to', texts.prices.ends, zone, 'datetime-local']
+  ] as const
+  return (
+    <FormDialog
+      title={price === undefined ? texts.prices.add : texts.prices.edit} submit={texts.prices.save} cancel={texts.prices.cancel} onClose={onClose} onSubmit={save} fields={rows.map(([name]) => name)}
+      actions={price !== undefined && <Button color='error' onClick={() => { remove() }} sx={{ mr: 'auto' }}>{texts.prices.remove}</Button>}
+    >
+      {(faults) => rows.map(([name, label, help, type]) => (
+        <TextField
+          key={name} fullWidth label={label} type={type} value={typed[name]} error={name in faults} helperText={faults[name] ?? help} autoFocus={name === 'amount'}
+          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })} slotProps={{ inputLabel: { shrink: true }, htmlInput: name === 'amount' ? { inputMode: 'decimal' } : {} }}
+        />
+      ))}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,92 @@
+import HistoryIcon from '@mui/icons-material/History'
+import { Box, Button, Stack } from '@mui/material'
+import { lazy, Suspense } from 'react'
+import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { PageHeading } from '../layout/page.tsx'
+import { Section } from '../layout/section.tsx'
+import { useCreated } from '../layout/use-created.ts'
+import { statusText, texts } from '../texts.ts'
+import { useShop } from '../viewer.tsx'
+import { AttributesInput } from './attributes-input.tsx'
+import { CategoriesInput } from './categories-input.tsx'
+import { MoneyInput } from './money-input.tsx'
+import { TagsInput } from './tags-input.tsx'
+import { withoutEmpty } from './without-empty.ts'
+
+const PricesOfProduct = lazy(async () => await import('./prices-of-product.tsx'))
+
+/** Creates a product. */
+export function ProductCreate () {
+  const created = useCreated('edit')
+  const { currency } = useShop()
+  return (
+    <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
+      <PageHeading title={texts.products.create} />
+      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [] }} warnWhenUnsavedChanges>
+        <Fields />
+      </Form>
+    </Create>
+  )
+}
+
+/** Changes a product. */
+export function ProductEdit () {
+  return (
+    <Edit component='div' mutationMode='pessimistic' redirect={false} sx={FLAT} actions={false}>
+      <Heading />
+      <Form warnWhenUnsavedChanges>
+        <Fields isKnown />
+      </Form>
+      <Box sx={{ mt: 2 }}><Suspense><PricesOfProduct /></Suspense></Box>
+    </Edit>
+  )
+}
+
+const FLAT = { '& .RaEdit-noActions, & .RaCreate-noActions': { mt: 0 }, '& .RaEdit-main, & .RaCreate-main': { mt: 0 } } as const
+
+function Heading () {
+  const product = useRecordContext()
+  const basename = useBasename()
+  if (product === undefined) return null
+  const filter = encodeURIComponent(JSON.stringify({ record_id: product.id }))
+  return (
+    <PageHeading title={product.name}>
+      <Button component={Link} to={`${basename}/history?filter=${filter}`} startIcon={<HistoryIcon />}>{texts.products.history}</Button>
+    </PageHeading>
+  )
+}
+
+function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
+  const { currency } = useShop()
+  return (
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '3fr 2fr' }, alignItems: 'start' }}>
+      <Stack spacing={2}>
+        <Section title={texts.products.basics}>
+          <TextInput source='name' isRequired helperText={false} />
+          <TextInput source='description' multiline minRows={4} helperText={false} />
+          <TextInput source='slug' helperText={texts.products.slugHelp} />
+        </Section>
+        <Section title={texts.products.attributes}><AttributesInput source='attributes' /></Section>
+      </Stack>
+      <Stack spacing={2}>
+        <Section title={texts.products.selling}>
+          <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />
+          <Box sx={{ display: 'flex', gap: 1 }}>
+            <MoneyInput source='price_amount' helperText={texts.products.priceHelp(currency)} />
+            <TextInput source='currency' helperText={false} sx={{ maxWidth: 110 }} parse={(text: string) => text.toUpperCase()} />
+          </Box>
+          <TextInput source='sku' helperText={false} />
+        </Section>
+        <Section title={texts.products.organisation}>
+          <CategoriesInput source='category_ids' />
+          <TagsInput source='tag_ids' />
+        </Section>
+        <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>
+          <SaveButton alwaysEnable={!isKnown} />
+          {isKnown && <DeleteWithConfirmButton mutationMode='pessimistic' />}
+        </Box>
+      </Stack>
+    </Box>
+  )
+}

@@ -1,0 +1,87 @@
+import AddIcon from '@mui/icons-material/Add'
+import { Box, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
+import { ColumnsButton, CreateButton, DataTable, type Exporter, ExportButton, FilterLiveSearch, ListBase, Pagination, SimpleList, useListContext } from 'react-admin'
+import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { StatusChip } from '../layout/status-chip.tsx'
+import { moneyText } from '../money.ts'
+import { statusText, texts } from '../texts.ts'
+import { agoText, timeText } from '../times.ts'
+import { useShop } from '../viewer.tsx'
+import { BulkStatus } from './bulk-status.tsx'
+import { BulkTags } from './bulk-tags.tsx'
+import { csvFrom } from './csv.ts'
+import { download } from './download.ts'
+import { PriceChip } from './price-chip.tsx'
+import { pathsOf } from './tree.ts'
+import { useCategories, useTags } from './use-catalog.ts'
+
+const COLUMNS = ['id', 'name', 'slug', 'sku', 'status', 'price_amount', 'currency', 'description', 'category_ids', 'tag_ids', 'created_at', 'updated_at']
+const exporter: Exporter = (products) => download('products.csv', csvFrom(COLUMNS, products))
+
+/** The products of the shop. */
+export function ProductList () {
+  return (
+    <ListBase exporter={exporter} sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+      <PageHeading title={texts.menu.products}>
+        <ColumnsButton storeKey='products.datatable' />
+        <ExportButton />
+        <CreateButton variant='contained' label={texts.products.create} icon={<AddIcon />} />
+      </PageHeading>
+      <Card>
+        <Filters />
+        <Products />
+      </Card>
+    </ListBase>
+  )
+}
+
+function Filters () {
+  const { data: categories } = useCategories()
+  const { data: tags } = useTags()
+  return (
+    <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
+      <Box sx={{ width: { xs: '100%', md: 320 } }}><FilterLiveSearch source='q' label={texts.products.search} placeholder={texts.products.search} fullWidth /></Box>
+      <FilterChips>
+        <ChoiceChip field='status' label={texts.filters.status} choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} />
+        <ChoiceChip field='category_id' label={texts.filters.category} choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))} />
+        <ChoiceChip field='tag_id' label={texts.filters.tag} choices={tags?.rows ?? []} />
+        <PriceChip />
+      </FilterChips>
+    </Stack>
+  )
+}
+
+function Products () {
+  const shop = useShop()
+  const { total, filterValues, isPending } = useListContext()
+  const isSmall = useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'))
+  const { data: tags } = useTags()
+  if (!isPending && total === 0 && Object.keys(filterValues ?? {}).length === 0) {
+    return <EmptyState title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyState>
+  }
+  const price = ({ price_amount: amount, currency }: any) => amount === null ? '—' : moneyText(amount, currency, shop.locale)
+  const tagName = (id: string) => tags?.rows.find((tag) => tag.id === id)?.name ?? '…'
+  return (
+    <>
+      {isSmall
+        ? <SimpleList primaryText={({ name }) => name} secondaryText={(product) => `${price(product)} · ${product.sku ?? '—'}`} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
+        : (
+          <DataTable rowClick='edit' storeKey='products.datatable' hiddenColumns={['slug', 'created_at']} bulkActionButtons={<><BulkStatus /><BulkTags /></>} sx={{ '& .RaDataTable-row': { height: 48 } }}>
+            <DataTable.Col source='name' sx={{ fontWeight: 550, minWidth: 180 }} />
+            <DataTable.Col source='slug' />
+            <DataTable.Col source='sku' />
+            <DataTable.Col source='status' render={({ status }) => <StatusChip status={status} />} />
+            <DataTable.Col source='price_amount' align='right' render={price} />
+            <DataTable.Col
+              source='tag_ids' disableSort
+              render={({ tag_ids: ids }) => <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>{ids.slice(0, 3).map((id: string) => <Chip key={id} size='small' label={tagName(id)} />)}{ids.length > 3 && <Chip size='small' label={texts.filters.more(ids.length - 3)} />}</Stack>}
+            />
+            <DataTable.Col source='updated_at' render={({ updated_at: at }) => <Typography variant='body2' color='textSecondary' noWrap title={timeText(at, shop)}>{agoText(at, shop)}</Typography>} />
+            <DataTable.Col source='created_at' render={({ created_at: at }) => timeText(at, shop)} />
+          </DataTable>
+          )}
+      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+import { useQuery } from '@tanstack/react-query'
+import { readAll } from '../api/http.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+import type { Category } from './tree.ts'
+
+/** Most records of a list that is read as a whole. */
+const MOST = 2000
+
+export interface Attribute {
+  readonly id: string
+  readonly name: string
+  readonly code: string
+  readonly type: 'text' | 'number' | 'boolean' | 'select'
+  readonly unit: string | null
+  readonly options: readonly string[]
+}
+
+export interface Tag { readonly id: string, readonly name: string }
+
+function useWhole<Row> (resource: string) {
+  const { call } = useViewer()
+  const { id } = useShop()
+  // Under the name of the resource, so that react-admin's changes make it read again.
+  return useQuery({ queryKey: [resource, 'whole'], queryFn: async () => await readAll<Row>(call, `/shops/${id}/${resource}`, {}, MOST), staleTime: 30_000 })
+}
+
+/** All categories of the shop; the first 2000 of them by name. */
+export const useCategories = () => useWhole<Category>('categories')
+export const useTags = () => useWhole<Tag>('tags')
+export const useAttributes = () => useWhole<Attribute>('attributes')

@@ -1,0 +1,89 @@
+import { Alert, Box, Button, Card, CardActionArea, CardContent, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { Link } from 'react-router-dom'
+import { listUrl, rangeFrom } from '../api/http.ts'
+import { PageHeading } from '../layout/page.tsx'
+import { PageLink } from '../layout/page-link.tsx'
+import { Section } from '../layout/section.tsx'
+import { MANNER } from '../reconcile/manner.ts'
+import { type Run, RUNS } from '../reconcile/run.ts'
+import { texts } from '../texts.ts'
+import { agoText } from '../times.ts'
+import { type Shop, useViewer } from '../viewer.tsx'
+
+const DriftChart = lazy(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart }))
+
+/** How many shops are on this page. */
+const SHOWN = 10
+
+interface Row { readonly shop: Shop, readonly products: number, readonly keys: number, readonly accounts: number, readonly unlinked: number, readonly pay: { readonly configured: boolean, readonly readable: boolean } }
+
+/** All shops at a glance, and the accounts that need attention. */
+export function AdminHome () {
+  const { call, name, shops } = useViewer()
+  const count = async (path: string, filter: object = {}) => rangeFrom((await call(listUrl(path, { limit: 1, filter }))).headers).total
+  const rows = useQuery({
+    queryKey: ['shops', 'counts'],
+    queryFn: async () => await Promise.all(shops.slice(0, SHOWN).map(async (shop): Promise<Row> => {
+      const root = `/shops/${shop.id}`
+      const [products, keys, accounts, unlinked, pay] = await Promise.all([
+        count(`${root}/products`), count(`${root}/api-keys/`, { status: 'active' }), count(`${root}/accounts`), count(`${root}/accounts`, { missing_pay: true }), call<Row['pay']>(`${root}/pay/status`)
+      ])
+      return { shop, products, keys, accounts, unlinked, pay: pay.json }
+    }))
+  })
+  const lastCheck = useQuery({ queryKey: ['runs', 'last'], queryFn: async () => (await call<readonly Run[]>(listUrl(RUNS, { limit: 1, filter: { mode: 'check', status: 'done' } }))).json[0] ?? null })
+  const sum = (field: 'products' | 'keys' | 'accounts' | 'unlinked') => rows.data?.reduce((total, row) => total + row[field], 0)
+  return (
+    <>
+      <PageHeading title={texts.layout.administration} text={texts.home.welcome(name)} />
+      {rows.error !== null && <Alert severity='error' sx={{ mb: 2 }}>{rows.error.message}</Alert>}
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: '1fr 1fr', lg: 'repeat(4, 1fr)' }, mb: 2 }}>
+        <Tile title={texts.menu.shops} value={shops.length} to='/admin/shops' />
+        <Tile title={texts.home.products} value={sum('products')} />
+        <Tile title={texts.home.keys} value={sum('keys')} />
+        <Tile title={texts.home.unlinkedAccounts} value={sum('unlinked')} to='/admin/reconciliation' isWarning />
+      </Box>
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { lg: '3fr 2fr' }, alignItems: 'start' }}>
+        <Section title={texts.menu.shops}>
+          <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>
+            <Table size='small'>
+              <TableHead><TableRow>{texts.home.shopColumns.map((name, index) => <TableCell key={name} align={index === 0 || index === 4 ? 'left' : 'right'}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableBody>
+                {rows.data?.map(({ shop, products, keys, accounts, unlinked, pay }) => (
+                  <TableRow key={shop.id}>
+                    <TableCell><PageLink to={`/shops/${shop.slug}`}>{shop.name}</PageLink></TableCell>
+                    <TableCell align='right'>{products}</TableCell>
+                    <TableCell align='right'>{keys}</TableCell>
+                    <TableCell align='right'>{`${accounts} (${unlinked})`}</TableCell>
+                    <TableCell><Chip size='small' variant='outlined' color={!pay.configured ? 'warning' : pay.readable ? 'success' : 'error'} label={!pay.configured ? texts.home.pay.none : pay.readable ? texts.home.pay.ok : texts.home.pay.unreadable} /></TableCell>
+                  </TableRow>
+                ))}
+              </TableBody>
+            </Table>
+          </TableContainer>
+        </Section>
+        <Section title={texts.home.attention} action={<Button size='small' component={Link} to='/admin/reconciliation'>{texts.menu.runs}</Button>}>
+          {lastCheck.data === null && <Typography color='textSecondary'>{texts.home.neverChecked}</Typography>}
+          {lastCheck.data != null && (
+            <>
+              <Typography variant='body2' color='textSecondary'><PageLink to={`/admin/reconciliation/${lastCheck.data.id}`}>{texts.home.lastCheck}</PageLink> {agoText(lastCheck.data.started_at, MANNER)}</Typography>
+              <Suspense><DriftChart drift={lastCheck.data.drift} /></Suspense>
+            </>
+          )}
+        </Section>
+      </Box>
+    </>
+  )
+}
+
+function Tile ({ title, value, to, isWarning = false }: { readonly title: string, readonly value: number | undefined, readonly to?: string, readonly isWarning?: boolean }) {
+  const content = (
+    <CardContent>
+      <Typography variant='body2' color='textSecondary'>{title}</Typography>
+      <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3, color: isWarning && (value ?? 0) > 0 ? 'warning.main' : undefined }}>{value === undefined ? '…' : new Intl.NumberFormat(MANNER.locale).format(value)}</Typography>
+    </CardContent>
+  )
+  return <Card>{to === undefined ? content : <CardActionArea component={Link} to={to}>{content}</CardActionArea>}</Card>
+}

@@ -1,0 +1,23 @@
+import { useTheme } from '@mui/material'
+import { BarChart } from '@mui/x-charts/BarChart'
+import type { Entry } from '../activity/entry.ts'
+import { texts } from '../texts.ts'
+import { useShop } from '../viewer.tsx'
+import { changesByDay } from './days.ts'
+
+/** Changes of each day, by agents, people and others. */
+export function DaysChart ({ changes, days }: { readonly changes: readonly Entry[], readonly days: number }) {
+  const { locale, timeZone } = useShop()
+  const { palette } = useTheme()
+  const rows = changesByDay(changes, days, timeZone, Date.now())
+  const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const colors = { agents: palette.primary.main, people: palette.success.main, others: palette.text.disabled }
+  return (
+    <BarChart
+      height={260} skipAnimation grid={{ horizontal: true }} borderRadius={3} margin={{ left: 0 }}
+      xAxis={[{ scaleType: 'band', data: rows.map(({ day }) => short.format(new Date(day))), categoryGapRatio: 0.4 }]}
+      yAxis={[{ width: 40, tickMinStep: 1 }]}
+      series={(['agents', 'people', 'others'] as const).map((kind) => ({ data: rows.map((row) => row[kind]), label: texts.home[kind], stack: 'all', color: colors[kind] }))}
+    />
+  )
+}

@@ -1,0 +1,101 @@
+import { Box, Button, Checkbox, Chip, ListItemText, Menu, MenuItem, TextField } from '@mui/material'
+import ArrowIcon from '@mui/icons-material/ArrowDropDown'
+import ClearIcon from '@mui/icons-material/Close'
+import { type ReactNode, useState } from 'react'
+import { useListContext } from 'react-admin'
+import { texts } from '../texts.ts'
+
+export interface Choice { readonly id: string, readonly name: string }
+
+/** How many choices can be seen without searching, and at most. */
+const FEW = 10
+const MOST_SHOWN = 200
+
+/** The filter of a list with one field set or, for undefined, removed. */
+function withField (filter: Readonly<Record<string, unknown>>, field: string, value: unknown): Record<string, unknown> {
+  const { [field]: _, ...others } = filter
+  return value === undefined ? others : { ...others, [field]: value }
+}
+
+/** Sets one field of the filter of the list around. */
+export function useFilterField<Value> (field: string): readonly [Value | undefined, (value: Value | undefined) => void] {
+  const { filterValues, setFilters, displayedFilters } = useListContext()
+  return [filterValues?.[field] as Value | undefined, (value) => setFilters(withField(filterValues, field, value), displayedFilters, false)]
+}
+
+/** A row of chips, with one that clears them all. */
+export function FilterChips ({ children }: { readonly children: ReactNode }) {
+  const { filterValues, setFilters, displayedFilters } = useListContext()
+  const { q, ...others } = filterValues ?? {}
+  return (
+    <Box role='group' aria-label={texts.filters.apply} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+      {children}
+      {Object.keys(others).length > 0 && <Button size='small' onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}>{texts.filters.clear}</Button>}
+    </Box>
+  )
+}
+
+interface ChipButtonProps {
+  readonly label: string
+  /** What is chosen; undefined: anything. */
+  readonly value: string | undefined
+  readonly onOpen: (anchor: HTMLElement) => void
+  readonly onClear: () => void
+  readonly isOpen: boolean
+  readonly popup?: 'menu' | 'dialog'
+}
+
+/** A chip that opens its choices, and can be cleared. */
+export function ChipButton ({ label, value, onOpen, onClear, isOpen, popup = 'menu' }: ChipButtonProps) {
+  return (
+    <Chip
+      component='button' clickable aria-haspopup={popup} aria-expanded={isOpen} variant={value === undefined ? 'outlined' : 'filled'} color={value === undefined ? 'default' : 'primary'}
+      label={value === undefined ? label : `${label}: ${value}`} onClick={({ currentTarget }: React.MouseEvent<HTMLElement>) => onOpen(currentTarget)}
+      {...value === undefined ? { icon: <ArrowIcon />, sx: { flexDirection: 'row-reverse', pl: 0.5, pr: 0.5, '& .MuiChip-icon': { m: 0 } } } : { onDelete: onClear, deleteIcon: <ClearIcon aria-label={texts.filters.clear} /> }}
+    />
+  )
+}
+
+interface ChoiceChipProps {
+  readonly field: string
+  readonly label: string
+  readonly choices: readonly Choice[]
+  /** Only one of them at a time. */
+  readonly isSingle?: boolean
+}
+
+/** A chip by which a field is limited to one or several of some values. */
+export function ChoiceChip ({ field, label, choices, isSingle = false }: ChoiceChipProps) {
+  const [value, setValue] = useFilterField<string | readonly string[]>(field)
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const [typed, setTyped] = useState('')
+  const chosen = value === undefined ? [] : [value].flat() as readonly string[]
+  const names = chosen.map((id) => choices.find((choice) => choice.id === id)?.name ?? id)
+  const toggle = (id: string) => {
+    if (isSingle) return setValue(chosen.includes(id) ? undefined : id)
+    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
+    setValue(next.length === 0 ? undefined : next)
+  }
+  const found = choices.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
+  return (
+    <>
+      <ChipButton
+        label={label} isOpen={anchor !== null} onOpen={setAnchor} onClear={() => setValue(undefined)}
+        value={names.length === 0 ? undefined : `${names[0]}${names.length > 1 ? ` ${texts.filters.more(names.length - 1)}` : ''}`}
+      />
+      <Menu anchorEl={anchor} open={anchor !== null} onClose={() => { setAnchor(null); setTyped('') }} slotProps={{ paper: { sx: { maxHeight: 420, minWidth: 220, maxWidth: 420 } } }}>
+        {choices.length > FEW && (
+          <Box component='li' role='none' sx={{ px: 1.5, pb: 1 }} onKeyDown={(event) => { if (event.key !== 'Escape') event.stopPropagation() }}>
+            <TextField fullWidth autoFocus value={typed} onChange={({ target }) => setTyped(target.value)} placeholder={texts.filters.find} slotProps={{ htmlInput: { 'aria-label': texts.filters.find } }} />
+          </Box>
+        )}
+        {found.slice(0, MOST_SHOWN).map(({ id, name }) => (
+          <MenuItem key={id} role='menuitemcheckbox' aria-checked={chosen.includes(id)} onClick={() => toggle(id)} dense>
+            <Checkbox checked={chosen.includes(id)} size='small' tabIndex={-1} disableRipple sx={{ p: 0, mr: 1.5 }} slotProps={{ input: { 'aria-hidden': true } }} />
+            <ListItemText primary={name} slotProps={{ primary: { noWrap: true } }} />
+          </MenuItem>
+        ))}
+      </Menu>
+    </>
+  )
+}

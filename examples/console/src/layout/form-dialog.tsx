@@ -1,0 +1,60 @@
+import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { ApiError } from '../api/problem.ts'
+
+/** What the server said about the fields of a form, by their names. */
+export type Faults = Readonly<Record<string, string>>
+
+interface FormDialogProps {
+  readonly title: string
+  readonly submit: string
+  readonly cancel: string
+  readonly onClose: () => void
+  /** Does it; the dialog closes after that. Its error stays in the dialog, with all that was typed. */
+  readonly onSubmit: () => Promise<void>
+  /** Further buttons. */
+  readonly actions?: ReactNode
+  /** The fields that can show an error of theirs. */
+  readonly fields?: readonly string[]
+  readonly isDangerous?: boolean
+  readonly isReady?: boolean
+  readonly maxWidth?: 'xs' | 'sm' | 'md'
+  readonly children: (faults: Faults) => ReactNode
+}
+
+/** A form in a dialog: errors about a field stand at the field, all others above the buttons. */
+export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions, fields = [], isDangerous = false, isReady = true, maxWidth = 'xs', children }: FormDialogProps) {
+  const id = useId()
+  const [isBusy, setBusy] = useState(false)
+  const [error, setError] = useState<Error>()
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await onSubmit()
+      onClose()
+    } catch (error) {
+      setError(error as Error)
+      setBusy(false)
+    }
+  }
+  const { field, message } = error instanceof ApiError ? error.problem : {}
+  const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
+  return (
+    <Dialog open onClose={isBusy ? undefined : onClose} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
+      <form noValidate onSubmit={(event) => { send(event) }}>
+        <DialogTitle id={id}>{title}</DialogTitle>
+        <DialogContent>
+          {children(known === undefined ? {} : { [known]: message ?? '' })}
+          {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+        </DialogContent>
+        <DialogActions>
+          {actions}
+          <Button onClick={onClose} disabled={isBusy}>{cancel}</Button>
+          <Button type='submit' variant='contained' color={isDangerous ? 'error' : 'primary'} disabled={isBusy || !isReady} loading={isBusy}>{submit}</Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,52 @@
+import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
+import IdIcon from '@mui/icons-material/BadgeOutlined'
+import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
+import type { ReactNode } from 'react'
+import { AppBar, Layout, type LayoutProps, LoadingIndicator, Logout, ToggleThemeButton, useNotify, UserMenu } from 'react-admin'
+import { texts } from '../texts.ts'
+import { useViewer } from '../viewer.tsx'
+import { WorkspaceSwitch } from './workspace-switch.tsx'
+
+/** The frame of a workspace: the bar at the top, and its menu. */
+export function workspaceLayout (menu: ReactNode): React.ComponentType<LayoutProps> {
+  const Menu = () => <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}>{menu}</Box>
+  return function WorkspaceLayout (props) {
+    return <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT} />
+  }
+}
+
+const LAYOUT = {
+  '& .RaLayout-content': { px: { xs: 1.5, sm: 3 }, pt: 2, pb: 4, minWidth: 0 },
+  '& .RaLayout-contentWithSidebar': { maxWidth: '100vw' }
+} as const
+
+function Bar () {
+  return (
+    <AppBar
+      alwaysOn color='transparent' userMenu={<Person />}
+      toolbar={<><LoadingIndicator /><ToggleThemeButton /></>}
+    >
+      <WorkspaceSwitch />
+      <Box sx={{ flex: 1 }} />
+    </AppBar>
+  )
+}
+
+function Person () {
+  const { id, name } = useViewer()
+  const notify = useNotify()
+  const copyId = () => { navigator.clipboard.writeText(id).then(() => notify(texts.copy.copied), () => notify(id, { autoHideDuration: null })) }
+  return (
+    <UserMenu label={name}>
+      <MenuItem onClick={copyId}>
+        <ListItemIcon><IdIcon fontSize='small' /></ListItemIcon>
+        <ListItemText primary={texts.noShops.copy} secondary={id.slice(0, 8) + '…'} />
+      </MenuItem>
+      <MenuItem component='a' href='/docs'>
+        <ListItemIcon><DocumentationIcon fontSize='small' /></ListItemIcon>
+        <ListItemText primary={texts.layout.documentation} />
+      </MenuItem>
+      <Logout />
+    </UserMenu>
+  )
+}

@@ -1,0 +1,35 @@
+import { openSession } from './session/session.ts'
+import { BASE, settings } from './settings.ts'
+import { refuseHtml } from './trusted-types.ts'
+
+refuseHtml(window as never)
+
+/** How long ago a page has to be loaded before it is loaded again by itself, in milliseconds. */
+const RELOAD_AFTER = 10_000
+
+// The server was upgraded, and the files of this page are gone. What was typed is saved or asked about before a page changes.
+window.addEventListener('vite:preloadError', () => { if (performance.now() > RELOAD_AFTER) location.reload() })
+
+// Loaded at once, since it is needed whoever signs in.
+const application = import('./app.tsx')
+const session = openSession(settings)
+
+/** Signs in first: nothing here can be seen without it. */
+async function start (): Promise<void> {
+  // The sign-in returns to one origin only, where its state has to be.
+  if (location.origin !== settings.origin) {
+    location.replace(settings.origin + location.pathname + location.search)
+    return
+  }
+  const isReturn = location.pathname === new URL(settings.sign_in.callback).pathname
+  if (isReturn && session.isSecondWindow()) return await session.completeSecondWindow()
+  if (isReturn) history.replaceState(null, '', await session.complete())
+  else if (session.wasSignedOut()) {
+    if (location.pathname !== BASE) history.replaceState(null, '', BASE)
+  } else return await session.signIn()
+}
+
+start().then(
+  async () => { if (session.isSignedIn() || session.wasSignedOut()) (await application).show(session) },
+  async (error: unknown) => { (await application).show(session, error instanceof Error ? error : new Error(String(error))) }
+)

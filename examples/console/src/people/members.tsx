@@ -1,0 +1,86 @@
+import AddIcon from '@mui/icons-material/PersonAddAltOutlined'
+import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
+import { Alert, Button, Card, Chip, DialogContentText, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNotify } from 'react-admin'
+import { readAll } from '../api/http.ts'
+import { FormDialog } from '../layout/form-dialog.tsx'
+import { PageHeading } from '../layout/page.tsx'
+import { texts } from '../texts.ts'
+import { dateText } from '../times.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+
+interface Member { readonly user_id: string, readonly name: string | null, readonly active: boolean, readonly role: 'owner' | 'staff', readonly created_at: string }
+
+const ROLES = ['owner', 'staff'] as const
+
+/** Who works in the shop. */
+export function MembersPage () {
+  const { call, id: viewerId } = useViewer()
+  const shop = useShop()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const path = `/shops/${shop.id}/members`
+  const { data, error } = useQuery({ queryKey: ['members'], queryFn: async () => await readAll<Member>(call, path) })
+  const [isAdding, setAdding] = useState(false)
+  const [removed, setRemoved] = useState<Member>()
+  const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['members'] })
+  const nameOf = ({ name, user_id: id }: Member) => name ?? id
+  const setRole = (member: Member, role: string) => {
+    call(`${path}/${member.user_id}`, { method: 'PATCH', data: { role } }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => { readAgain() })
+  }
+  return (
+    <>
+      <PageHeading title={texts.members.title} text={texts.members.ownerHelp}>{shop.isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setAdding(true)}>{texts.members.add}</Button>}</PageHeading>
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      <Card>
+        <TableContainer tabIndex={0} role='region' aria-label={texts.members.title}>
+          <Table>
+            <TableHead><TableRow><TableCell>{texts.keys.name}</TableCell><TableCell>{texts.members.role}</TableCell><TableCell>{texts.list.created}</TableCell><TableCell align='right'>{texts.list.actions}</TableCell></TableRow></TableHead>
+            <TableBody>
+              {data?.rows.map((member) => (
+                <TableRow key={member.user_id}>
+                  <TableCell>{nameOf(member)} {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />} {!member.active && <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />}</TableCell>
+                  <TableCell>
+                    {shop.isOwner
+                      ? <Select size='small' value={member.role} inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }} onChange={({ target }) => setRole(member, target.value)} sx={{ minWidth: 120 }}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</Select>
+                      : texts.members[member.role]}
+                  </TableCell>
+                  <TableCell>{dateText(member.created_at, shop)}</TableCell>
+                  <TableCell align='right'>{(shop.isOwner || member.user_id === viewerId) && <IconButton aria-label={texts.members.remove(nameOf(member))} onClick={() => setRemoved(member)}><RemoveIcon fontSize='small' /></IconButton>}</TableCell>
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </TableContainer>
+      </Card>
+      {isAdding && <AddMember path={path} onClose={() => setAdding(false)} onDone={readAgain} />}
+      {removed !== undefined && (
+        <FormDialog
+          title={texts.members.removeTitle(nameOf(removed))} submit={texts.members.delete} cancel={texts.members.cancel} isDangerous onClose={() => setRemoved(undefined)}
+          onSubmit={async () => { await call(`${path}/${removed.user_id}`, { method: 'DELETE' }); await readAgain() }}
+        >
+          {() => <DialogContentText>{texts.members.removeWhy}</DialogContentText>}
+        </FormDialog>
+      )}
+    </>
+  )
+}
+
+function AddMember ({ path, onClose, onDone }: { readonly path: string, readonly onClose: () => void, readonly onDone: () => Promise<unknown> }) {
+  const { call } = useViewer()
+  const [id, setId] = useState('')
+  const [role, setRole] = useState<string>('staff')
+  const add = async () => { await call(path, { method: 'POST', data: { user_id: id.trim(), role } }); await onDone() }
+  return (
+    <FormDialog title={texts.members.add} submit={texts.members.save} cancel={texts.members.cancel} onClose={onClose} onSubmit={add} fields={['user_id', 'role']}>
+      {(faults) => (
+        <>
+          <TextField label={texts.members.id} value={id} onChange={({ target }) => setId(target.value)} autoFocus error={'user_id' in faults} helperText={faults['user_id'] ?? texts.members.idHelp} />
+          <TextField select label={texts.members.role} value={role} onChange={({ target }) => setRole(target.value)} helperText={texts.members.ownerHelp}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</TextField>
+        </>
+      )}
+    </FormDialog>
+  )
+}

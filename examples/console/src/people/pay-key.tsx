@@ -1,0 +1,68 @@
+import { Alert, Box, Button, DialogContentText, TextField, Typography } from '@mui/material'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { FormDialog } from '../layout/form-dialog.tsx'
+import { Section } from '../layout/section.tsx'
+import { texts } from '../texts.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+
+interface Status { readonly configured: boolean, readonly readable: boolean, readonly accounts: number, readonly linked: number, readonly synced: number }
+
+/** The shop's key at its payment provider: whether there is one and it works, and a new one. */
+export function PayKey () {
+  const { call } = useViewer()
+  const { id, isOwner } = useShop()
+  const queryClient = useQueryClient()
+  const path = `/shops/${id}/pay`
+  const { data, error } = useQuery({ queryKey: ['pay', 'status'], queryFn: async () => (await call<Status>(`${path}/status`)).json })
+  const [key, setKey] = useState('')
+  const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: string }>()
+  const [isRemoving, setRemoving] = useState(false)
+
+  const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['pay'] })
+  const attempt = async (work: () => Promise<void>) => {
+    setSaid(undefined)
+    try {
+      await work()
+    } catch (error) {
+      setSaid({ severity: 'error', text: (error as Error).message })
+    }
+  }
+  const verify = async () => {
+    const { json: { valid, code } } = await call<{ valid: boolean, code?: string }>(`${path}/key/verify`, { method: 'POST' })
+    setSaid(valid ? { severity: 'success', text: texts.settings.valid } : { severity: 'error', text: texts.settings.invalid(code ?? '') })
+  }
+  const save = async (event: FormEvent) => {
+    event.preventDefault()
+    await attempt(async () => {
+      await call(`${path}/key`, { method: 'PUT', data: { pay_secret_key: key.trim() } })
+      setKey('')
+      await readAgain()
+      await verify()
+    })
+  }
+  const state = data === undefined ? '' : !data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable
+  return (
+    <Section title={texts.settings.pay} text={texts.settings.payWhy}>
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      <Typography sx={{ fontWeight: 600 }}>{state}</Typography>
+      {data !== undefined && <Typography variant='body2' color='textSecondary'>{texts.settings.counts(data.accounts, data.linked, data.synced)}</Typography>}
+      <Box sx={{ display: 'flex', gap: 1, my: 1.5, flexWrap: 'wrap' }}>
+        <Button variant='outlined' disabled={data?.configured !== true} onClick={() => { attempt(verify) }}>{texts.settings.verify}</Button>
+        {isOwner && <Button color='error' disabled={data?.configured !== true} onClick={() => setRemoving(true)}>{texts.settings.remove}</Button>}
+      </Box>
+      {said !== undefined && <Alert severity={said.severity} sx={{ mb: 1.5 }}>{said.text}</Alert>}
+      {isOwner && (
+        <form onSubmit={(event) => { save(event) }}>
+          <TextField label={texts.settings.newKey} type='password' autoComplete='off' value={key} onChange={({ target }) => setKey(target.value)} />
+          <Button type='submit' variant='contained' disabled={key.trim() === ''} sx={{ mt: 1 }}>{texts.settings.replace}</Button>
+        </form>
+      )}
+      {isRemoving && (
+        <FormDialog title={texts.settings.removeTitle} submit={texts.settings.remove} cancel={texts.settings.cancel} isDangerous onClose={() => setRemoving(false)} onSubmit={async () => { await call(`${path}/key`, { method: 'DELETE' }); await readAgain() }}>
+          {() => <DialogContentText>{texts.settings.removeWhy}</DialogContentText>}
+        </FormDialog>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,71 @@
+import AddIcon from '@mui/icons-material/Add'
+import OpenIcon from '@mui/icons-material/ArrowForward'
+import { Box, Button, Card } from '@mui/material'
+import { Create, CreateButton, DataTable, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { withoutEmpty } from '../catalog/without-empty.ts'
+import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { PageHeading } from '../layout/page.tsx'
+import { StatusChip } from '../layout/status-chip.tsx'
+import { useCreated } from '../layout/use-created.ts'
+import { MANNER } from '../reconcile/manner.ts'
+import { statusText, texts } from '../texts.ts'
+import { dateText } from '../times.ts'
+import type { Shop } from '../viewer.tsx'
+
+const STATUSES = ['active', 'archived'].map((id) => ({ id, name: statusText(id) }))
+
+/** All shops. */
+export function ShopList () {
+  return (
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+      <PageHeading title={texts.menu.shops}><CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} /></PageHeading>
+      <Card>
+        <Box sx={{ p: 2, display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+          <Box sx={{ width: { xs: '100%', sm: 300 } }}><FilterLiveSearch source='q' label={texts.shops.search} placeholder={texts.shops.search} fullWidth /></Box>
+          <FilterChips><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></FilterChips>
+        </Box>
+        <DataTable rowClick='edit' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+          <DataTable.Col source='name' />
+          <DataTable.Col source='slug' />
+          <DataTable.Col source='currency' />
+          <DataTable.Col source='status' render={({ status }: Shop) => <StatusChip status={status} />} />
+          <DataTable.Col source='created_at' render={({ created_at: at }) => dateText(at, MANNER)} />
+          <DataTable.Col disableSort label={texts.shops.open} render={(shop: Shop) => <Button size='small' component={Link} to={`/shops/${shop.slug}`} endIcon={<OpenIcon />} onClick={(event) => event.stopPropagation()} aria-label={`${texts.shops.open}: ${shop.name}`}>{texts.shops.open}</Button>} />
+        </DataTable>
+        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      </Card>
+    </ListBase>
+  )
+}
+
+export function ShopCreate () {
+  const created = useCreated('list')
+  return (
+    <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
+      <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>
+        <TextInput source='name' isRequired autoFocus helperText={false} />
+        <TextInput source='currency' isRequired helperText={texts.settings.currencyHelp} parse={(text: string) => text.toUpperCase()} />
+        <TextInput source='slug' helperText={texts.products.slugHelp} />
+      </SimpleForm>
+    </Create>
+  )
+}
+
+export function ShopEdit () {
+  return (
+    <Edit mutationMode='pessimistic' actions={false}>
+      <Heading />
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <TextInput source='name' isRequired helperText={false} />
+        <TextInput source='slug' helperText={texts.products.slugHelp} />
+        <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
+      </SimpleForm>
+    </Edit>
+  )
+}
+
+function Heading () {
+  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={useRecordContext()?.name ?? ''} /></Box>
+}

@@ -1,0 +1,44 @@
+import { Box, Card, Chip, FormControlLabel, Switch } from '@mui/material'
+import { DataTable, FilterLiveSearch, ListBase, Pagination, useNotify, useRefresh } from 'react-admin'
+import { PageHeading } from '../layout/page.tsx'
+import { MANNER } from '../reconcile/manner.ts'
+import { texts } from '../texts.ts'
+import { dateText } from '../times.ts'
+import { useViewer } from '../viewer.tsx'
+
+interface User { readonly id: string, readonly name: string | null, readonly subject: string, readonly active: boolean, readonly roles: readonly string[], readonly created_at: string }
+
+/** Everybody who has signed in, with what admins may change of them. */
+export function UserList () {
+  return (
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+      <PageHeading title={texts.menu.people} text={texts.users.why} />
+      <Card>
+        <Box sx={{ p: 2, maxWidth: 360 }}><FilterLiveSearch source='q' label={texts.users.search} placeholder={texts.users.search} fullWidth /></Box>
+        <DataTable rowClick={false} bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+          <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
+          <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
+          <DataTable.Col source='active' render={(user: User) => <Toggle user={user} text={texts.users.active} isOn={user.active} changes={(active) => ({ active })} />} />
+          <DataTable.Col source='roles' disableSort render={(user: User) => <Toggle user={user} text={texts.users.admin} isOn={user.roles.includes('admin')} changes={(isAdmin) => ({ roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin') })} />} />
+          <DataTable.Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
+        </DataTable>
+        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      </Card>
+    </ListBase>
+  )
+}
+
+function Name ({ user: { id, name, subject } }: { readonly user: User }) {
+  const { id: viewerId } = useViewer()
+  return <>{name ?? subject} {id === viewerId && <Chip size='small' label={texts.members.you} />}</>
+}
+
+function Toggle ({ user, text, isOn, changes }: { readonly user: User, readonly text: string, readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {
+  const { call } = useViewer()
+  const notify = useNotify()
+  const refresh = useRefresh()
+  const set = (value: boolean) => {
+    call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(value) }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => refresh())
+  }
+  return <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={({ target }) => set(target.checked)} slotProps={{ input: { 'aria-label': `${text}: ${user.name ?? user.subject}` } }} />} />
+}

@@ -1,0 +1,69 @@
+import { Alert, Card, Table, TableBody, TableCell, TableContainer, TableHead, TablePagination, TableRow } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { listUrl, rangeFrom } from '../api/http.ts'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { texts } from '../texts.ts'
+import { timeText } from '../times.ts'
+import { useViewer } from '../viewer.tsx'
+import { MANNER } from './manner.ts'
+import { ACCOUNTS } from './run.ts'
+
+interface Row {
+  readonly id: string
+  readonly at: string
+  readonly actor: string
+  readonly action: string
+  readonly account_id: string
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
+const PER_PAGE = 50
+
+/** Who linked, synced and unlinked which account. */
+export function AuditPage () {
+  const { call } = useViewer()
+  const [page, setPage] = useState(0)
+  const { data, error } = useQuery({
+    queryKey: ['accounts', 'audit', page],
+    queryFn: async () => {
+      const { json, headers } = await call<readonly Row[]>(listUrl(`${ACCOUNTS}/audit`, { skip: page * PER_PAGE, limit: PER_PAGE }))
+      const { rows: accounts } = { rows: json.length === 0 ? [] : (await call<ReadonlyArray<{ id: string, name: string, shop_name: string }>>(listUrl(ACCOUNTS, { filter: { id: [...new Set(json.map((row) => row.account_id))] }, limit: PER_PAGE }))).json }
+      return { rows: json, total: rangeFrom(headers).total, accounts: new Map(accounts.map((account) => [account.id, account])) }
+    },
+    placeholderData: (before) => before
+  })
+  const people = useQuery({ queryKey: ['admin/users', 'names'], queryFn: async () => new Map((await call<ReadonlyArray<{ id: string, name: string | null }>>('/admin/users?limit=200')).json.map(({ id, name }) => [id, name])) })
+  const customer = (side: Row['before']) => String(side?.['pay_customer_id'] ?? texts.activity.nothing)
+  return (
+    <>
+      <PageHeading title={texts.menu.audit} text={texts.reconcile.auditWhy} />
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      <Card>
+        {data?.rows.length === 0 && <EmptyState title={texts.activity.empty} />}
+        {data !== undefined && data.rows.length > 0 && (
+          <TableContainer tabIndex={0} role='region' aria-label={texts.menu.audit}>
+            <Table size='small'>
+              <TableHead><TableRow>{texts.reconcile.auditColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableBody>
+                {data.rows.map((row) => (
+                  <TableRow key={row.id}>
+                    <TableCell>{timeText(row.at, MANNER)}</TableCell>
+                    <TableCell>{people.data?.get(row.actor) ?? row.actor}</TableCell>
+                    <TableCell>{texts.reconcile.changes[row.action] ?? row.action}</TableCell>
+                    <TableCell>{data.accounts.get(row.account_id)?.name ?? row.account_id}</TableCell>
+                    <TableCell>{data.accounts.get(row.account_id)?.shop_name}</TableCell>
+                    <TableCell>{customer(row.before)}</TableCell>
+                    <TableCell>{customer(row.after)}</TableCell>
+                  </TableRow>
+                ))}
+              </TableBody>
+            </Table>
+          </TableContainer>
+        )}
+        <TablePagination component='div' count={data?.total ?? 0} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,84 @@
+import { Box, Button, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useBasename, useNotify } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { valueText } from '../activity/entry.ts'
+import { texts } from '../texts.ts'
+import { useViewer } from '../viewer.tsx'
+import { ACCOUNTS, type Candidate, type Item, remediesFor, type Run, RUNS } from './run.ts'
+
+/** An account that a run found something about: what, stored against live, and what can be done. */
+export function ItemRow ({ item }: { readonly item: Item }) {
+  const { call } = useViewer()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const navigate = useNavigate()
+  const basename = useBasename()
+  const [done, setDone] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const remedies = remediesFor(item)
+  const act = async (path: string, said: string, data?: object) => {
+    setBusy(true)
+    try {
+      await call(`${ACCOUNTS}/${encodeURIComponent(item.account_id)}/${path}`, { method: 'POST', ...data !== undefined && { data } })
+      setDone(said)
+      await queryClient.invalidateQueries({ queryKey: ['accounts'] })
+    } catch (error) {
+      notify((error as Error).message, { type: 'error' })
+    }
+    setBusy(false)
+  }
+  const find = () => {
+    call<Run>(RUNS, { method: 'POST', data: { mode: 'link', accounts: [item.account_id] } })
+      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
+  }
+  return (
+    <Box component='li' sx={{ borderTop: 1, borderColor: 'divider', p: 2 }}>
+      <Box sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+        <Typography sx={{ fontWeight: 650 }}>{item.account_name}</Typography>
+        <Typography color='textSecondary' variant='body2'>{item.shop_name}</Typography>
+        {item.outcome !== 'drifted' && <Chip size='small' variant='outlined' color={item.outcome === 'failed' ? 'error' : 'info'} label={texts.reconcile.outcomes[item.outcome] ?? item.outcome} />}
+        {item.drift.map((kind) => <Chip key={kind} size='small' variant='outlined' color='warning' label={texts.reconcile.drift[kind] ?? kind} />)}
+        <Box sx={{ flex: 1 }} />
+        {done !== undefined && <Chip size='small' color='success' label={done} />}
+        {done === undefined && remedies.includes('sync') && <Button size='small' variant='outlined' disabled={isBusy} onClick={() => { act('sync-pay', texts.reconcile.synced) }}>{texts.reconcile.sync}</Button>}
+        {remedies.includes('find') && <Button size='small' variant='outlined' onClick={find}>{texts.reconcile.find}</Button>}
+        {done === undefined && remedies.includes('unlink') && <Button size='small' color='error' disabled={isBusy} onClick={() => { act('unlink-pay', texts.reconcile.unlinked, { pay_customer_id: item.after }) }}>{texts.reconcile.unlink}</Button>}
+      </Box>
+      <Typography variant='body2' color='textSecondary' sx={{ overflowWrap: 'anywhere' }}>
+        {[item.after ?? texts.reconcile.noCustomer, item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code].filter((text) => text !== null).join(' · ')}
+      </Typography>
+      {item.differences.length > 0 && <Differences item={item} />}
+      {item.candidates.map((candidate) => <CandidateRow key={candidate.pay_customer_id} candidate={candidate} canLink={done === undefined && !isBusy && remedies.includes('link')} onLink={() => { act('link-pay', texts.reconcile.linked, { pay_customer_id: candidate.pay_customer_id }) }} />)}
+    </Box>
+  )
+}
+
+function Differences ({ item: { differences, account_name: name } }: { readonly item: Item }) {
+  return (
+    <TableContainer tabIndex={0} role='region' aria-label={`${texts.activity.details}: ${name}`} sx={{ mt: 1, border: 1, borderColor: 'divider', borderRadius: 1, maxWidth: 760 }}>
+      <Table size='small'>
+        <TableHead><TableRow><TableCell>{texts.activity.field}</TableCell><TableCell>{texts.reconcile.stored}</TableCell><TableCell>{texts.reconcile.live}</TableCell></TableRow></TableHead>
+        <TableBody>
+          {differences.map(({ field, stored, live }) => (
+            <TableRow key={field}>
+              <TableCell component='th' scope='row'>{field}</TableCell>
+              <TableCell sx={{ borderLeft: 3, borderLeftColor: 'error.main', overflowWrap: 'anywhere' }}>{valueText(stored)}</TableCell>
+              <TableCell sx={{ borderLeft: 3, borderLeftColor: 'success.main', overflowWrap: 'anywhere' }}>{valueText(live)}</TableCell>
+            </TableRow>
+          ))}
+        </TableBody>
+      </Table>
+    </TableContainer>
+  )
+}
+
+function CandidateRow ({ candidate: { pay_customer_id: id, name, email, match, linked }, canLink, onLink }: { readonly candidate: Candidate, readonly canLink: boolean, readonly onLink: () => void }) {
+  return (
+    <Box sx={{ display: 'flex', gap: 1, alignItems: 'center', flexWrap: 'wrap', mt: 1 }}>
+      <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{texts.reconcile.candidate(match)}: <b>{name ?? id}</b>{email !== null && ` ${email}`} <Typography component='span' variant='caption' color='textSecondary'>{id}</Typography></Typography>
+      {linked ? <Chip size='small' label={texts.reconcile.taken} /> : canLink && <Button size='small' variant='contained' onClick={onLink}>{texts.reconcile.link}</Button>}
+    </Box>
+  )
+}

@@ -1,0 +1,2 @@
+/** How admins write times: nobody has set a zone for all shops. */
+export const MANNER = { locale: navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone }

@@ -1,0 +1,66 @@
+import { Alert, Box, Button, Card, Chip, MenuItem, TextField, Typography } from '@mui/material'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNotify } from 'react-admin'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { texts } from '../texts.ts'
+import { useViewer } from '../viewer.tsx'
+import { ACCOUNTS } from './run.ts'
+
+interface Orphan {
+  readonly pay_customer_id: string
+  readonly name: string | null
+  readonly email: string | null
+  readonly accounts: ReadonlyArray<{ readonly account_id: string, readonly account_name: string, readonly match: string, readonly pay_customer_id: string | null }>
+}
+interface Page { readonly orphans: readonly Orphan[], readonly next: string | null }
+
+/** Customers at the payment provider that no account is linked to. */
+export function OrphansPage () {
+  const { call, shops } = useViewer()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const [shop, setShop] = useState(shops[0]?.id ?? '')
+  const { data, error, isPending, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
+    queryKey: ['orphans', shop],
+    enabled: shop !== '',
+    initialPageParam: '',
+    queryFn: async ({ pageParam }) => (await call<Page>(`${ACCOUNTS}/orphans?${new URLSearchParams({ shop_id: shop, ...pageParam !== '' && { after: pageParam } })}`)).json,
+    getNextPageParam: ({ next }) => next
+  })
+  const orphans = data?.pages.flatMap((page) => page.orphans) ?? []
+  const link = (account: string, customer: string) => {
+    call(`${ACCOUNTS}/${encodeURIComponent(account)}/link-pay`, { method: 'POST', data: { pay_customer_id: customer } })
+      .then(async () => { notify(texts.reconcile.linked, { type: 'success' }); await queryClient.invalidateQueries({ queryKey: ['orphans'] }) }, (error: Error) => notify(error.message, { type: 'error' }))
+  }
+  return (
+    <>
+      <PageHeading title={texts.menu.orphans} text={texts.reconcile.orphansWhy}>
+        <TextField select fullWidth={false} label={texts.reconcile.shop} value={shop} onChange={({ target }) => setShop(target.value)} sx={{ minWidth: 220 }}>
+          {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
+        </TextField>
+      </PageHeading>
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      {error === null && (
+        <Card aria-busy={isFetching}>
+          {!isPending && orphans.length === 0 && <EmptyState title={texts.reconcile.noOrphans} />}
+          <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>
+            {orphans.map(({ pay_customer_id: id, name, email, accounts }) => (
+              <Box component='li' key={id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
+                <Typography sx={{ fontWeight: 650 }}>{name ?? id}</Typography>
+                <Typography variant='body2' color='textSecondary'>{[email, id].filter((text) => text !== null).join(' · ')}</Typography>
+                {accounts.map((account) => (
+                  <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
+                    <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>
+                    {account.pay_customer_id === null ? <Button size='small' variant='contained' onClick={() => link(account.account_id, id)}>{texts.reconcile.link}</Button> : <Chip size='small' label={texts.reconcile.taken} />}
+                  </Box>
+                ))}
+              </Box>
+            ))}
+          </Box>
+          {hasNextPage && <Box sx={{ p: 2 }}><Button onClick={() => { fetchNextPage() }} disabled={isFetching}>{texts.activity.more}</Button></Box>}
+        </Card>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,95 @@
+import { Alert, Box, Button, Card, Chip, LinearProgress, TablePagination, Typography } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { useBasename, useNotify } from 'react-admin'
+import { useNavigate, useParams } from 'react-router-dom'
+import { csvFrom } from '../catalog/csv.ts'
+import { download } from '../catalog/download.ts'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { Section } from '../layout/section.tsx'
+import { texts } from '../texts.ts'
+import { timeText } from '../times.ts'
+import { useViewer } from '../viewer.tsx'
+import { ItemRow } from './item-row.tsx'
+import { MANNER } from './manner.ts'
+import { type Item, type Run, RUNS, type RunWithItems } from './run.ts'
+
+const DriftChart = lazy(async () => ({ default: (await import('./drift-chart.tsx')).DriftChart }))
+
+/** How many items are on a page of the screen, and in one read of the file. */
+const PER_PAGE = 25
+const PER_READ = 500
+
+/** One run: watched while it goes on, and what it found, with what can be done about it. */
+export function RunPage () {
+  const { id = '' } = useParams()
+  const { call, shops } = useViewer()
+  const notify = useNotify()
+  const basename = useBasename()
+  const navigate = useNavigate()
+  const [drift, setDrift] = useState<string>()
+  const [outcome, setOutcome] = useState<string>()
+  const [page, setPage] = useState(0)
+  const query = new URLSearchParams({ skip: String(page * PER_PAGE), limit: String(PER_PAGE), ...drift !== undefined && { drift }, ...outcome !== undefined && { outcome } })
+  const { data: run, error, refetch } = useQuery({
+    queryKey: ['run', id, String(query)],
+    queryFn: async () => (await call<RunWithItems>(`${RUNS}/${encodeURIComponent(id)}?${query}`)).json,
+    placeholderData: (before) => before,
+    refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
+  })
+  if (error !== null) return <Alert severity='error'>{error.message}</Alert>
+  if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
+
+  const stop = () => { call(`${RUNS}/${run.id}`, { method: 'DELETE' }).then(() => refetch(), (error: Error) => notify(error.message, { type: 'error' })) }
+  const apply = () => {
+    const { mode, shop_id: shopId, selection } = run
+    call<Run>(RUNS, { method: 'POST', data: { mode, ...shopId !== null && { shop_id: shopId }, ...selection, dry_run: false } })
+      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
+  }
+  const save = async () => {
+    const items: Item[] = []
+    for (let isMore = true; isMore;) {
+      const { json } = await call<RunWithItems>(`${RUNS}/${run.id}?skip=${items.length}&limit=${PER_READ}`)
+      items.push(...json.items)
+      isMore = json.items.length > 0 && items.length < json.items_count
+    }
+    download(`run-${run.id}.csv`, csvFrom(['shop_name', 'account_id', 'account_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code', 'differences', 'candidates'], items as never))
+  }
+  const pick = (set: (value: string | undefined) => void, name: string, current: string | undefined) => () => { set(current === name ? undefined : name); setPage(0) }
+  const chips = (counts: Readonly<Record<string, number>>, names: Readonly<Record<string, string>>, current: string | undefined, set: (value: string | undefined) => void) =>
+    Object.entries(counts).filter(([name]) => name !== 'unchanged').map(([name, count]) => (
+      <Chip key={name} component='button' clickable aria-pressed={current === name} variant={current === name ? 'filled' : 'outlined'} color={current === name ? 'primary' : 'default'} label={`${names[name] ?? name} (${count})`} onClick={pick(set, name, current)} />
+    ))
+  return (
+    <>
+      <PageHeading title={texts.reconcile.modes[run.mode] ?? run.mode} text={`${timeText(run.started_at, MANNER)} · ${texts.reconcile.states[run.status] ?? run.status}${run.dry_run && run.mode !== 'check' ? ` · ${texts.reconcile.dry}` : ''}`}>
+        {isGoing(run) && <Button color='error' variant='outlined' disabled={run.cancel_requested} onClick={stop}>{texts.reconcile.stop}</Button>}
+        {!isGoing(run) && run.dry_run && run.mode !== 'check' && <Button variant='contained' onClick={apply}>{texts.reconcile.apply}</Button>}
+        <Button disabled={run.items_count === 0} onClick={() => { save().catch((error: Error) => notify(error.message, { type: 'error' })) }}>{texts.list.export}</Button>
+      </PageHeading>
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
+        <Section title={texts.reconcile.progress}>
+          <LinearProgress variant='determinate' value={run.total === 0 ? 100 : run.processed / run.total * 100} aria-label={texts.reconcile.progress} sx={{ height: 8, borderRadius: 4, my: 1 }} />
+          <Typography aria-live='polite'>{texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)}</Typography>
+          {run.shops.stopped.map(({ shop_id: shopId, reason }) => <Alert key={shopId} severity='warning' sx={{ mt: 1 }}><b>{shops.find((shop) => shop.id === shopId)?.name ?? shopId}</b>: {texts.reconcile.reasons[reason] ?? reason}</Alert>)}
+        </Section>
+        <Section title={texts.reconcile.found}>
+          {Object.keys(run.drift).length > 0 ? <Suspense fallback={<Box sx={{ height: 200 }} />}><DriftChart drift={run.drift} /></Suspense> : <Typography color='textSecondary'>{texts.reconcile.nothing}</Typography>}
+        </Section>
+      </Box>
+      <Card>
+        <Box role='group' aria-label={texts.reconcile.found} sx={{ p: 2, display: 'flex', gap: 1, flexWrap: 'wrap' }}>
+          {chips(run.outcomes, texts.reconcile.outcomes, outcome, setOutcome)}
+          {chips(run.drift, texts.reconcile.drift, drift, setDrift)}
+        </Box>
+        {run.items.length === 0 && !isGoing(run) && <EmptyState title={texts.reconcile.nothing} />}
+        <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>{run.items.map((item) => <ItemRow key={item.id} item={item} />)}</Box>
+        <TablePagination component='div' count={run.items_count} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />
+      </Card>
+    </>
+  )
+}
+
+function isGoing ({ finished_at: end }: { readonly finished_at: string | null }): boolean {
+  return end === null
+}

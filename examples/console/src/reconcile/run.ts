@@ -1,0 +1,57 @@
+/** A bulk run, as the server lists it. */
+export interface Run {
+  readonly id: string
+  readonly mode: 'link' | 'sync' | 'check' | 'unlink'
+  readonly dry_run: boolean
+  readonly shop_id: string | null
+  readonly status: string
+  readonly cancel_requested: boolean
+  readonly started_at: string
+  readonly finished_at: string | null
+  readonly total: number
+  readonly processed: number
+  readonly outcomes: Readonly<Record<string, number>>
+  readonly drift: Readonly<Record<string, number>>
+  /** What it was limited to, as the request for it said. */
+  readonly selection: Readonly<Record<string, unknown>>
+  readonly shops: { readonly total: number, readonly finished: number, readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string }> }
+}
+
+export interface Candidate { readonly pay_customer_id: string, readonly match: string, readonly name: string | null, readonly email: string | null, readonly linked: boolean }
+export interface Difference { readonly field: string, readonly stored?: unknown, readonly live?: unknown }
+
+/** An account that a run found something about. */
+export interface Item {
+  readonly id: string
+  readonly account_id: string
+  readonly account_name: string
+  readonly shop_id: string
+  readonly shop_name: string
+  readonly outcome: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly reason: string | null
+  readonly drift: readonly string[]
+  readonly differences: readonly Difference[]
+  readonly candidates: readonly Candidate[]
+  readonly error_code: string | null
+}
+
+export interface RunWithItems extends Run {
+  readonly items: readonly Item[]
+  readonly items_count: number
+}
+
+export const ACCOUNTS = '/admin/accounts'
+export const RUNS = `${ACCOUNTS}/reconcile`
+
+/** What can be done about an account of which a run found this. */
+export function remediesFor ({ drift, outcome, after, candidates }: Pick<Item, 'drift' | 'outcome' | 'after' | 'candidates'>): ReadonlyArray<'sync' | 'unlink' | 'link' | 'find'> {
+  const isLinked = after !== null
+  return [
+    ...drift.includes('missing') ? ['find'] as const : [],
+    ...candidates.some(({ linked }) => !linked) && !['linked'].includes(outcome) ? ['link'] as const : [],
+    ...isLinked && drift.some((kind) => ['differs', 'never_synced', 'deleted'].includes(kind)) && !drift.includes('not_found') ? ['sync'] as const : [],
+    ...isLinked && drift.some((kind) => ['not_found', 'deleted', 'duplicate'].includes(kind)) ? ['unlink'] as const : []
+  ]
+}

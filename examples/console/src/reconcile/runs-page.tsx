@@ -1,0 +1,82 @@
+import { Alert, Box, Button, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useBasename, useNotify } from 'react-admin'
+import { useNavigate } from 'react-router-dom'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { PageLink } from '../layout/page-link.tsx'
+import { Section } from '../layout/section.tsx'
+import { texts } from '../texts.ts'
+import { timeText } from '../times.ts'
+import { useViewer } from '../viewer.tsx'
+import { MANNER } from './manner.ts'
+import { type Run, RUNS } from './run.ts'
+
+/** How many runs are shown. */
+const SHOWN = 50
+
+/** Past runs, and a new one. */
+export function RunsPage () {
+  const { call, shops } = useViewer()
+  const basename = useBasename()
+  const { data, error } = useQuery({ queryKey: ['runs'], queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json, refetchInterval: 3000 })
+  const shopName = (id: string | null) => id === null ? texts.reconcile.allShops : shops.find((shop) => shop.id === id)?.name ?? id
+  return (
+    <>
+      <PageHeading title={texts.reconcile.title} text={texts.reconcile.why} />
+      <StartRun />
+      {error !== null && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+      <Card sx={{ mt: 2 }}>
+        {data?.length === 0 && <EmptyState title={texts.reconcile.noRuns} text={texts.reconcile.noRunsWhy} />}
+        {data !== undefined && data.length > 0 && (
+          <TableContainer tabIndex={0} role='region' aria-label={texts.reconcile.title}>
+            <Table size='small'>
+              <TableHead><TableRow>{texts.reconcile.columns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableBody>
+                {data.map((run) => (
+                  <TableRow key={run.id} hover>
+                    <TableCell><PageLink to={`${basename}/reconciliation/${run.id}`}>{timeText(run.started_at, MANNER)}</PageLink></TableCell>
+                    <TableCell>{texts.reconcile.modes[run.mode] ?? run.mode}{run.dry_run && run.mode !== 'check' && <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />}</TableCell>
+                    <TableCell>{shopName(run.shop_id)}</TableCell>
+                    <TableCell>{texts.reconcile.states[run.status] ?? run.status}</TableCell>
+                    <TableCell>{`${run.processed} / ${run.total}`}</TableCell>
+                    <TableCell>{Object.entries(run.outcomes).filter(([name]) => name !== 'unchanged').map(([name, count]) => `${count} ${texts.reconcile.outcomes[name] ?? name}`).join(', ')}</TableCell>
+                  </TableRow>
+                ))}
+              </TableBody>
+            </Table>
+          </TableContainer>
+        )}
+      </Card>
+    </>
+  )
+}
+
+function StartRun () {
+  const { call, shops } = useViewer()
+  const basename = useBasename()
+  const navigate = useNavigate()
+  const notify = useNotify()
+  const [mode, setMode] = useState<string>('check')
+  const [shop, setShop] = useState('')
+  const [isReal, setReal] = useState(false)
+  const start = () => {
+    call<Run>(RUNS, { method: 'POST', data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } } })
+      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
+  }
+  return (
+    <Section title={texts.reconcile.start}>
+      <Box sx={{ display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+        <TextField select fullWidth={false} label={texts.reconcile.what} value={mode} onChange={({ target }) => setMode(target.value)} sx={{ minWidth: 260 }}>
+          {['check', 'link', 'sync'].map((mode) => <MenuItem key={mode} value={mode}>{texts.reconcile.modes[mode]}</MenuItem>)}
+        </TextField>
+        <TextField select fullWidth={false} label={texts.reconcile.shop} value={shop} onChange={({ target }) => setShop(target.value)} sx={{ minWidth: 200 }} slotProps={{ inputLabel: { shrink: true }, select: { displayEmpty: true } }}>
+          <MenuItem value=''>{texts.reconcile.allShops}</MenuItem>
+          {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
+        </TextField>
+        {mode !== 'check' && <FormControlLabel control={<Switch checked={isReal} onChange={({ target }) => setReal(target.checked)} />} label={texts.reconcile.real} />}
+        <Button variant='contained' onClick={start}>{texts.reconcile.run}</Button>
+      </Box>
+    </Section>
+  )
+}

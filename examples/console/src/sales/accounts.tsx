@@ -1,0 +1,60 @@
+import { Box, Card, Chip } from '@mui/material'
+import { DataTable, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { ChipButton, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
+import { PageHeading } from '../layout/page.tsx'
+import { texts } from '../texts.ts'
+import { dateText } from '../times.ts'
+import { useShop } from '../viewer.tsx'
+
+interface Account { readonly id: string, readonly name: string, readonly hash_name: string | null, readonly details: Readonly<Record<string, unknown>>, readonly created_at: string }
+
+/** The accounts of the shop's customers. */
+export function AccountList () {
+  const shop = useShop()
+  return (
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+      <PageHeading title={texts.menu.accounts} />
+      <Card>
+        <Box sx={{ p: 2, display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+          <Box sx={{ width: { xs: '100%', sm: 300 } }}><FilterLiveSearch source='q' label={texts.accounts.search} placeholder={texts.accounts.search} fullWidth /></Box>
+          <FilterChips><MissingChip /></FilterChips>
+        </Box>
+        <DataTable rowClick='edit' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+          <DataTable.Col source='name' />
+          <DataTable.Col source='hash_name' />
+          <DataTable.Col source='details' label={texts.accounts.customer} disableSort render={({ details }: Account) => details['pay_customer_id'] === undefined ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} /> : String(details['pay_customer_id'])} />
+          <DataTable.Col source='created_at' render={({ created_at: at }: Account) => dateText(at, shop)} />
+        </DataTable>
+        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      </Card>
+    </ListBase>
+  )
+}
+
+function MissingChip () {
+  const [value, setValue] = useFilterField<boolean>('missing_pay')
+  return <ChipButton label={texts.accounts.customer} value={value === true ? texts.accounts.missing : undefined} isOpen={false} onOpen={() => setValue(true)} onClear={() => setValue(undefined)} />
+}
+
+export function AccountEdit () {
+  return (
+    <Edit mutationMode='pessimistic' actions={false}>
+      <Heading />
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <TextInput source='name' isRequired helperText={false} />
+        <TextInput source='hash_name' helperText={false} />
+      </SimpleForm>
+      <Details />
+    </Edit>
+  )
+}
+
+function Heading () {
+  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={useRecordContext()?.name ?? ''} /></Box>
+}
+
+/** What programs and the payment provider know of the account, as it is. */
+function Details () {
+  const account = useRecordContext<Account>()
+  return <Box component='pre' tabIndex={0} aria-label={texts.names.accounts.fields.details} sx={{ m: 2, p: 1.5, maxHeight: 420, overflow: 'auto', fontSize: '.8rem', border: 1, borderColor: 'divider', borderRadius: 1 }}>{JSON.stringify(account?.details, null, 2)}</Box>
+}

@@ -1,0 +1,94 @@
+import { Box, Button, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
+import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useNotify, useRecordContext, useRefresh } from 'react-admin'
+import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { Section } from '../layout/section.tsx'
+import { StatusChip } from '../layout/status-chip.tsx'
+import { moneyText } from '../money.ts'
+import { statusText, texts } from '../texts.ts'
+import { timeText } from '../times.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+
+interface Line { readonly product_id: string | null, readonly name: string, readonly sku: string | null, readonly unit_amount: number, readonly quantity: number }
+interface Order { readonly id: string, readonly status: string, readonly currency: string, readonly total_amount: number, readonly created_at: string, readonly account_id: string | null, readonly lines: readonly Line[] }
+
+/** Where an order can go from each state. */
+const NEXT: Readonly<Record<string, readonly string[]>> = { pending: ['paid', 'cancelled'], paid: ['fulfilled', 'cancelled'] }
+
+/** The orders of the shop. */
+export function OrderList () {
+  return (
+    <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
+      <PageHeading title={texts.orders.title} />
+      <Card>
+        <Box sx={{ p: 2 }}><FilterChips><ChoiceChip field='status' label={texts.filters.status} choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips></Box>
+        <Orders />
+      </Card>
+    </ListBase>
+  )
+}
+
+function Orders () {
+  const shop = useShop()
+  const { total, isPending } = useListContext()
+  if (!isPending && total === 0) return <EmptyState title={texts.orders.empty} text={texts.orders.emptyWhy} />
+  return (
+    <>
+      <DataTable rowClick='show' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <DataTable.Col source='created_at' render={({ created_at: at }: Order) => timeText(at, shop)} />
+        <DataTable.Col source='account_id' disableSort><ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' /></DataTable.Col>
+        <DataTable.Col source='status' render={({ status }: Order) => <StatusChip status={status} />} />
+        <DataTable.Col source='lines' label={texts.orders.lines} disableSort align='right' render={({ lines }: Order) => lines.length} />
+        <DataTable.Col source='total_amount' align='right' render={({ total_amount: total, currency }: Order) => moneyText(total, currency, shop.locale)} />
+      </DataTable>
+      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+    </>
+  )
+}
+
+/** An order with its lines. */
+export function OrderShow () {
+  return <ShowBase><OrderPage /></ShowBase>
+}
+
+function OrderPage () {
+  const order = useRecordContext<Order>()
+  const shop = useShop()
+  const { call } = useViewer()
+  const notify = useNotify()
+  const refresh = useRefresh()
+  if (order === undefined) return null
+  const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
+  const set = (status: string) => {
+    call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status } }).then(() => refresh(), (error: Error) => notify(error.message, { type: 'error' }))
+  }
+  return (
+    <>
+      <PageHeading title={`${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`} text={timeText(order.created_at, shop)}>
+        {(NEXT[order.status] ?? []).map((status) => <Button key={status} variant={status === 'cancelled' ? 'outlined' : 'contained'} color={status === 'cancelled' ? 'error' : 'primary'} onClick={() => set(status)}>{texts.orders.next[status]}</Button>)}
+      </PageHeading>
+      <Section title={texts.orders.lines} action={<StatusChip status={order.status} />}>
+        <Stack direction='row' sx={{ gap: 1, mb: 1 }}>
+          <Typography color='textSecondary'>{texts.orders.account}:</Typography>
+          <ReferenceField source='account_id' reference='accounts' link={false} emptyText={texts.orders.deleted} />
+        </Stack>
+        <Box sx={{ overflowX: 'auto' }} tabIndex={0} role='region' aria-label={texts.layout.table(texts.orders.lines)}>
+          <Table size='small'>
+            <TableHead><TableRow>{[texts.orders.product, texts.orders.quantity, texts.orders.unit, texts.orders.sum].map((name, index) => <TableCell key={name} align={index === 0 ? 'left' : 'right'}>{name}</TableCell>)}</TableRow></TableHead>
+            <TableBody>
+              {order.lines.map((line, index) => (
+                <TableRow key={index}>
+                  <TableCell>{line.name}{line.sku !== null && <Typography component='span' variant='body2' color='textSecondary'>{` ${line.sku}`}</Typography>}</TableCell>
+                  <TableCell align='right'>{line.quantity}</TableCell>
+                  <TableCell align='right'>{money(line.unit_amount)}</TableCell>
+                  <TableCell align='right'>{money(line.unit_amount * line.quantity)}</TableCell>
+                </TableRow>
+              ))}
+              <TableRow><TableCell colSpan={3} align='right'><b>{texts.orders.total}</b></TableCell><TableCell align='right'><b>{money(order.total_amount)}</b></TableCell></TableRow>
+            </TableBody>
+          </Table>
+        </Box>
+      </Section>
+    </>
+  )
+}

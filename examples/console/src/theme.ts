@@ -1,0 +1,55 @@
+import { defaultDarkTheme, defaultLightTheme, type RaThemeOptions } from 'react-admin'
+import { texts } from './texts.ts'
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", sans-serif'
+
+function labelOf (ownerState: object): object {
+  const { 'aria-label': label } = ownerState as { 'aria-label'?: string }
+  return label === undefined ? {} : { 'aria-label': label }
+}
+
+/** What both themes share. Fonts come from the system: the console loads nothing from elsewhere. */
+function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { readonly line: string, readonly page: string, readonly paper: string, readonly primary: string, readonly bar: string }): RaThemeOptions {
+  const isDark = base.palette?.mode === 'dark'
+  return {
+    ...base,
+    palette: {
+      mode: isDark ? 'dark' : 'light',
+      primary: { main: primary },
+      secondary: { main: primary },
+      background: { default: page, paper },
+      divider: line,
+      ...isDark
+        ? { error: { main: '#ff8a80' }, warning: { main: '#ffb74d' }, success: { main: '#7bd88f' }, info: { main: '#7fb4ff' } }
+        : { error: { main: '#b3261e' }, warning: { main: '#8f5600' }, success: { main: '#1d6b3a' }, info: { main: '#1f5fa8' }, text: { primary: '#1a1d29', secondary: '#555b6e' } }
+    },
+    typography: {
+      fontFamily: FONT,
+      fontSize: 14,
+      h1: { fontSize: '1.5rem', fontWeight: 650, letterSpacing: '-0.01em' },
+      h2: { fontSize: '1.1rem', fontWeight: 650 },
+      h3: { fontSize: '.95rem', fontWeight: 650 },
+      button: { textTransform: 'none', fontWeight: 600 }
+    },
+    shape: { borderRadius: 8 },
+    components: {
+      ...base.components,
+      MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },
+      MuiAppBar: { defaultProps: { color: 'transparent', elevation: 0 }, styleOverrides: { root: { backgroundColor: bar, border: 0, borderBottom: `1px solid ${line}`, borderRadius: 0 } } },
+      MuiButton: { defaultProps: { disableElevation: true } },
+      MuiTableCell: { styleOverrides: { root: { borderColor: line }, head: { fontWeight: 600 } } },
+      MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
+      MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
+      MuiChip: { styleOverrides: { root: { fontWeight: 550 } } },
+      // Labels belong to the checkbox itself, not to the element around it.
+      MuiCheckbox: { defaultProps: { slotProps: { input: labelOf, root: () => ({ 'aria-label': undefined }) } } },
+      MuiCircularProgress: { defaultProps: { 'aria-label': texts.layout.loading } },
+      MuiTooltip: { defaultProps: { arrow: true } },
+      RaToolbar: { styleOverrides: { root: { backgroundColor: 'transparent', borderTop: `1px solid ${line}` } } },
+      MuiLink: { defaultProps: { underline: 'hover' } }
+    }
+  }
+}
+
+export const lightTheme = themed(defaultLightTheme, { line: '#e1e4ee', page: '#f6f7fb', paper: '#ffffff', primary: '#3150c9', bar: '#ffffff' })
+export const darkTheme = themed(defaultDarkTheme, { line: '#2c3347', page: '#10131c', paper: '#181d2a', primary: '#9fb2ff', bar: '#141824' })

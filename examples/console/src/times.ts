@@ -1,0 +1,43 @@
+/** How a shop writes times: its locale and zone. */
+export interface Manner {
+  readonly locale: string
+  readonly timeZone: string
+}
+
+/** A date and time: `23 Nov 2026, 14:05`. */
+export function timeText (at: string | number, { locale, timeZone }: Manner): string {
+  return format(locale, timeZone, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
+}
+
+/** With seconds, for what happens within one. */
+export function exactTimeText (at: string | number, { locale, timeZone }: Manner): string {
+  return format(locale, timeZone, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
+}
+
+/** A date: `23 Nov 2026`. */
+export function dateText (at: string | number, { locale, timeZone }: Manner): string {
+  return format(locale, timeZone, { dateStyle: 'medium' }).format(new Date(at))
+}
+
+const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]] as const
+
+/** From now: `5 minutes ago`, `in 3 days`. */
+export function agoText (at: string | number, { locale }: Pick<Manner, 'locale'>, now = Date.now()): string {
+  const seconds = Math.round((new Date(at).getTime() - now) / 1000)
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1] as const
+  const relative = (name: string) => new Intl.RelativeTimeFormat(name, { numeric: 'auto' })
+  return tolerant(relative, locale).format(Math.trunc(seconds / size), unit)
+}
+
+function format (locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return tolerant((name) => tolerant((zone) => new Intl.DateTimeFormat(name, { ...options, timeZone: zone }), timeZone, 'UTC'), locale)
+}
+
+/** The server accepts locales and zones that this browser may not know. */
+function tolerant<Format> (make: (name: string) => Format, name: string, otherwise = 'en'): Format {
+  try {
+    return make(name)
+  } catch {
+    return make(otherwise)
+  }
+}

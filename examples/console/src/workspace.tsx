@@ -1,0 +1,54 @@
+import { QueryClient } from '@tanstack/react-query'
+import { type ReactNode, useMemo } from 'react'
+import { AdminContext, AdminUI, type AuthProvider, localStorageStore } from 'react-admin'
+import { dataProviderFor } from './api/data-provider.ts'
+import { i18nProvider } from './i18n.ts'
+import { workspaceLayout } from './layout/workspace-layout.tsx'
+import { darkTheme, lightTheme } from './theme.ts'
+import { useViewer, type Viewer } from './viewer.tsx'
+
+interface WorkspaceProps {
+  /** Where it is, below the application: `/admin`. */
+  readonly path: string
+  /** The root of its resources on the server: `/shops/<id>`, or an empty string. */
+  readonly root: string
+  readonly home: React.ComponentType<any>
+  readonly menu: ReactNode
+  readonly children: ReactNode
+}
+
+/** Preferences, such as columns and the theme, are the same in all workspaces. */
+const store = localStorageStore('1', 'shop-console')
+
+/** react-admin on the lists below one root. Each workspace keeps what it read to itself. */
+export function Workspace ({ path, root, home, menu, children }: WorkspaceProps) {
+  const viewer = useViewer()
+  const dataProvider = useMemo(() => dataProviderFor(root, viewer.call), [root, viewer])
+  const authProvider = useMemo(() => authProviderFor(viewer), [viewer])
+  // The way to the server retries by itself what can be retried.
+  const queryClient = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 } } }), [root])
+  const layout = useMemo(() => workspaceLayout(menu), [menu])
+  return (
+    <AdminContext
+      basename={path} dataProvider={dataProvider} authProvider={authProvider} i18nProvider={i18nProvider} queryClient={queryClient} store={store}
+      theme={lightTheme} darkTheme={darkTheme}
+    >
+      <AdminUI dashboard={home} layout={layout} title='' disableTelemetry>{children}</AdminUI>
+    </AdminContext>
+  )
+}
+
+/** The session handles what ends it; so an error of a call never signs anybody out. */
+function authProviderFor ({ id, name, session, isAdmin }: Viewer): AuthProvider {
+  return {
+    login: async () => await session.signIn(),
+    logout: async () => {
+      await session.signOut()
+      return false
+    },
+    checkAuth: async () => {},
+    checkError: async () => {},
+    getIdentity: async () => ({ id, fullName: name }),
+    getPermissions: async () => ({ isAdmin })
+  }
+}

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+
+/** The browser: of the environment, or as Debian and Google install it. */
+const CHROMIUM = [process.env['CHROMIUM'], 'chromium', '/usr/bin/chromium', 'google-chrome'].find((path) => path !== undefined && spawnSync(path, ['--version']).status === 0)
+
+/** Why there is no browser to test with, else false. */
+export const withoutChromium = CHROMIUM === undefined && 'Chromium is not installed: set CHROMIUM to its path'
+
+/** Set to write the pictures of docs/console.md anew. */
+const PICTURES = process.env['PICTURES'] === undefined ? undefined : new URL('../../../docs/console/', import.meta.url)
+
+export async function openBrowser (t: Test): Promise<Browser> {
+  const path = spawnSync('sh', ['-c', `command -v ${CHROMIUM}`]).stdout.toString().trim()
+  const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  t.teardown(async () => { await browser.close() })
+  return browser
+}
+
+export interface Person { readonly username: string, readonly password: string }
+
+/** What went wrong in a page, besides what a test expects: scripts that failed, and what the policy blocked. */
+export const faultsOf = new WeakMap<Page, string[]>()
+
+/** Opens the console as somebody, through the page of the identity provider. */
+export async function signIn (browser: Browser, baseUrl: string, { username, password }: Person, path = '/console'): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl })
+  const page = await context.newPage()
+  page.setDefaultTimeout(30_000)
+  const faults: string[] = []
+  faultsOf.set(page, faults)
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss().catch(() => {}) })
+  page.on('console', (message) => { if (/Content Security Policy|Trusted|Uncaught/.test(message.text())) faults.push(message.text()) })
+  await page.goto(baseUrl + path)
+  await page.fill('#username', username)
+  await page.fill('#password', password)
+  await page.click('button[type=submit]')
+  await page.waitForSelector('header')
+  return page
+}
+
+/** Goes to another screen without loading the page, which would sign in again. */
+export async function goWithin (page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
+  // The old screen stays until the code of the new one is there.
+  await page.waitForTimeout(150)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/**
+ * @param rules - which ones are checked; default: all
+ * @returns what axe finds in the page: the rule, and the first elements that break it
+ */
+export async function violations (page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  const options = { resultTypes: ['violations'], ...rules !== undefined && { runOnly: rules } }
+  return await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + (any[0]?.message ?? '')).join(' | ')))`)
+}
+
+/** Takes a picture for the documentation, if they are wanted. */
+export async function picture (page: Page, name: string): Promise<void> {
+  if (PICTURES !== undefined) writeFileSync(new URL(`${name}.png`, PICTURES), await page.screenshot({ animations: 'disabled' }))
+}

@@ -1,0 +1,195 @@
+import t from 'tap'
+import { bearer } from '../../shop/test/build.ts'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { faultsOf, goWithin, openBrowser, picture, signIn, violations, withoutChromium } from './browser.ts'
+
+t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
+  const settings = await seededData(t)
+  const { baseUrl } = await start(t, 'demo/start', settings)
+  const demo = readDemo(settings.DATA_DIR)
+  const person = (name: string) => demo.users.find(({ username }) => username === name)!
+  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const shop = `${baseUrl}/console/shops/copper-kettle`
+  const browser = await openBrowser(t)
+  const kim = await signIn(browser, baseUrl, person('kim'))
+
+  await t.test('an owner signs in at the provider, and nothing of the tokens is stored', async (t) => {
+    await kim.getByRole('heading', { name: 'Copper Kettle', level: 1 }).waitFor()
+    t.equal(kim.url(), shop)
+    t.notMatch(await kim.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'), /eyJ|refresh_token/)
+    // A new page has no token, and gets one without a password.
+    await kim.goto(`${shop}/products`)
+    await kim.getByRole('row').nth(10).waitFor()
+  })
+
+  await t.test('an owner searches, filters and sorts products', async (t) => {
+    await kim.getByRole('textbox', { name: /search/i }).fill('kettle')
+    await kim.getByRole('cell', { name: 'Gooseneck Kettle', exact: false }).first().waitFor()
+    await kim.getByRole('button', { name: 'Status', exact: true }).click()
+    await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
+    await kim.keyboard.press('Escape')
+    await kim.getByRole('button', { name: /Status: Archived/ }).waitFor()
+    t.match(new URL(kim.url()).searchParams.get('filter'), /"status":\["archived"\]/)
+    await kim.getByRole('button', { name: 'Clear all' }).click()
+  })
+
+  await t.test('a product shows the problem of a field at the field, keeps what was typed, and is saved', async (t) => {
+    const headers = { 'x-api-key': kettle.api_key }
+    const { body: [one, other] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name`, { headers })
+    await kim.goto(`${shop}/products/${one.id}`)
+    await kim.getByLabel('SKU').fill(other.sku)
+    await kim.getByLabel('Name').fill('<img src=x onerror=alert(1)>')
+    await kim.getByLabel('Price', { exact: true }).fill('12,50')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText(/\(request [0-9a-f-]{36}\)/).waitFor()
+    t.equal(await kim.getByLabel('SKU').getAttribute('aria-invalid'), 'true')
+    t.equal(await kim.getByLabel('Name').inputValue(), '<img src=x onerror=alert(1)>')
+    await kim.getByLabel('SKU').fill('UNIQUE-1')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByRole('heading', { name: '<img src=x onerror=alert(1)>' }).waitFor()
+    const { body: saved } = await call('GET', `${baseUrl}/shops/${kettle.id}/products/${one.id}`, { headers })
+    t.match(saved, { name: '<img src=x onerror=alert(1)>', sku: 'UNIQUE-1', price_amount: 1250 })
+    t.equal(await kim.locator('img[src=x]').count(), 0)
+  })
+
+  await t.test('a session that has ended is renewed, and one that cannot be asks to sign in without losing what was typed', async (t) => {
+    await kim.goto(`${shop}/tags/create`)
+    await kim.getByLabel('Name').fill('Typed before')
+    // The server refuses the token, and the provider the renewal.
+    let refused = 0
+    await kim.route('**/shops/*/tags', async (route) => refused++ === 0 ? await route.fulfill({ status: 401, body: '{}' }) : await route.continue())
+    await kim.route(`${demo.idp.issuer}/token`, async (route) => await route.fulfill({ status: 400, contentType: 'application/json', headers: { 'access-control-allow-origin': '*' }, body: '{"error":"invalid_grant"}' }), { times: 1 })
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+    t.equal(await kim.getByLabel('Name').inputValue(), 'Typed before')
+    await kim.getByRole('button', { name: 'Sign in again' }).click()
+    await kim.getByRole('cell', { name: 'Typed before', exact: true }).waitFor()
+    t.equal(refused, 2)
+    await kim.unroute('**/shops/*/tags')
+  })
+
+  await t.test('an owner moves a category with its buttons', async (t) => {
+    await kim.goto(`${shop}/categories`)
+    await kim.getByRole('button', { name: 'Move Tea up' }).click()
+    await kim.getByText('Tea was moved').waitFor({ state: 'attached' })
+    const { body } = await call('GET', `${baseUrl}/shops/${kettle.id}/categories?limit=200`, { headers: { 'x-api-key': kettle.api_key } })
+    const position = (name: string) => body.find((category: { name: string }) => category.name === name).position
+    t.ok(position('Tea') < position('Coffee'))
+  })
+
+  await t.test('an owner creates a key with certain tools, copies the configuration of a client, and revokes it', async (t) => {
+    await kim.goto(`${shop}/api-keys`)
+    await kim.getByRole('button', { name: 'New key' }).click()
+    await kim.getByRole('dialog').getByLabel(/^Name/).fill('Price watcher')
+    await kim.getByLabel('Only certain tools').check()
+    await kim.getByLabel('list_products').check()
+    await kim.getByRole('button', { name: 'Create the key' }).click()
+    await kim.getByRole('dialog', { name: 'Your key is ready' }).waitFor()
+    await picture(kim, 'key')
+    await kim.getByRole('tab', { name: 'Codex' }).click()
+    await kim.getByRole('tabpanel').getByRole('button', { name: 'Copy' }).click()
+    const copied: string = await kim.evaluate('navigator.clipboard.readText()')
+    const [key] = /shop_\w+/.exec(copied) ?? []
+    t.match(copied, `url = "${demo.mcp_url}"`)
+    const listed = await call('POST', demo.mcp_url, { headers: { 'x-api-key': key!, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+    t.strictSame(listed.body.result.tools.map(({ name }: { name: string }) => name), ['list_products'])
+    await kim.getByRole('button', { name: 'Done' }).click()
+    await kim.getByRole('button', { name: 'Actions for Price watcher' }).click()
+    await kim.getByRole('menuitem', { name: 'Revoke' }).click()
+    await kim.getByRole('button', { name: 'Revoke' }).click()
+    await kim.getByText('“Price watcher” is revoked').waitFor()
+    t.equal((await call('GET', `${baseUrl}/shops/${kettle.id}/products`, { headers: { 'x-api-key': key! } })).status, 401)
+  })
+
+  await t.test('what an agent changes is seen in the activity, field by field, and undone: one change, then all of the agent', async (t) => {
+    const agent = async (tool: string, args: object) => (await call('POST', demo.mcp_url, {
+      headers: { 'x-api-key': kettle.api_key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args } }
+    })).body.result
+    const path = `${baseUrl}/shops/${kettle.id}/products?filter=${encodeURIComponent('{"q":"Braiser"}')}&sort=name`
+    const prices = async () => (await call('GET', path, { headers: { 'x-api-key': kettle.api_key } })).body.map(({ price_amount: amount }: { price_amount: number }) => amount)
+    const before = await prices()
+    const { body: products } = await call('GET', path, { headers: { 'x-api-key': kettle.api_key } })
+    for (const { id, price_amount: amount } of products) t.notOk((await agent('update_product', { product_id: id, price_amount: amount + 500 })).isError)
+
+    await kim.goto(`${shop}/history?filter={}`)
+    const newest = kim.getByRole('listitem').filter({ hasText: products.at(-1).name }).first()
+    await newest.getByText('update_product').waitFor()
+    await newest.getByRole('button', { name: /^Details/ }).click()
+    await newest.getByRole('cell', { name: '$174.00' }).waitFor()
+    await picture(kim, 'activity')
+    t.strictSame(await violations(kim), [])
+    await newest.getByRole('button', { name: /^Undo/ }).click()
+    await kim.getByText('1 change will be undone.').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByText('1 change undone').waitFor()
+    t.strictSame((await prices()).at(-1), before.at(-1))
+
+    await newest.getByRole('button', { name: /^Undo/ }).or(kim.getByRole('link', { name: 'Demo' })).first().waitFor()
+    await kim.getByRole('link', { name: 'Demo', exact: true }).first().click()
+    await kim.getByRole('button', { name: 'Undo everything of this actor' }).click()
+    await kim.getByRole('button', { name: 'Check' }).click()
+    await kim.getByText(/changes will be undone\./).waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByText(/changes undone/).waitFor()
+    t.strictSame(await prices(), before)
+  })
+
+  await t.test('staff can neither see nor do what only owners may, and nobody a shop of others', async (t) => {
+    const noor = await signIn(browser, baseUrl, person('noor'), '/console/shops/paper-lantern/api-keys')
+    await noor.getByText('Only owners create, rotate and revoke keys.').waitFor()
+    t.equal(await noor.getByRole('button', { name: 'New key' }).count(), 0)
+    await noor.goto(shop)
+    await noor.getByText('There is no such shop, or you are no member of it.').waitFor()
+    await noor.goto(`${baseUrl}/console/admin`)
+    await noor.waitForURL(/\/console\/shops\//)
+    t.strictSame(faultsOf.get(noor), [])
+    await noor.context().close()
+  })
+
+  const ada = await signIn(browser, baseUrl, person('ada'), '/console/admin/reconciliation')
+  await t.test('an admin checks all accounts, watches the run to its end, and mends one', async (t) => {
+    await ada.getByRole('button', { name: 'Start', exact: true }).click()
+    await ada.getByText(/· Done/).waitFor()
+    await ada.getByText('Chiara Donati').waitFor()
+    await picture(ada, 'reconciliation')
+    const row = ada.getByRole('listitem').filter({ hasText: 'Chiara Donati' })
+    await row.getByText('old.chiara.donati@example.com').waitFor()
+    await row.getByRole('button', { name: 'Take over' }).click()
+    await row.getByText('Taken over').waitFor()
+    const token = await accessTokenFor({ ...person('ada'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
+    const { body: [account] } = await call('GET', `${baseUrl}/admin/accounts?filter={"q":"Chiara Donati"}`, { headers: bearer(token) })
+    t.equal(account.details.pay_customer.email, 'chiara.donati@example.com')
+  })
+
+  const screens = [
+    [kim, '', 'home'], [kim, '/products?filter={}&perPage=10', 'products'], [kim, '/products/create', undefined], [kim, '/categories', undefined], [kim, '/tags', undefined], [kim, '/attributes', undefined],
+    [kim, '/api-keys', undefined], [kim, '/orders', undefined], [kim, '/accounts', undefined], [kim, '/members', undefined], [kim, '/settings', undefined],
+    [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/reconciliation/orphans', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
+  ] as const
+  for (const [page, path, name] of screens) {
+    await t.test(`axe finds nothing amiss at ${path === '' ? 'the home of a shop' : path}, light and dark`, async (t) => {
+      await goWithin(page, path.startsWith('/console') ? path : new URL(shop).pathname + path)
+      await page.waitForLoadState('networkidle')
+      if (name !== undefined) await picture(page, name)
+      // Colours fade into each other.
+      await page.waitForTimeout(350)
+      t.strictSame(await violations(page), [])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await page.waitForTimeout(300)
+      // Only colours are others.
+      t.strictSame(await violations(page, ['color-contrast']), [])
+      await page.emulateMedia({ colorScheme: 'light' })
+    })
+  }
+
+  await t.test('who signs out is out, and has to give a password to come back', async () => {
+    await kim.getByRole('button', { name: 'Kim Kettle' }).click()
+    await kim.getByRole('menuitem', { name: 'Logout' }).click()
+    await kim.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await kim.getByRole('button', { name: 'Sign in' }).click()
+    await kim.waitForSelector('#password')
+  })
+
+  t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []], 'no script failed, and the policy had nothing to block')
+})

@@ -1,0 +1,141 @@
+import t from 'tap'
+import { changesOf } from '../src/api/changes.ts'
+import { inTurn } from '../src/api/in-turn.ts'
+import { ApiError } from '../src/api/problem.ts'
+import { endOf, endsSoon } from '../src/agents/key.ts'
+import { toolFrom } from '../src/agents/tool.ts'
+import { byDay, valueText } from '../src/activity/entry.ts'
+import { csvFrom } from '../src/catalog/csv.ts'
+import { stepsOf } from '../src/catalog/price-line.ts'
+import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
+import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
+import { changesByDay } from '../src/home/days.ts'
+import { amountFrom, amountText, moneyText } from '../src/money.ts'
+import { remediesFor } from '../src/reconcile/run.ts'
+import { agoText, timeText } from '../src/times.ts'
+import { refuseHtml } from '../src/trusted-types.ts'
+
+t.test('what people type is an amount in minor units, or none', async (t) => {
+  for (const [text, currency, amount] of [
+    ['19.99', 'EUR', 1999], ['19,99', 'EUR', 1999], ['19,9', 'EUR', 1990], ['19', 'EUR', 1900], [' 1 999,50 ', 'EUR', 199950], ["1'999.50", 'CHF', 199950], ['1.999,50', 'EUR', 199950], ['1,999.50', 'USD', 199950],
+    ['1.999', 'EUR', 199900], ['1999', 'JPY', 1999], ['1,999', 'JPY', 1999], ['1.5', 'JPY', undefined], ['1.234', 'KWD', 1234], ['', 'EUR', null], ['19.999,9.9', 'EUR', undefined], ['-1', 'EUR', undefined], ['1e3', 'EUR', undefined],
+    ['abc', 'EUR', undefined], ['1.234.5', 'EUR', undefined], ['90071992547409.92', 'EUR', undefined]
+  ] as const) t.equal(amountFrom(text, currency), amount, `${text} ${currency}`)
+})
+
+t.test('amounts are written as people write them, whatever their size', async (t) => {
+  t.equal(amountText(1999, 'EUR', 'de'), '19,99')
+  t.equal(amountText(Number.MAX_SAFE_INTEGER, 'USD', 'en'), '90071992547409.91')
+  t.equal(amountText(null, 'USD', 'en'), '')
+  t.equal(moneyText(1999, 'JPY', 'en'), '¥1,999')
+  t.equal(moneyText(5, 'USD', 'no locale at all'), '$0.05')
+  t.equal(amountFrom(amountText(123456789, 'EUR', 'de-CH'), 'EUR'), 123456789)
+})
+
+t.test('times are in the zone of the shop, also those that are typed', async (t) => {
+  t.equal(localFrom('2026-07-01T12:00:00Z', 'Europe/Zurich'), '2026-07-01T14:00')
+  t.equal(instantFrom('2026-07-01T14:00', 'Europe/Zurich'), '2026-07-01T12:00:00.000Z')
+  t.equal(instantFrom('2026-01-01T00:30', 'America/New_York'), '2026-01-01T05:30:00.000Z')
+  t.equal(instantFrom('', 'UTC'), null)
+  t.match(timeText('2026-01-01T00:30:00Z', { locale: 'en', timeZone: 'no zone' }), /12:30/)
+  t.equal(agoText('2026-01-01T00:00:00Z', { locale: 'en' }, Date.parse('2026-01-03T01:00:00Z')), '2 days ago')
+})
+
+t.test('a PATCH has what differs', async (t) => {
+  t.strictSame(changesOf({ a: 1, b: [1, { c: 2, d: 3 }], e: null, f: 1 }, { a: 1, b: [1, { d: 3, c: 2 }], e: 'x', f: undefined }), { e: 'x' })
+  t.strictSame(changesOf({ a: [1, 2] }, { a: [2, 1] }), { a: [2, 1] })
+})
+
+t.test('an error about a field says so there, any other does not', async (t) => {
+  const conflict = new ApiError(409, { field: 'attributes/0/value', message: 'must be a number' }, 'r1')
+  t.strictSame(conflict.body, { errors: { attributes: { 0: { value: 'must be a number (request r1)' } } } })
+  t.equal(new ApiError(500, { message: 'It failed.' }, 'r2').message, 'It failed (request r2)')
+  t.strictSame(new ApiError(403, { field: 'name', message: 'no' }).body, {})
+})
+
+t.test('a few at a time; after a failure nothing new starts', async (t) => {
+  let running = 0
+  let most = 0
+  const done: number[] = []
+  await inTurn([1, 2, 3, 4, 5], 2, async (item) => { most = Math.max(most, ++running); await null; done.push(item); running-- })
+  t.strictSame([most, done], [2, [1, 2, 3, 4, 5]])
+  const started: number[] = []
+  await t.rejects(inTurn([1, 2, 3, 4], 1, async (item) => { started.push(item); if (item === 2) throw new Error('two') }), { message: 'two' })
+  t.strictSame(started, [1, 2])
+})
+
+t.test('no cell of a CSV file is a formula', async (t) => {
+  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '＝1']) t.match(csvFrom(['a'], [{ a: text }]).split('\r\n')[1], /^"?'/, text)
+  t.equal(csvFrom(['a', 'b'], [{ a: 'say "hi", twice', b: -5 }, { a: null, b: ['x'] }]), 'a,b\r\n"say ""hi"", twice",-5\r\n,"[""x""]"\r\n')
+})
+
+const category = (id: string, parent: string | null, position: number): Category => ({ id, name: id.toUpperCase(), slug: id, description: null, parent_id: parent, position })
+const tree = [category('a', null, 0), category('b', null, 1), category('c', null, 2), category('a1', 'a', 0), category('a2', 'a', 0), category('lost', 'gone', 0)]
+
+t.test('categories are a tree, and moving one names what changes', async (t) => {
+  t.strictSame(pathsOf(tree).map(({ path }) => path), ['A', 'A › A1', 'A › A2', 'LOST', 'B', 'C'])
+  t.strictSame([...familyOf(tree, 'a')].sort(), ['a', 'a1', 'a2'])
+  t.strictSame(movesTo(tree, 'c', null, 0), [{ id: 'c', changes: { position: 0 } }, { id: 'a', changes: { position: 1 } }, { id: 'b', changes: { position: 2 } }])
+  t.strictSame(movesTo(tree, 'b', 'a', Infinity), [{ id: 'a2', changes: { position: 1 } }, { id: 'b', changes: { parent_id: 'a', position: 2 } }])
+  t.strictSame(movesTo(tree, 'a', 'a1', 0), [], 'not below itself')
+  t.strictSame(movesTo(tree, 'a', null, 0), [], 'it stands there')
+})
+
+t.test('the price of one piece is that in force which started last, or its own', async (t) => {
+  const price = (amount: number, from: string | null, to: string | null, more: object = {}) => ({ id: String(amount), amount, currency: 'EUR', min_quantity: 1, valid_from: from, valid_to: to, ...more })
+  const at = (day: number) => Date.UTC(2026, 0, day)
+  const day = (day: number) => new Date(at(day)).toISOString()
+  const prices = [price(900, null, day(20)), price(500, day(5), day(10)), price(1, day(5), null, { min_quantity: 10 }), price(2, day(5), null, { currency: 'USD' })]
+  t.strictSame(stepsOf(1000, 'EUR', prices, at(1), at(31)), [{ at: at(1), amount: 900 }, { at: at(5), amount: 500 }, { at: at(10), amount: 900 }, { at: at(20), amount: 1000 }])
+  t.strictSame(stepsOf(null, 'EUR', [], at(1), at(31)), [{ at: at(1), amount: null }])
+})
+
+t.test('changes are counted by day in the zone of the shop', async (t) => {
+  const now = Date.parse('2026-01-03T12:00:00Z')
+  const changes = [['2026-01-03T01:00:00Z', 'api-key'], ['2026-01-02T23:30:00Z', 'user'], ['2026-01-01T12:00:00Z', 'machine']].map(([at, kind]) => ({ at: at!, actor_kind: kind! }))
+  t.strictSame(changesByDay(changes, 3, 'Europe/Zurich', now), [{ day: '2026-01-01', agents: 0, people: 0, others: 1 }, { day: '2026-01-02', agents: 0, people: 0, others: 0 }, { day: '2026-01-03', agents: 1, people: 1, others: 0 }])
+  t.strictSame(byDay([{ at: '2026-01-02T23:30:00Z' }], 'Europe/Zurich').map(([day]) => day), ['2026-01-03'])
+})
+
+t.test('values of the history are text', async (t) => {
+  t.equal(valueText('<b>'), '<b>')
+  t.equal(valueText(null), '—')
+  t.equal(valueText(['a', 'b']), '["a","b"]')
+  t.equal(valueText(1999, 'price_amount', (amount) => `${amount} cents`), '1999 cents')
+  t.equal(valueText(3, 'position', () => 'money'), '3')
+})
+
+t.test('a key has an end, and says when it is near', async (t) => {
+  const now = Date.parse('2026-01-01T00:00:00Z')
+  t.equal(endOf('week', '', now), '2026-01-08T00:00:00.000Z')
+  t.equal(endOf('date', '2026-12-31', now), '2026-12-31T23:59:59Z')
+  t.equal(endOf('date', '', now), undefined)
+  t.equal(endOf('never', '', now), null)
+  t.ok(endsSoon({ status: 'active', expires_at: '2026-01-10T00:00:00Z' }, now))
+  t.notOk(endsSoon({ status: 'revoked', expires_at: '2026-01-10T00:00:00Z' }, now))
+  t.notOk(endsSoon({ status: 'active', expires_at: null }, now))
+})
+
+t.test('a tool is one that reads, writes or deletes', async (t) => {
+  t.equal(toolFrom({ name: 'list_tags', annotations: { readOnlyHint: true } }).kind, 'reads')
+  t.equal(toolFrom({ name: 'update_tag', annotations: { destructiveHint: true } }).kind, 'writes')
+  t.equal(toolFrom({ name: 'delete_tag', annotations: { destructiveHint: true } }).kind, 'deletes')
+})
+
+t.test('what a run found says what can be done', async (t) => {
+  const found = { drift: [], outcome: 'drifted', after: 'cus_1', candidates: [] }
+  t.strictSame(remediesFor({ ...found, drift: ['differs'] }), ['sync'])
+  t.strictSame(remediesFor({ ...found, drift: ['not_found'] }), ['unlink'])
+  t.strictSame(remediesFor({ ...found, drift: ['missing'], after: null }), ['find'])
+  const candidate = { pay_customer_id: 'cus_2', match: 'email', name: null, email: null, linked: false }
+  t.strictSame(remediesFor({ ...found, outcome: 'suggested', after: null, candidates: [candidate] }), ['link'])
+  t.strictSame(remediesFor({ ...found, outcome: 'suggested', after: null, candidates: [{ ...candidate, linked: true }] }), [])
+})
+
+t.test('no string becomes HTML', async (t) => {
+  let rules: { createHTML: (text: string) => string } | undefined
+  refuseHtml({ trustedTypes: { createPolicy: (_name, given) => { rules = given } } })
+  t.equal(rules!.createHTML('&#8203;'), '&#8203;')
+  t.throws(() => rules!.createHTML('<img src=x onerror=alert(1)>'), TypeError)
+  refuseHtml({})
+})
