@@ -34,7 +34,13 @@ await app.register(dualAuth, {
 await app.register(oauthDiscoveryShim, { publicBaseUrl: PUBLIC_BASE_URL, issuer: IDP_ISSUER, clientId: IDP_MCP_CLIENT_ID, config: { auth: 'public' } })
 
 // 3. The tools, in front of the routes that they are made of.
-await app.register(mcpFromRoutes, { serverInfo: { name: 'acme', version: '1.0.0' } })
+await app.register(mcpFromRoutes, {
+  serverInfo: { name: 'acme', version: '1.0.0' },
+  // A key sees the tools that its scopes open. A call of another one is refused by the route, which names the scope.
+  canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
+  // A key belongs to one shop, so its agent need not name it.
+  impliedArguments: { shop_id: ({ identity }) => identity?.kind === 'api-key' ? identity.shopId : undefined }
+})
 
 app.get<{ Params: { shop_id: string } }>('/shops/:shop_id/products', {
   schema: {

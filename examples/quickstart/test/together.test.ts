@@ -42,6 +42,10 @@ t.test('the program of docs/together.md lets a key call the tool, leads stranger
   t.match(await call('POST', `${base}/mcp`, { headers: { ...headers, 'x-api-key': plaintext }, body }), {
     status: 200, body: { result: { structuredContent: { result: [{ name: 'A teapot of tea' }] } } }
   })
+  const unnamed = { ...body, params: { name: 'list_products', arguments: {} } }
+  t.match(await call('POST', `${base}/mcp`, { headers: { ...headers, 'x-api-key': plaintext }, body: unnamed }), {
+    status: 200, body: { result: { structuredContent: { result: [{ name: 'A teapot of tea' }] } } }
+  }, 'the key implies its shop')
   t.match(await call('GET', `${base}/admin/accounts`, { headers: { 'x-api-key': plaintext } }), { status: 401 })
   const machine = await machineToken({ issuer: idp.issuer, mcp_client_id: 'mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${base}/api` } })
   t.match(await call('GET', `${base}/shops/tea/products`, { headers: bearer(machine) }), { status: 401 })

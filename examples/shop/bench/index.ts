@@ -22,6 +22,8 @@ const postgres = process.env['TEST_DATABASE_URL']
 
 if (postgres === undefined) console.log('NOT MEASURED: REST against MCP. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
 else await onDatabase(postgres, measure)
+// npm run tokens prints this table alone.
+await import('./tokens.ts')
 
 async function measure (url: string): Promise<void> {
   const shop = await launch(url)

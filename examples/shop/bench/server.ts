@@ -2,7 +2,7 @@
 // it uses when asked.
 import { randomBytes } from 'node:crypto'
 import { buildApp } from '../src/app.ts'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 
@@ -16,7 +16,7 @@ const products = Array.from({ length: 300 }, (_, n) => ({
 const [{ id: productId }] = await database.knex('products').insert(products).returning('id')
 await database.knex.raw('vacuum analyze products')
 
-const config = configFromEnvironment({}, {
+const config = settingsFromEnvironment({}, {
   MCP_ENABLED: true,
   PUBLIC_BASE_URL: base,
   IDP_ISSUER: issuer,

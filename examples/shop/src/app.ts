@@ -4,10 +4,13 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions, type RouteOpt
 import mcpFromRoutes from 'mcp-from-routes'
 import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
-import { audit } from './audit/routes.ts'
-import { authOptions, MCP_PATH, PAY_PREFIX } from './auth.ts'
+import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
 import { catalog } from './catalog/index.ts'
 import type { Database } from './database/index.ts'
+import { audit } from './history/audit-routes.ts'
+import { keyEvents } from './history/key-events.ts'
+import { forgetHistory } from './history/retention.ts'
+import { history } from './history/routes.ts'
 import { warnOfUntrustedProxy } from './http/caller-address.ts'
 import { answerClientError, answerProblems, sendProblem } from './http/problem.ts'
 import { allowOrigins, endLargeBodies, forbidCaching, secureHeaders, shedLoad } from './http/protection.ts'
@@ -25,22 +28,24 @@ import { drainable } from './operations/shutdown.ts'
 import { storedSecrets } from './operations/stored-secrets.ts'
 import type { Tracing } from './operations/tracing.ts'
 import { TOOLS_VERSION } from './operations/version.ts'
+import { webConsole } from './pages/console.ts'
 import { documentation } from './pages/documentation.ts'
 import { landing } from './pages/landing.ts'
 import { keyRing } from './pay/key-ring.ts'
-import { payProvider, payReconcileOptions } from './pay/reconcile.ts'
+import { payProvider, payReconcileOptions, scheduleFrom } from './pay/reconcile.ts'
 import { pay } from './pay/routes.ts'
-import type { Config } from './settings/config.ts'
+import type { Settings } from './settings/settings.ts'
 import { trustedProxies } from './settings/trusted-proxies.ts'
 import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
 import { shops } from './shops/shops.ts'
+import { signInOptions } from './sign-in.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
 import { users } from './users/users.ts'
 
 export interface AppOptions {
-  readonly config: Config
+  readonly config: Settings
   readonly database: Database
   /** Default: standard output, at the level of the settings. */
   readonly logger?: FastifyServerOptions<Server>['logger']
@@ -108,7 +113,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   // Past this point only with a credential, except to public routes.
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
-  await app.register(dualAuth, authOptions(config, database.knex))
+  await app.register(dualAuth, authOptions(config, database.knex, keyEvents(database.knex, app.log, metrics)))
   app.addHook('onRequest', limits.behind)
   limitConcurrency(app, config)
   if (metrics !== undefined) {
@@ -117,19 +122,13 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   }
 
   await app.register(landing, { config })
+  if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)
   await app.register(health, { database, redis, remarks: () => ({ secrets: secrets.state }) })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
 
-  await app.register(oauthDiscoveryShim, {
-    publicBaseUrl: config.PUBLIC_BASE_URL,
-    issuer: config.IDP_ISSUER,
-    clientId: config.IDP_MCP_CLIENT_ID,
-    mcpPath: config.MCP_ENABLED && MCP_PATH,
-    resourceName: 'Shop',
-    config: { auth: 'public', cors: false }
-  })
+  await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 
   // Makes tools of the routes registered after it that are tagged `mcp`.
   if (config.MCP_ENABLED) {
@@ -139,6 +138,10 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       instructions: instructionsFor(database.knex),
       // readListQuery parses the filter of lists.
       jsonQuery: true,
+      // A key is shown what it can call. A call of another tool reaches the route, which names the missing scope.
+      canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
+      impliedArguments: { shop_id: shopOfKey },
+      output: 'brief',
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         if (metrics !== undefined) measureToolCall(metrics, event)
@@ -152,12 +155,14 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
+  await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
+  forgetHistory(app, database.knex, config.HISTORY_DAYS)
 
   const sender = payProvider(config.PAY_API_URL)
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)
   const keys = keyRing(config.PAY_KEY_SECRETS)
-  await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys))
+  await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys, scheduleFrom(config)))
   await app.register(pay, { knex: database.knex, provider, keys, isPublic: config.PAY_ROUTES_PUBLIC, prefix: PAY_PREFIX })
 
   return app

@@ -1,12 +1,13 @@
-import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, KeyChange } from 'dual-auth'
+import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, JwtOptions, KeyChange, OnKeyEvent } from 'dual-auth'
 import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
+import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { type Actor, callerOf } from './audit/caller.ts'
-import { recordChange } from './audit/trail.ts'
-import type { Config } from './settings/config.ts'
+import { type Actor, callerOf } from './history/caller.ts'
+import { type Change, recordChange } from './history/trail.ts'
+import type { Settings } from './settings/settings.ts'
 import { pepperFromText } from './settings/secrets.ts'
-import { demandOwner, enterShop } from './shops/access.ts'
+import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
 
 /** The path of the tools. */
@@ -18,8 +19,12 @@ export const PAY_PREFIX = '/shops/:shop_id/pay'
 /** Value of `IDP_M2M_CLIENT_IDS` that admits no machine; an empty string counts as unset. */
 const NO_MACHINES = 'none'
 
-/** Who may call what: tools and their routes accept API keys and tokens, all other routes only tokens. */
-export function authOptions (config: Config, knex: Knex): DualAuthOptions {
+/**
+ * Who may call what: tools and their routes accept API keys and tokens, all other routes only tokens.
+ *
+ * @param onKeyEvent - is told what happens to API keys
+ */
+export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEvent = () => {}): DualAuthOptions & { readonly jwt: JwtOptions } {
   const base = new URL(config.PUBLIC_BASE_URL).origin
   const machines = config.IDP_M2M_CLIENT_IDS
   return {
@@ -31,11 +36,12 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
     apiKeys: apiKeyOptions(config, knex),
     jwt: {
+      provider: config.IDP_PROVIDER,
       issuer: config.IDP_ISSUER,
-      userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID].filter((id) => id !== ''),
+      userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
       ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
       // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
-      audience: [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
+      audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
     },
     challenge: {
       resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
@@ -51,31 +57,46 @@ export function authOptions (config: Config, knex: Knex): DualAuthOptions {
         }
         return true
       },
-      onKeyChange: async ({ action, key }, request, transaction) => {
-        await recordKeyChange(transaction as Knex.Transaction, callerOf(request), action, key)
+      onKeyChange: async (change, request, transaction) => {
+        const caller = callerOf(request)
+        await recordKeyChange(transaction as Knex.Transaction, change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' }, change)
       }
-    }
+    },
+    ...(config.SECRET_SCANNING_ENABLED && { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),
+    onKeyEvent
   }
 }
 
 /** The format of API keys, and where they are stored. */
-export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Config, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>, knex: Knex): ApiKeyOptions {
+export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Settings, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>, knex: Knex): ApiKeyOptions {
   return {
     marker,
     peppers: peppers.map(pepperFromText),
-    store: knexStore(knex),
+    store: knexStore(knex, { shop: { table: 'shops', columns: OPEN_SHOP } }),
     // PostgreSQL accepts UUIDs in upper case, and stores them in lower case.
     shopIdFromParam: (id) => id.toLowerCase()
   }
 }
 
-/** Records in the audit trail that a key was created or revoked. */
-export async function recordKeyChange (
-  trx: Knex.Transaction, actor: Actor, action: KeyChange['action'], { id, shopId, name, prefix, scopes, expiresAt, revokedAt }: ApiKeyRecord
-): Promise<void> {
-  const created = { name, prefix, scopes, expires_at: expiresAt }
-  const [before, after] = action === 'create' ? [null, created] : [{ revoked_at: null }, { revoked_at: revokedAt }]
-  await recordChange(trx, actor, { shopId, recordKind: 'api_key', recordId: id, before, after })
+/** The shop that an API key belongs to, so that its agent need not name it. */
+export function shopOfKey ({ identity }: FastifyRequest): string | undefined {
+  return identity?.kind === 'api-key' ? identity.shopId : undefined
+}
+
+/** Records in the history that a key was created, rotated or revoked. */
+export async function recordKeyChange (trx: Knex.Transaction, actor: Actor, change: KeyChange): Promise<void> {
+  const record = async ({ id, shopId, name }: ApiKeyRecord, before: Change['before'], after: Change['after']): Promise<void> =>
+    await recordChange(trx, actor, { shopId, recordKind: 'api_key', recordId: id, recordName: name, before, after })
+  const { key } = change
+  const { name, prefix, scopes, expiresAt, revokedAt, replaces } = key
+  if (change.action === 'revoke') {
+    return await record(key, { revoked_at: null }, { revoked_at: revokedAt, ...(change.leak !== undefined && { found_at: change.leak.url }) })
+  }
+  await record(key, null, { name, prefix, scopes, expires_at: expiresAt, ...(replaces !== null && { replaces }) })
+  if (change.action !== 'rotate') return
+  const { replaced } = change
+  const end = replaced.revokedAt === null ? { works_until: replaced.expiresAt } : { revoked_at: replaced.revokedAt }
+  await record(replaced, {}, { replaced_by: replaced.replacedBy, ...end })
 }
 
 function isEndpoint (url: string): boolean {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import knex from 'knex'
 import { type AppOptions, buildApp } from './app.ts'
-import { configFromEnvironment } from './settings/config.ts'
+import { settingsFromEnvironment } from './settings/settings.ts'
 
 /** A valid secret that protects nothing. */
 const NOTHING = `contract:${'0'.repeat(32)}`
@@ -11,7 +11,7 @@ const NOTHING = `contract:${'0'.repeat(32)}`
  * database. Its identity provider is at port 1, which fetch refuses to call.
  */
 export default async function appOfContract ({ onRoute = () => {} }: Pick<AppOptions, 'onRoute'> = {}): Promise<FastifyInstance> {
-  const config = configFromEnvironment({}, {
+  const config = settingsFromEnvironment({}, {
     MCP_ENABLED: true, IDP_ISSUER: 'http://localhost:1', API_KEY_PEPPERS: NOTHING, PAY_KEY_SECRETS: NOTHING
   })
   const database = knex({ client: 'pg' })

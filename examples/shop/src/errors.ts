@@ -42,6 +42,12 @@ export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)
 /** 409. The value of `field` is taken or in use. */
 export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 
+/** 409. Later changes stand in the way of a revert; `field` and `later_change_id` are those of the first of `conflicts`. */
+export const SHOP_REVERT_CONFLICT = createError('SHOP_REVERT_CONFLICT', '%s', 409)
+
+/** 409. Changes of this kind of record cannot be reverted. */
+export const SHOP_NOT_REVERTIBLE = createError('SHOP_NOT_REVERTIBLE', '%s cannot be reverted', 409)
+
 /** 422. The value of `field` is invalid. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 
@@ -103,6 +109,22 @@ export const SHOP_QUERY_OUTSIDE_TRANSACTION = createError(
 /** An error about one input field, named by its path: `name`, `attributes/0/value`, `filter/status`. */
 export interface FieldError extends FastifyError {
   readonly field: string
+}
+
+/** An error about changes that cannot be reverted. */
+export interface RevertError extends FastifyError {
+  readonly field?: string
+  readonly later_change_id: string | null
+  readonly conflict_count: number
+  readonly conflicts: ReadonlyArray<{ readonly field?: string, readonly later_change_id: string | null, readonly reason: string }>
+}
+
+/** @returns a 409 that says what stands in the way of a revert */
+export function revertConflict ({ conflicts, conflict_count: count }: Pick<RevertError, 'conflicts' | 'conflict_count'>): RevertError {
+  const { field, later_change_id: later, reason } = conflicts[0]!
+  return Object.assign(new SHOP_REVERT_CONFLICT(reason), {
+    ...(field !== undefined && { field }), later_change_id: later, conflict_count: count, conflicts
+  })
 }
 
 /** @returns a 404 that names the missing record */

@@ -1,10 +1,10 @@
 import { refuse, serve } from './commands/serve.ts'
-import { configFromEnvironment } from './settings/config.ts'
+import { settingsFromEnvironment } from './settings/settings.ts'
 import { risksIn } from './settings/risks.ts'
 
 /** The server as it runs in production: configured by environment variables alone. */
 try {
-  await serve(configFromEnvironment(process.env, {}, risksIn))
+  await serve(settingsFromEnvironment(process.env, {}, risksIn))
 } catch (error) {
   refuse(error)
 }

@@ -27,7 +27,7 @@ const ownerOnly = { statusCode: 403, code: 'SHOP_OWNER_ONLY', error: 'Forbidden'
 
 /** What the trail gained by the work, oldest first, without what a test cannot know. */
 async function gainedBy (work: () => Promise<unknown>): Promise<object[]> {
-  const { length: count } = await knex('audit').select('id')
+  const { length: count } = await knex('history').select('id')
   await work()
   const { body } = await admin.as('GET', '/admin/audit?sort=at&limit=200')
   return body.slice(count).map(({ id, at: time, request_id: request, ...entry }: Record<string, unknown>) => {
@@ -36,9 +36,10 @@ async function gainedBy (work: () => Promise<unknown>): Promise<object[]> {
   })
 }
 
-const by = (person: Person, name: string) => ({ actor_kind: 'user', actor_id: person.id, actor_name: name })
-const about = (recordKind: string, recordId: string, operation: string, action: string, changes: object, shopId: string | null = here) =>
-  ({ shop_id: shopId, operation, action, record_kind: recordKind, record_id: recordId, changes })
+const by = (person: Person, name: string) => ({ actor_kind: 'user', actor_id: person.id, actor_name: name, actor_prefix: null })
+const about = (recordKind: string, recordId: string, recordName: string | null, operation: string, action: string, changes: object, shopId: string | null = here) => ({
+  shop_id: shopId, operation, tool: null, action, record_kind: recordKind, record_id: recordId, record_name: recordName, changes, affected: {}, reverts: null, reverted_by: null, revertible: recordKind === 'shop_config'
+})
 
 t.test('API keys and the payment key are the owners\' to change: staff see the keys, and no more', async (t) => {
   const made = await owner.as('POST', `${at}/api-keys/`, { name: 'ours' })
@@ -77,11 +78,11 @@ t.test('an API key that is made and revoked is told with who did it, and nothing
   t.strictSame(gained, [
     {
       ...by(owner, 'owner'),
-      ...about('api_key', key.id, 'create_api_key', 'create', {
+      ...about('api_key', key.id, 'Printer', 'create_api_key', 'create', {
         name: fresh('Printer'), prefix: fresh(key.prefix), scopes: fresh(['read']), expires_at: fresh('2099-01-01T00:00:00.000Z')
       })
     },
-    { actor_kind: 'machine', actor_id: 'test-machine', actor_name: null, ...about('api_key', key.id, 'revoke_api_key', 'update', { revoked_at: fresh(revokedAt) }) }
+    { actor_kind: 'machine', actor_id: 'test-machine', actor_name: null, actor_prefix: null, ...about('api_key', key.id, 'Printer', 'revoke_api_key', 'update', { revoked_at: fresh(revokedAt) }) }
   ])
 })
 
@@ -106,30 +107,30 @@ t.test('each change of members, the payment key and settings is told, of shops a
     await admin.as('PATCH', `/admin/users/${staff.id}`, { active: true, roles: [] })
   })
   t.strictSame(gained, [
-    { ...by(owner, 'owner'), ...about('member', staff.id, 'update_member', 'update', { role: { before: 'staff', after: 'owner' } }) },
-    { ...by(staff, 'staff'), ...about('member', staff.id, 'update_member', 'update', { role: { before: 'owner', after: 'staff' } }) },
-    { ...by(owner, 'owner'), ...about('member', staff.id, 'remove_member', 'delete', { role: { before: 'staff', after: null } }) },
-    { ...by(owner, 'owner'), ...about('member', staff.id, 'add_member', 'create', { role: { before: null, after: 'staff' } }) },
-    { ...by(owner, 'owner'), ...about('pay_key', here, 'set_pay_key', 'create', { configured: { before: null, after: true } }) },
-    { ...by(owner, 'owner'), ...about('pay_key', here, 'set_pay_key', 'update', {}) },
-    { ...by(owner, 'owner'), ...about('pay_key', here, 'delete_pay_key', 'delete', { configured: { before: true, after: null } }) },
-    { ...by(staff, 'staff'), ...about('shop_config', here, 'update_shop_config', 'update', { locale: { before: 'en', after: 'pt-BR' } }) },
-    { ...by(admin, 'admin'), ...about('shop', made.id, 'update_shop', 'update', { status: { before: 'active', after: 'archived' } }, made.id) },
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'staff', 'update_member', 'update', { role: { before: 'staff', after: 'owner' } }) },
+    { ...by(staff, 'staff'), ...about('member', staff.id, 'staff', 'update_member', 'update', { role: { before: 'owner', after: 'staff' } }) },
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'staff', 'remove_member', 'delete', { role: { before: 'staff', after: null } }) },
+    { ...by(owner, 'owner'), ...about('member', staff.id, 'staff', 'add_member', 'create', { role: { before: null, after: 'staff' } }) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, null, 'set_pay_key', 'create', { configured: { before: null, after: true } }) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, null, 'set_pay_key', 'update', {}) },
+    { ...by(owner, 'owner'), ...about('pay_key', here, null, 'delete_pay_key', 'delete', { configured: { before: true, after: null } }) },
+    { ...by(staff, 'staff'), ...about('shop_config', here, null, 'update_shop_config', 'update', { locale: { before: 'en', after: 'pt-BR' } }) },
+    { ...by(admin, 'admin'), ...about('shop', made.id, 'Tea House', 'update_shop', 'update', { status: { before: 'active', after: 'archived' } }, made.id) },
     {
       ...by(admin, 'admin'),
-      ...about('shop', made.id, 'delete_shop', 'delete', {
+      ...about('shop', made.id, 'Tea House', 'delete_shop', 'delete', {
         slug: { before: 'tea-house', after: null }, name: { before: 'Tea House', after: null }, currency: { before: 'GBP', after: null }, status: { before: 'archived', after: null }
       }, made.id)
     },
-    { ...by(admin, 'admin'), ...about('user', staff.id, 'update_user', 'update', { active: { before: true, after: false } }, null) },
-    { ...by(admin, 'admin'), ...about('user', staff.id, 'update_user', 'update', { active: { before: false, after: true } }, null) }
+    { ...by(admin, 'admin'), ...about('user', staff.id, 'staff', 'update_user', 'update', { active: { before: true, after: false } }, null) },
+    { ...by(admin, 'admin'), ...about('user', staff.id, 'staff', 'update_user', 'update', { active: { before: false, after: true } }, null) }
   ], 'and nothing of what was refused, or changed nothing')
-  t.notMatch(JSON.stringify(await knex('audit')), 'canary')
+  t.notMatch(JSON.stringify(await knex('history')), 'canary')
 })
 
 t.test('a write and its entry are one: without the entry there is no write', async (t) => {
-  await knex.raw("alter table audit add constraint audit_is_away check (operation = 'list_audit') not valid")
-  t.teardown(async () => await knex.raw('alter table audit drop constraint if exists audit_is_away'))
+  await knex.raw("alter table history add constraint audit_is_away check (operation = 'list_audit') not valid")
+  t.teardown(async () => await knex.raw('alter table history drop constraint if exists audit_is_away'))
   const before = await Promise.all(['shop_members', 'api_keys', 'shops', 'users'].map(async (table) => await knex(table).orderBy('created_at').select('*')))
   for (const [status, method, path, body] of [
     [500, 'PATCH', `${at}/members/${staff.id}`, { role: 'owner' }],
@@ -140,7 +141,7 @@ t.test('a write and its entry are one: without the entry there is no write', asy
     [500, 'PATCH', `/admin/users/${staff.id}`, { roles: ['admin'] }]
   ] as const) t.equal((await admin.as(method, path, body)).status, status, `${method} ${path}`)
   t.strictSame(await Promise.all(['shop_members', 'api_keys', 'shops', 'users'].map(async (table) => await knex(table).orderBy('created_at').select('*'))), before)
-  await knex.raw('alter table audit drop constraint audit_is_away')
+  await knex.raw('alter table history drop constraint audit_is_away')
 })
 
 t.test('entries are listed newest first, filtered and in pages, for a shop and for all of them', async (t) => {
@@ -164,14 +165,14 @@ t.test('entries are listed newest first, filtered and in pages, for a shop and f
 })
 
 t.test('an entry is never changed or deleted', async (t) => {
-  for (const statement of ["update audit set actor_id = 'nobody'", 'delete from audit', 'truncate audit']) {
-    await t.rejects(async () => await knex.raw(statement), { message: /audit is append-only/ }, statement)
+  for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history']) {
+    await t.rejects(async () => await knex.raw(statement), { message: /history is append-only/ }, statement)
   }
 })
 
 t.test('a reconciliation that changes accounts ends when the admin who started it is shut out, or is none any more', async (t) => {
   await owner.as('PUT', `${at}/pay/key`, { pay_secret_key: SECRET })
-  await knex('accounts').insert(Array.from({ length: 30 }, (_, n) => ({ shop_id: here, name: `Account ${n}`, details: { pay_customer_id: 'cus_1' } })))
+  await knex('accounts').insert(Array.from({ length: 30 }, (_, n) => ({ shop_id: here, name: `Account ${n}`, details: { pay_customer_id: `cus_unknown_${n}` } })))
   const boss = { as: client(app, '', bearer(await idp.userToken('staff'))), id: staff.id }
   for (const [what, change] of [['inactive', { active: false }], ['no admin', { roles: [] }]] as const) {
     await knex('users').where({ id: boss.id }).update({ active: true, roles: ['admin'] })

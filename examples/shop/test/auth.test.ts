@@ -114,23 +114,6 @@ t.test('a key is not made with scopes that open no tool', async (t) => {
   t.match(await client(app, '', machine)('POST', `/shops/${here}/api-keys/`, { name: 'every one', scopes: ['read', 'write', ...app.mcpTools.map(({ name }) => name)] }), { status: 201 })
 })
 
-t.test('a tool call verifies its key once, and looks up its person once', async (t) => {
-  const asked: string[] = []
-  const listen = ({ sql }: { sql: string }): void => { asked.push(sql) }
-  knex.on('query', listen)
-  t.teardown(() => knex.removeListener('query', listen))
-  const call = async (headers: Record<string, string>) => await app.inject({
-    method: 'POST',
-    url: '/mcp',
-    headers: { ...headers, accept: 'application/json, text/event-stream' },
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_tags', arguments: { shop_id: here } } }
-  })
-  t.equal((await call(key)).statusCode, 200)
-  t.equal(asked.filter((sql) => /^select .* from "api_keys"/.test(sql)).length, 1)
-  t.equal((await call(member!)).statusCode, 200)
-  t.equal(asked.filter((sql) => /from "users"/.test(sql)).length, 1)
-})
-
 t.test('a shop is the same however its id is spelled', async (t) => {
   const capitals = here.toUpperCase()
   const { id, plaintext } = await makeKey(capitals)

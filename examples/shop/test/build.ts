@@ -4,7 +4,7 @@ import knex from 'knex'
 import type { Test } from 'tap'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
@@ -36,10 +36,15 @@ export async function openEmptyDatabase (t: Test): Promise<Database> {
   return database
 }
 
+/** What the tables are made by. */
+const TABLES = [
+  'shop/src/migrations', '../packages/dual-auth/src/keys/table.ts', '../packages/pay-reconcile/src/knex/tables.ts', '../packages/oauth-discovery-shim/src/broker/store/knex.ts'
+].map((path) => new URL(`../../${path}`, import.meta.url))
+
 /** @returns a database with its tables, empty, gone when the test ends */
 export async function openTestDatabase (t: Test): Promise<Database> {
   const database = TEST_DATABASE_URL === undefined
-    ? await openEmbedded(null, await packedDatabase('shop', [new URL('../src/migrations', import.meta.url)], migrateDirectory))
+    ? await openEmbedded(null, await packedDatabase('shop', TABLES, migrateDirectory))
     : openPostgres(await createDatabase(t, TEST_DATABASE_URL))
   t.teardown(async () => await database.close())
   await migrate(database)
@@ -92,7 +97,7 @@ export async function build (t: Test, database: Database, idp: TestIdentityProvi
   readonly tracing?: AppOptions['tracing']
 } = {}): Promise<FastifyInstance> {
   const { settings, onRoute, ...rest } = options
-  const config = configFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })
+  const config = settingsFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })
   const app = await buildApp({
     config,
     database,

@@ -3,20 +3,29 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrations } from '../src/migrations/index.ts'
-import { lastingData } from './process.ts'
+import { FLAGS, lastingData } from './process.ts'
 
 const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 
 const TOP = fileURLToPath(new URL('../../../', import.meta.url))
 const SHOP = fileURLToPath(new URL('../', import.meta.url))
 
+interface Ran { readonly code: number | null, readonly output: string }
+
+/** Runs a command in this process, which opens and closes the database as a process of its own does. */
+async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<Ran> {
+  const { code, stdout, stderr } = await shop([command, ...args], settings)
+  return { code, output: stderr + stdout }
+}
+
 /** Runs a command to its end, as its npm script does. */
-async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<{ code: number, output: string }> {
+async function spawned (command: 'migrate' | 'seed', settings: Record<string, string>): Promise<Ran> {
   const script = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
   // Where npm runs them.
-  const child = spawn(process.execPath, [script, command, ...args], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...FLAGS, script, command], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
   const [code] = await once(child, 'close')
@@ -34,7 +43,7 @@ t.test('migrate says what is missing, brings it, and has nothing to do the next 
 
 t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
   const { DATA_DIR } = await lastingData(t)
-  t.match(await run('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: /^Done: / })
+  t.match(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: /^Done: / })
   t.strictSame(await run('migrate', { DATA_DIR }, '--status'), { code: 0, output: 'Up to date\n' })
 })
 
@@ -42,7 +51,7 @@ t.test('seed wants the tables, fills them once, and changes nothing the next tim
   const settings = { ...await lastingData(t), PAY_KEY_SECRETS }
   t.match(await run('seed', settings), { code: 1, output: /^Migrations are pending/ })
   await run('migrate', settings)
-  const first = await run('seed', settings)
+  const first = await spawned('seed', settings)
   t.match(first, { code: 0, output: /^[0-9a-f-]{36} {2}Copper Kettle\n[0-9a-f-]{36} {2}North Trail Outfitters\n[0-9a-f-]{36} {2}Paper Lantern\n$/ })
   const rows = async (): Promise<unknown> => {
     const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })

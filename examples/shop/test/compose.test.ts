@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t from 'tap'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { SHOP_MIGRATIONS_PENDING } from '../src/errors.ts'
 import { risksIn } from '../src/settings/risks.ts'
 import { startNginx, withoutNginx } from './nginx.ts'
@@ -34,7 +34,7 @@ t.test('the servers of compose.yaml start with their settings, whatever the pass
     API_KEY_PEPPERS: '2026:Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL',
     PAY_KEY_SECRETS: '2026:aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC'
   })
-  const { DATABASE_URL: url } = configFromEnvironment(settings, {}, risksIn)
+  const { DATABASE_URL: url } = settingsFromEnvironment(settings, {}, risksIn)
   process.env['PGPASSWORD'] = settings['PGPASSWORD']
   t.teardown(() => { delete process.env['PGPASSWORD'] })
   t.match(new pg.Client({ connectionString: url }), { host: 'postgres', port: 5432, user: 'shop', database: 'shop', password })

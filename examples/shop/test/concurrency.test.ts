@@ -105,6 +105,29 @@ t.test('a call whose client has gone counts until its work is done', async (t) =
   t.equal((await next).statusCode, 200)
 })
 
+t.test('a call whose client goes while it waits gives its place back', async (t) => {
+  const { app, working, until, end, call } = await openApp(t, 1)
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const first = call('a', 'first')
+  await until(() => working.length === 1)
+  let hasArrived = false
+  let isGone = false
+  app.server.prependOnceListener('request', ({ socket }) => {
+    hasArrived = true
+    socket.once('close', () => { isGone = true })
+  })
+  const socket = connect(Number(port), '127.0.0.1', () => { socket.write('GET /work?name=gone HTTP/1.1\r\nhost: a\r\nx-shop: a\r\n\r\n') })
+  await until(() => hasArrived)
+  socket.destroy()
+  await until(() => isGone)
+  await end('first')
+  await first
+  await end('gone')
+  const next = call('a', 'next')
+  await end('next')
+  t.equal((await next).statusCode, 200)
+})
+
 t.test('a large answer counts for longer than a small one', async (t) => {
   const { working, until, end, call } = await openApp(t, 1)
   const large = call('a', 'large', 400_000)

@@ -1,14 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { run as command } from '../../../packages/mcp-from-routes/src/cli/run.ts'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
-const command = join(top, 'packages/mcp-from-routes/bin/mcp-from-routes.js')
 const page = readFileSync(join(top, 'docs/contract.md'), 'utf8')
-const env = { ...process.env, NODE_OPTIONS: '', GITHUB_ACTIONS: '', GITHUB_BASE_REF: '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
+const env = { ...process.env, NODE_OPTIONS: '', CI: '', GITHUB_ACTIONS: '', GITHUB_BASE_REF: '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
 t.teardown(() => rmSync(base, { recursive: true, force: true }))
@@ -19,15 +19,16 @@ function repository (folder: string) {
   return {
     shop,
     git: (...args: string[]) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: folder, env, stdio: 'pipe' }),
-    run (action: string) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [command, 'contract', action, './dist/contract.js'], { cwd: shop, env, encoding: 'utf8' })
+    /** Runs the command in this process, which loads the shop of a folder once: before the first run is the time to change it. */
+    async run (action: string) {
+      const { code, out, err } = await command(['contract', action, './dist/contract.js'], { cwd: shop, env })
       // The commit is another one each time.
-      return { status, said: (stdout + stderr).replace(/[0-9a-f]{10} \(this commit, which main has\)/, '4f1d2ab90c (the merge base with main)') }
+      return { code, said: (out + err).replace(/[0-9a-f]{10} \(this commit, which main has\)/, '4f1d2ab90c (the merge base with main)') }
     }
   }
 }
 
-t.before(() => {
+t.before(async () => {
   const { shop, git, run } = repository(base)
   mkdirSync(shop, { recursive: true })
   for (const part of ['dist', 'package.json']) cpSync(join(top, 'examples/shop', part), join(shop, part), { recursive: true })
@@ -35,13 +36,14 @@ t.before(() => {
   symlinkSync(join(top, 'examples/shop/node_modules'), join(shop, 'node_modules'))
   mkdirSync(join(base, '.changeset'))
   cpSync(join(top, '.changeset/config.json'), join(base, '.changeset/config.json'))
+  writeFileSync(join(base, 'package.json'), '{ "name": "top", "private": true, "workspaces": ["examples/*"] }')
   writeFileSync(join(base, '.gitignore'), 'node_modules\ndist\n')
-  t.equal(run('write').status, 0)
+  t.equal((await run('write')).code, 0)
   git('init', '-q')
   git('add', '-A')
   git('commit', '-qm', 'x')
   git('checkout', '-qb', 'change')
-  t.equal(run('check').status, 0, 'as it is, it passes')
+  t.equal((await run('check')).code, 0, 'as it is, it passes')
 })
 
 /** A copy of that repository, on a branch for a change. */
@@ -52,9 +54,10 @@ function rehearsal (t: Test) {
   const { shop, run } = repository(folder)
   return {
     run,
-    /** Changes the built routes of tags, as a change of their source would. */
+    /** Changes the built routes of tags or their schemas, as a change of their source would. */
     change (from: string, to: string) {
-      const file = join(shop, 'dist/catalog/tags.js')
+      const files = ['tags', 'tag-schemas'].map((name) => join(shop, `dist/catalog/${name}.js`))
+      const file = files.find((path) => readFileSync(path, 'utf8').includes(from)) ?? files[0]!
       const text = readFileSync(file, 'utf8')
       t.ok(text.includes(from), `there is ${from}`)
       writeFileSync(file, text.replace(from, to))
@@ -78,13 +81,13 @@ for (const { title, from, to, asked, tooLittle } of [
   t.test(`rehearsal: ${title}`, async (t) => {
     const { run, change, changeset } = rehearsal(t)
     change(from, to)
-    const drifted = run('check')
-    t.equal(drifted.status, 1, drifted.said)
+    const drifted = await run('check')
+    t.equal(drifted.code, 1, drifted.said)
     t.ok(page.includes(drifted.said.trimEnd()), `docs/contract.md shows what it says:\n${drifted.said}`)
-    t.equal(run('write').status, 0)
+    t.equal((await run('write')).code, 0)
     changeset(tooLittle)
-    t.match(run('check'), { status: 1, said: `require ${asked}, but shop rises from` }, 'with a changeset that says too little')
+    t.match(await run('check'), { code: 1, said: `require ${asked}, but shop rises from` }, 'with a changeset that says too little')
     changeset(asked)
-    t.match(run('check'), { status: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
+    t.match(await run('check'), { code: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
   })
 }

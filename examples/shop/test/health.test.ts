@@ -11,11 +11,14 @@ import { drainable } from '../src/operations/shutdown.ts'
 import { answerProblems } from '../src/http/problem.ts'
 import { build, openIdentityProvider, openTestDatabase } from './build.ts'
 
+/** For the tests that leave it as it was. */
+const database = await openTestDatabase(t)
+
 const BARE = { database: 'ok', migrations: 'ok', identity_provider: 'ok', shutdown: 'ok' }
 const READY = { ...BARE, secrets: 'not compared yet' }
 
 t.test('the process is up, and ready when everything that it needs is there', async (t) => {
-  const app = await build(t, await openTestDatabase(t), await openIdentityProvider(t))
+  const app = await build(t, database, await openIdentityProvider(t))
   const up = await app.inject('/healthz?t=%00')
   t.strictSame([up.statusCode, up.json(), up.headers['cache-control']], [200, { status: 'ok' }, 'no-store'])
   const ready = await app.inject('/readyz')
@@ -34,7 +37,7 @@ t.test('a migration that is missing is named', async (t) => {
 t.test('an identity provider that was never reached is told, and readiness comes with its keys', async (t) => {
   const idp = await openIdentityProvider(t)
   await idp.close()
-  const app = await build(t, await openTestDatabase(t), idp)
+  const app = await build(t, database, idp)
   const { statusCode, body } = await app.inject('/readyz')
   t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, identity_provider: 'its keys could not be read yet' } }])
 })
@@ -45,7 +48,7 @@ t.test('an identity provider that goes away later, and a payment provider that i
   const { port } = pay.address() as AddressInfo
   pay.close()
   const idp = await openIdentityProvider(t)
-  const app = await build(t, await openTestDatabase(t), idp, { settings: { PAY_API_URL: `http://127.0.0.1:${port}` } })
+  const app = await build(t, database, idp, { settings: { PAY_API_URL: `http://127.0.0.1:${port}` } })
   await idp.close()
   t.equal((await app.inject('/readyz')).statusCode, 200)
 })
@@ -61,7 +64,6 @@ async function routes (t: Test, database: Database, timeLimit?: number) {
 }
 
 t.test('a database that does not answer does not keep the probe waiting', async (t) => {
-  const database = await openTestDatabase(t)
   const app = await routes(t, { ...database, knex: Object.assign(() => {}, { on: () => {}, removeListener: () => {}, raw: async () => await new Promise(() => {}) }) as never }, 50)
   const { statusCode, body } = await app.inject('/readyz')
   t.strictSame([statusCode, JSON.parse(body)], [503, {
@@ -70,7 +72,6 @@ t.test('a database that does not answer does not keep the probe waiting', async 
 })
 
 t.test('a database that is away is told without its address, and readiness comes back with it', async (t) => {
-  const database = await openTestDatabase(t)
   let away = true
   const knex = new Proxy(database.knex, {
     get: (target, name) => away && name === 'raw' ? async () => { throw new Error('connect ECONNREFUSED 10.1.2.3:5432') } : Reflect.get(target, name)
@@ -114,7 +115,6 @@ t.test('a full disk is 503 for the call and for readiness, until a write succeed
 })
 
 t.test('a flood of probes is one look at the database', async (t) => {
-  const database = await openTestDatabase(t)
   await migrate(database)
   const app = await routes(t, database)
   let queries = 0
@@ -124,7 +124,7 @@ t.test('a flood of probes is one look at the database', async (t) => {
 })
 
 t.test('a server that drains says so first, then takes no connections, and ends the calls in flight', async (t) => {
-  const app = await routes(t, await openTestDatabase(t))
+  const app = await routes(t, database)
   const [mayEnd, end] = signal()
   const [begun, begin] = signal()
   app.get('/slow', async () => { begin(); await mayEnd; return 'done' })
@@ -134,12 +134,12 @@ t.test('a server that drains says so first, then takes no connections, and ends 
   await begun
 
   let drained = false
-  const drain = app.shutdown.drain(200, 60_000).then(() => { drained = true })
+  const drain = app.shutdown.drain(3_000, 60_000).then(() => { drained = true })
   const leaving = await fetch(`${base}/readyz`)
   t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [503, 'the server is about to stop', 'keep-alive'])
   t.equal((await fetch(`${base}/fast`)).status, 200, 'calls are taken until everybody has seen it')
   let refused = ''
-  for (let tries = 0; tries < 200 && refused === ''; tries++) {
+  for (let tries = 0; tries < 1_000 && refused === ''; tries++) {
     await sleep(20)
     refused = await fetch(`${base}/fast`).then(() => '', ({ cause }) => cause.code)
   }
@@ -152,7 +152,7 @@ t.test('a server that drains says so first, then takes no connections, and ends 
 })
 
 t.test('a call that does not end is not waited for longer than the grace', async (t) => {
-  const app = await routes(t, await openTestDatabase(t))
+  const app = await routes(t, database)
   const [begun, begin] = signal()
   app.get('/hung', async () => { begin(); await new Promise(() => {}) })
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -166,7 +166,7 @@ t.test('a call that does not end is not waited for longer than the grace', async
 })
 
 t.test('a connection that is idle when the server closes takes one more call, and ends with its answer', async (t) => {
-  const app = await routes(t, await openTestDatabase(t))
+  const app = await routes(t, database)
   app.get('/fast', async () => 'done')
   const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const [used, unused] = [connect(Number(port), hostname), connect(Number(port), hostname)]

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import dualAuth, { memoryStore } from 'dual-auth'
+import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { accessTokenFor, callbackFrom, startIdentityProvider, type IdentityProviderOptions } from '../src/demo/identity-provider.ts'
 
@@ -123,6 +125,29 @@ t.test('a machine gets a token for <resource>/api and for nothing else', async t
   t.equal(exp - iat, 3600)
   t.match(await (await ask('openid')).json(), { error: 'invalid_scope' })
   t.equal((await ask(`${resource}/api`, 'wrong')).status, 401)
+})
+
+t.test('by RFC 9068 its tokens are good too: those of a person and a machine pass, an ID token does not', async t => {
+  const issuer = await start(t)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'test', peppers: [{ id: '1', secret: 'x'.repeat(32) }], store: memoryStore() },
+    jwt: { provider: 'rfc9068', issuer, audience: [resource, `${resource}/mcp`], claims: { username: 'username' } }
+  })
+  app.get('/', async request => request.identity)
+  const as = async (token: string) => (await app.inject({ url: '/', headers: { authorization: `Bearer ${token}` } })).json()
+
+  const { url, verifier } = authorization(issuer)
+  const code = (await callbackFrom(url, ada)).searchParams.get('code') ?? ''
+  const person = await (await post(`${issuer}/token`, { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: clientId, redirect_uri: redirectUri })).json() as Record<string, string>
+  const { sub } = claimsOf(person['access_token'] ?? '')
+  t.strictSame(await as(person['access_token'] ?? ''), { kind: 'user', issuer, subject: sub, username: 'ada', groups: [], scopes: ['openid', 'email', 'profile'] })
+  t.match(await as(person['id_token'] ?? ''), { statusCode: 401 })
+
+  const basic = Buffer.from(`${m2m.clientId}:${encodeURIComponent(m2m.clientSecret)}`).toString('base64')
+  const machine = await (await post(`${issuer}/token`, { grant_type: 'client_credentials', scope: `${resource}/api` }, { authorization: `Basic ${basic}` })).json() as Record<string, string>
+  t.strictSame(await as(machine['access_token'] ?? ''), { kind: 'machine', issuer, clientId: m2m.clientId, scopes: [`${resource}/api`] })
 })
 
 t.test('the browser\'s client may not ask for more than it is registered for', async t => {

@@ -26,6 +26,9 @@ await knex('shops').where({ slug: 'there' }).update({ status: 'archived' })
 await createShop(database, 'nowhere')
 await fill()
 
+/** What a list computes from other fields: a filter finds it, and nothing sorts by it. */
+const derived = new Set(['/shops/:shop_id/api-keys status'])
+
 interface RecordSchema { properties: Record<string, { type?: string }> }
 type Row = Record<string, unknown>
 
@@ -41,8 +44,8 @@ const list = async (path: string, query: Record<string, string>) => await get('G
 
 t.test('these are all lists', async (t) => {
   t.strictSame(lists.map(({ url }) => url).toSorted(), [
-    '/admin/accounts', '/admin/accounts/reconcile', '/admin/audit', '/admin/users', '/shops', '/shops/:shop_id/accounts', '/shops/:shop_id/api-keys',
-    '/shops/:shop_id/attributes', '/shops/:shop_id/audit', '/shops/:shop_id/categories', '/shops/:shop_id/members', '/shops/:shop_id/orders', '/shops/:shop_id/prices',
+    '/admin/accounts', '/admin/accounts/audit', '/admin/accounts/reconcile', '/admin/audit', '/admin/users', '/shops', '/shops/:shop_id/accounts', '/shops/:shop_id/api-keys',
+    '/shops/:shop_id/attributes', '/shops/:shop_id/audit', '/shops/:shop_id/categories', '/shops/:shop_id/history', '/shops/:shop_id/members', '/shops/:shop_id/orders', '/shops/:shop_id/prices',
     '/shops/:shop_id/products', '/shops/:shop_id/tags'
   ])
 })
@@ -82,6 +85,10 @@ for (const { url, path, fields } of lists) {
         continue
       }
       t.strictSame(matching, all.filter((row) => row[field] === record[field]), `only those with that ${field}`)
+      if (derived.has(`${url} ${field}`)) {
+        t.match(await list(path, { sort: field }), { status: 422, body: { field: 'sort' } }, `no sort by ${field}`)
+        continue
+      }
       if (all.some((row) => isEmpty(row[field]))) {
         t.strictSame(await found({ filter: JSON.stringify({ [field]: null }) }), all.filter((row) => isEmpty(row[field])), `without ${field}`)
       }
@@ -169,12 +176,41 @@ async function fill (): Promise<void> {
   }
   for (const [mode, finished] of [['check', true], ['sync', false], ['link', true]]) {
     const id = randomUUID()
-    await knex('pay_reconcile_runs').insert({ id, mode, dry_run: mode === 'check', shop_id: mode === 'link' ? null : shopId, actor: 'boss', finished_at: finished ? knex.fn.now() : null })
+    await knex('pay_reconcile_runs').insert({ id, mode, dry_run: mode === 'check', shop_id: mode === 'link' ? null : shopId, actor: 'boss', slot: mode === 'check' ? '2026-01-01T03:00:00Z' : null, finished_at: finished ? knex.fn.now() : null })
     await knex('pay_reconcile_run_shops').insert({ run_id: id, shop_id: shopId, status: finished ? 'done' : 'running', total: 3, processed: 2, outcomes: { synced: 2 }, drift: { missing: 1 }, leased_until: '2100-01-01T00:00:00Z' })
   }
+  for (const action of ['link', 'create', 'sync']) {
+    const isSync = action === 'sync'
+    await knex('pay_reconcile_audit').insert({
+      actor: 'boss',
+      action,
+      account_id: randomUUID(),
+      shop_id: shopId,
+      run_id: isSync ? randomUUID() : null,
+      before: { pay_customer_id: null, pay_synced_at: null, snapshot_sha256: null },
+      after: { pay_customer_id: action, pay_synced_at: null, snapshot_sha256: null },
+      provider_request_id: isSync ? 'req_1' : null,
+      request_id: isSync ? randomUUID() : null
+    })
+  }
+  // Of a settings change through a tool, which there is none for, and its revert.
+  await knex('history').insert({
+    shop_id: shopId,
+    actor_kind: 'api-key',
+    actor_name: 'Printer',
+    actor_prefix: 'abc',
+    operation: 'test',
+    tool: 'test',
+    action: 'update',
+    record_kind: 'shop_config',
+    record_id: shopId,
+    record_name: 'here',
+    reverts: (await knex('history').insert({ shop_id: shopId, actor_kind: 'machine', operation: 'test', action: 'update', record_kind: 'shop_config', record_id: shopId }).returning('id'))[0].id
+  })
   for (const body of [{ name: 'Printer' }, { name: 'Till', scopes: ['read', 'list_tags'], expires_at: '2040-01-01T00:00:00Z' }, { name: 'Gone' }]) {
     const { id, plaintext } = await make('/api-keys/', body) as Row & { id: string, plaintext: string }
     if (body.name === 'Printer') await app.inject({ url: `/shops/${shopId}/tags`, headers: { 'x-api-key': plaintext } })
+    if (body.name === 'Till') await make(`/api-keys/${id}/rotate`, {})
     if (body.name === 'Gone') await app.inject({ method: 'DELETE', url: `/shops/${shopId}/api-keys/${id}`, headers: boss })
   }
 }

@@ -8,7 +8,7 @@ import { callbackFrom } from '../src/demo/identity-provider.ts'
 import { bearer } from './build.ts'
 import { call, seededData, readDemo, start } from './process.ts'
 
-const settings = await seededData(t)
+const settings = { ...await seededData(t), OAUTH_BROKER: 'false' }
 await start(t, 'demo/start', settings)
 const { base_url: baseUrl, mcp_url: mcpUrl, idp, shops, users } = readDemo(settings.DATA_DIR)
 const kim = users.find(({ username }) => username === 'kim')!

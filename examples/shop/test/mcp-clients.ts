@@ -37,7 +37,7 @@ export async function connect (t: Test, line: typeof clientLines[number], mcpUrl
   return client as unknown as Agent
 }
 
-/** A list comes as it is to clients of the newest revision, and as `{ result }` to those of earlier ones. */
+/** A list comes as `{ result }`. */
 export function rowsOf ({ structuredContent }: ToolAnswer): Array<{ id: string, name: string }> {
-  return structuredContent.result ?? structuredContent
+  return structuredContent.result
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import knex from 'knex'
 import t from 'tap'
 import { buildApp } from '../src/app.ts'
-import { type Config, configFromEnvironment, databaseSettings, seedSettings } from '../src/settings/config.ts'
+import { type Settings, settingsFromEnvironment, databaseSettings, seedSettings } from '../src/settings/settings.ts'
 import { risksIn } from '../src/settings/risks.ts'
 import { lastingData, start } from './process.ts'
 
@@ -23,7 +23,7 @@ const DATABASE = 'Percent-encode special characters, such as / in a password, or
 const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them (lower case, without a default port), or a loopback host with any port, such as http://localhost:*. Invalid: '
 
 /** Settings of the right form that cannot be used all the same. */
-const wrong: ReadonlyArray<readonly [name: keyof Config, value: string, mistake: string]> = [
+const wrong: ReadonlyArray<readonly [name: keyof Settings, value: string, mistake: string]> = [
   ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is not a URL'],
   ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
   ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
@@ -48,7 +48,7 @@ const wrong: ReadonlyArray<readonly [name: keyof Config, value: string, mistake:
 for (const [name, value, mistake] of wrong) {
   t.test(`${name}=${value.replaceAll(SECRET, '…').replaceAll(OTHER, '…')} is a mistake, which nothing allows`, async (t) => {
     for (const ALLOW_INSECURE of ['', 'http-issuer,http-base-url,pay-stand-in']) {
-      const thrown = t.throws(() => configFromEnvironment({ ...good, PAY_API_URL: '', [name]: value, ALLOW_INSECURE }, {}, name === 'PAY_API_URL' ? undefined : risksIn)) as { message: string }
+      const thrown = t.throws(() => settingsFromEnvironment({ ...good, PAY_API_URL: '', [name]: value, ALLOW_INSECURE }, {}, name === 'PAY_API_URL' ? undefined : risksIn)) as { message: string }
       t.match(thrown, { code: 'SHOP_SETTINGS', message: `These settings cannot be used:\n  ${mistake}` })
       t.equal(thrown.message.split('\n').length, 2, 'it is the only one')
       t.notMatch(thrown.message, SECRET)
@@ -57,9 +57,26 @@ for (const [name, value, mistake] of wrong) {
 }
 
 t.test('a setting whose form is wrong is named once', async (t) => {
-  t.throws(() => configFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
+  t.throws(() => settingsFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
     message: /^These settings cannot be used:\n {2}IDP_ISSUER has the wrong format\.[^\n]+\n {2}DATABASE_URL has the wrong format\.[^\n]+$/
   })
+})
+
+t.test('the broker has what it needs, or the server does not start', async (t) => {
+  const broker = { ...good, OAUTH_BROKER: 'true', IDP_MCP_CLIENT_ID: 'mcp', OAUTH_BROKER_SECRETS: `2026-01:${SECRET}` }
+  for (const [settings, mistakes] of [
+    [{ OAUTH_BROKER_SECRETS: '' }, ['OAUTH_BROKER_SECRETS is required with OAUTH_BROKER']],
+    [{ IDP_MCP_CLIENT_ID: '', OAUTH_BROKER_SECRETS: '' }, ['IDP_MCP_CLIENT_ID is required with OAUTH_BROKER', 'OAUTH_BROKER_SECRETS is required with OAUTH_BROKER']],
+    [{ OAUTH_BROKER_SECRETS: `a:${SECRET},a:${OTHER}` }, ['OAUTH_BROKER_SECRETS has several secrets with the id a: give each secret its own id']],
+    [{ OAUTH_BROKER_SECRETS: `2026.01:${SECRET}` }, ['OAUTH_BROKER_SECRETS must have ids of 1 to 32 letters, digits, - or _']],
+    [{ PUBLIC_BASE_URL: 'http://shop.example.com' }, ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server']]
+  ] as const) {
+    t.throws(() => settingsFromEnvironment({ ...broker, ...settings }), { message: `These settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}` })
+  }
+  t.throws(() => settingsFromEnvironment({ ...broker, OAUTH_BROKER_SECRETS: 'short:x' }), { message: /^These settings cannot be used:\n {2}OAUTH_BROKER_SECRETS has the wrong format\.[^\n]+$/ }, 'and once only')
+  t.equal(settingsFromEnvironment(broker).OAUTH_BROKER, true)
+  await t.resolves(boot(settingsFromEnvironment(broker)))
+  t.match(risksIn({ ...broker, OAUTH_BROKER_SECRETS: [`2026-01:${SECRET}`], PAY_KEY_SECRETS: [`2026:${SECRET}`] }), [/^PAY_KEY_SECRETS and OAUTH_BROKER_SECRETS share a secret/])
 })
 
 t.test('the commands look at their settings in the same way', async (t) => {
@@ -73,7 +90,7 @@ t.test('the commands look at their settings in the same way', async (t) => {
 /** Builds the app with settings that nobody has looked at. */
 async function boot (settings: object): Promise<void> {
   const database = knex({ client: 'pg' })
-  const config = { ...configFromEnvironment(good), MCP_ENABLED: true, ...settings }
+  const config = { ...settingsFromEnvironment(good), MCP_ENABLED: true, ...settings }
   const app = await buildApp({ config, database: { engine: 'postgres', knex: database, logTo: () => {}, close: async () => {} }, logger: false })
   await app.close()
 }
@@ -91,7 +108,7 @@ t.test('what is no mistake here is none to the parts of the app either', async (
     ['TRUST_PROXY', '2'],
     ['TRUST_PROXY', '10.0.0.0/8, 192.168.0.0/255.255.0.0,fd00::1, loopback'],
     ['CORS_ORIGINS', 'https://a.example.com, http://localhost:3000']
-  ] as const) await t.resolves(boot(configFromEnvironment({ ...good, [name]: value })), `${name}=${value}`)
+  ] as const) await t.resolves(boot(settingsFromEnvironment({ ...good, [name]: value })), `${name}=${value}`)
 })
 
 t.test('and what they refuse is a mistake here', async (t) => {

@@ -42,8 +42,8 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
   return settings
 }
 
-/** Compiles WebAssembly fast: these processes live for seconds. */
-const FLAGS = ['--liftoff-only', '--max-semi-space-size=64']
+/** Compiles WebAssembly fast, and leaves the other processors to other tests: these processes live for seconds. */
+export const FLAGS = ['--liftoff-only', '--single-threaded-gc', '--max-semi-space-size=64']
 
 /**
  * Starts the server as a user does and waits until it listens.

@@ -3,7 +3,7 @@ import * as dualAuth from 'dual-auth'
 import * as shim from 'oauth-discovery-shim'
 import * as payReconcile from 'pay-reconcile'
 import t from 'tap'
-import { settings } from '../src/settings/config.ts'
+import { settings } from '../src/settings/settings.ts'
 import * as shop from '../src/errors.ts'
 
 const page = (name: string): string => readFileSync(new URL(`../../../docs/shop/${name}.md`, import.meta.url), 'utf8')

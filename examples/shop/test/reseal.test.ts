@@ -8,7 +8,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
 import { resealPayKeys } from '../src/pay/pay-keys.ts'
 import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
-import { lastingData } from './process.ts'
+import { FLAGS, lastingData } from './process.ts'
 
 const [lost, older, newer] = [`2024:${'l'.repeat(32)}`, `2025:${'o'.repeat(32)}`, `2026:${'n'.repeat(32)}`]
 const ring = keyRing([newer, older])
@@ -62,7 +62,7 @@ t.test('npm run reseal does it with the settings of the server, and says what it
   await first.close()
 
   const run = async (): Promise<{ stdout: string, stderr: string, code?: number }> => await promisify(execFile)(
-    process.execPath, [fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url)), 'reseal'], {
+    process.execPath, [...FLAGS, fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url)), 'reseal'], {
       env: { PATH: process.env['PATH'], ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer, PAY_KEY_SECRETS: `${newer},${older}` }
     }).catch((error) => error)
   t.match(await run(), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { RISKS, risksIn } from '../src/settings/risks.ts'
 import { lastingData, start } from './process.ts'
 
@@ -14,7 +14,7 @@ const good = {
   IDP_M2M_CLIENT_IDS: 'erp'
 }
 
-const config = (environment: NodeJS.ProcessEnv) => configFromEnvironment(environment, {}, risksIn)
+const config = (environment: NodeJS.ProcessEnv) => settingsFromEnvironment(environment, {}, risksIn)
 
 t.test('settings of a production server are accepted', async (t) => {
   t.match(config(good), { DATABASE_URL: good.DATABASE_URL, ALLOW_INSECURE: [] })

@@ -1,13 +1,19 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { pendingMigrations } from '../src/database/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { serve } from '../src/commands/serve.ts'
 import { TEST_DATABASE_URL, UUID } from './build.ts'
 import { call, lastingData, readDemo, seededData, settingsOfDemo, start } from './process.ts'
+
+const suite = t
+const settings = await seededData(suite)
+
+/** The demo on this data, which one test leaves running for the next: each start takes seconds. */
+let demo = await start(suite, 'demo/start', settings)
 
 t.test('the demo says where everything is, to people and to programs', async (t) => {
   const settings = await lastingData(t)
@@ -19,6 +25,7 @@ t.test('the demo says where everything is, to people and to programs', async (t)
     shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({ ...shop, id: UUID, name: String, api_key: /^shop_/ })),
     idp: { issuer: /^http:\/\/127\.0\.0\.1:\d+$/, mcp_client_id: 'shop-mcp', m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` } },
     pay: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
+    scanner: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
     metrics: { url: `${baseUrl}/metrics`, token: String },
     users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map((user) => ({ ...user, password: String }))
   })
@@ -47,49 +54,52 @@ t.test('the demo says where everything is, to people and to programs', async (t)
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`on ${signal} the server stops cleanly; its data is there after the next start`, async (t) => {
-    const settings = await seededData(t)
-    const first = await start(t, 'demo/start', settings)
     const { shops: [shop] } = readDemo(settings.DATA_DIR)
     const tags = `/shops/${shop!.id}/tags`
     const headers = { 'x-api-key': shop!.api_key }
-    const made = await call('POST', first.baseUrl + tags, { headers, body: { name: 'Kept' } })
-    await call('PATCH', `${first.baseUrl}${tags}/${made.body.id}`, { headers, body: { name: 'Kept and changed' } })
-    t.strictSame(await first.stop(signal), { code: 0, signal: null })
+    const made = await call('POST', demo.baseUrl + tags, { headers, body: { name: `Kept ${signal}` } })
+    await call('PATCH', `${demo.baseUrl}${tags}/${made.body.id}`, { headers, body: { name: `Kept ${signal} and changed` } })
+    t.strictSame(await demo.stop(signal), { code: 0, signal: null })
 
-    const second = await start(t, 'demo/start', settings)
-    t.match((await call('GET', `${second.baseUrl}${tags}/${made.body.id}`, { headers })).body, { name: 'Kept and changed', slug: 'kept' })
+    demo = await start(suite, 'demo/start', settings)
+    t.match((await call('GET', `${demo.baseUrl}${tags}/${made.body.id}`, { headers })).body, { name: `Kept ${signal} and changed`, slug: `kept-${signal.toLowerCase()}` })
     t.strictSame(readDemo(settings.DATA_DIR).shops[0], shop, 'the demo has the same ids, and the key works on')
-    await second.stop(signal)
   })
 }
 
 t.test('a second server on the same data directory is refused with a clear message', {
   skip: TEST_DATABASE_URL !== undefined && 'a PostgreSQL server takes any number'
 }, async (t) => {
-  const settings = await seededData(t)
-  const first = await start(t, 'demo/start', settings)
   await t.rejects(start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) }), {
-    message: new RegExp(`^The data directory \\S+ is in use by process ${first.child.pid} on \\S+\\. Stop it first, or set DATA_DIR to another directory\\.[^\\n]*\\n$`)
+    message: new RegExp(`^The data directory \\S+ is in use by process ${demo.child.pid} on \\S+\\. Stop it first, or set DATA_DIR to another directory\\.[^\\n]*\\n$`)
   })
-  t.equal((await call('GET', `${first.baseUrl}/.well-known/oauth-protected-resource`)).status, 200, 'the first one serves on')
+  t.equal((await call('GET', `${demo.baseUrl}/.well-known/oauth-protected-resource`)).status, 200, 'the first one serves on')
 })
 
 t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', async (t) => {
-  const settings = await seededData(t)
-  const demo = await start(t, 'demo/start', settings)
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
   const products = `/shops/${shop!.id}/products`
   const headers = { 'x-api-key': shop!.api_key }
   const withTools = await call('GET', demo.baseUrl + products, { headers })
   await demo.stop('SIGTERM')
 
-  const { baseUrl } = await start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) })
+  const { baseUrl, stop } = await start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) })
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   for (const path of ['/mcp', '/mcp/']) {
     for (const method of ['GET', 'POST', 'DELETE']) t.equal((await call(method, baseUrl + path, { headers, ...(method === 'POST' && { body }) })).status, 404, `${method} ${path}`)
   }
   const without = await call('GET', baseUrl + products, { headers })
   t.strictSame([without.status, without.body, without.headers.get('content-range')], [200, withTools.body, withTools.headers.get('content-range')])
+  await stop('SIGTERM')
+})
+
+t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
+  const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
+  await (await start(t, 'server', production)).stop('SIGTERM')
+  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
+  await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
+  await database.close()
+  await t.rejects(start(t, 'server', production), { message: /^Migrations are pending: 003-accounts\. Run npm run migrate/ })
 })
 
 t.test('settings that cannot be used stop the start, all of them named', async (t) => {
@@ -101,22 +111,10 @@ t.test('settings that cannot be used stop the start, all of them named', async (
 t.test('what a part of the app refuses does not come after migrations', async (t) => {
   const { DATA_DIR, DATABASE_URL } = await lastingData(t)
   const secret = `2026:${'s'.repeat(32)}`
-  const config = configFromEnvironment({ DATA_DIR, DATABASE_URL, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret, LOG_LEVEL: 'silent' })
+  const config = settingsFromEnvironment({ DATA_DIR, DATABASE_URL, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret, LOG_LEVEL: 'silent' })
   // The settings do not come to this any more; another option of a part may.
   await t.rejects(serve({ ...config, API_KEY_MARKER: 'Not a marker' }), { code: 'DUAL_AUTH_INVALID_OPTION' })
   const database = await openDatabase(config)
   t.teardown(async () => await database.close())
   t.strictSame(await pendingMigrations(database.knex), Object.keys(migrations))
-})
-
-t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
-  const settings = await seededData(t)
-  const demo = await start(t, 'demo/start', settings)
-  await demo.stop('SIGTERM')
-  const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
-  await (await start(t, 'server', production)).stop('SIGTERM')
-  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
-  await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
-  await database.close()
-  await t.rejects(start(t, 'server', production), { message: /^Migrations are pending: 003-accounts\. Run npm run migrate/ })
 })

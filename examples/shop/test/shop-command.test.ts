@@ -23,7 +23,7 @@ async function run (argv: readonly string[], environment: NodeJS.ProcessEnv): Pr
   return await shop(argv, environment, async () => ({ ...database, close: async () => {} }))
 }
 
-const trail = async (): Promise<object[]> => await knex('audit').orderBy(['at', 'id'])
+const trail = async (): Promise<object[]> => await knex('history').orderBy(['at', 'id'])
   .select('actor_kind', 'actor_id', 'operation', 'action', 'record_kind', 'shop_id', 'record_id', 'changes', 'request_id')
 
 const usage = `Usage:
@@ -152,15 +152,16 @@ t.test('the doctor says what works, and which tokens the server accepts', async 
     /^ok {4}settings {11}complete$/,
     /^ok {4}database {11}.*PostgreSQL/,
     /^ok {4}migrations {9}up to date$/,
-    /^ok {4}identity provider {2}its keys were read$/,
+    `ok    identity provider  ${idp.settings['IDP_ISSUER']}`,
+    /^ok {4}signing keys {7}\d for RS256$/,
     /^ok {4}secrets {12}match the stored keys$/,
     /^ok {4}admins {13}2$/,
     /^ok {4}browser login {6}client test-mcp$/,
-    `ok    tokens             access tokens of ${idp.settings['IDP_ISSUER']}; client_id of people: test-mcp; of machines: test-machine; ` +
+    `ok    tokens             access tokens of ${idp.settings['IDP_ISSUER']} (cognito); clients of people: test-mcp; of machines: test-machine; ` +
       'aud: absent, or one of http://localhost:8080 http://localhost:8080/ http://localhost:8080/mcp http://localhost:8080/mcp/',
     ''
   ])
-  t.equal(lines.length, 9)
+  t.equal(lines.length, 10)
 })
 
 t.test('the doctor warns of what the server starts without, and fails for what it does not', async (t) => {
@@ -168,7 +169,7 @@ t.test('the doctor warns of what the server starts without, and fails for what i
   t.match(await run(['doctor'], { ...settings, IDP_MCP_CLIENT_ID: '', REDIS_URL: 'redis://127.0.0.1:1' }), {
     code: 0, stdout: /\nwarn {2}Redis .*\n(.*\n)*warn {2}admins .*shop admin add <subject>\nwarn {2}browser login /
   })
-  t.match(await run(['doctor'], { ...settings, IDP_ISSUER: 'http://127.0.0.1:1' }), { code: 1, stdout: /\nfail {2}identity provider {2}its keys cannot be read from http:\/\/127\.0\.0\.1:1\// })
+  t.match(await run(['doctor'], { ...settings, IDP_ISSUER: 'http://127.0.0.1:1' }), { code: 1, stdout: /\nfail {2}identity provider {2}the discovery document at http:\/\/127\.0\.0\.1:1\/\S+ cannot be read: / })
   t.match(await run(['doctor'], { ...settings, ALLOW_INSECURE: '' }), { code: 1, stdout: /^fail {2}settings {2}These settings cannot be used:\n(.*\n)*.*http-issuer/ })
   t.match(await shop(['doctor'], { ...settings, DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), { code: 1, stdout: /^ok {4}settings {2}complete\nfail {2}database {2}.*ECONNREFUSED/ })
 })
@@ -178,8 +179,8 @@ t.test('the doctor says whose a token is, or why it is refused, and makes nobody
     (await run(['doctor'], { ...settings, ...more, SHOP_TOKEN: token })).stdout.split('\n').findLast((line) => line.includes('SHOP_TOKEN'))
   const kim = await idp.userToken('kim')
   const { sub } = JSON.parse(Buffer.from(kim.split('.')[1]!, 'base64url').toString())
-  t.equal(await judged(kim), `ok    SHOP_TOKEN         a person: subject ${sub}, kim`)
-  t.equal(await judged(await idp.machineToken()), 'ok    SHOP_TOKEN         a machine: client test-machine')
+  t.equal(await judged(kim), `ok    SHOP_TOKEN         accepted as a person: subject ${sub}, kim; groups: none; scopes: openid email profile`)
+  t.equal(await judged(await idp.machineToken()), 'ok    SHOP_TOKEN         accepted as a machine: client test-machine; scopes: http://localhost:8080/api')
   t.equal(await judged(await idp.machineToken(), { IDP_M2M_CLIENT_IDS: 'none' }), 'fail  SHOP_TOKEN         rejected: client is not a known machine')
   t.equal(await judged(kim, { PUBLIC_BASE_URL: 'http://localhost:8081' }), 'fail  SHOP_TOKEN         rejected: aud is another resource')
   t.equal(await judged(kim, { IDP_MCP_CLIENT_ID: 'web' }), 'fail  SHOP_TOKEN         rejected: client is not a known app')

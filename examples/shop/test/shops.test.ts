@@ -108,8 +108,9 @@ t.test('a deleted shop takes all that is in it along; one with orders stays', as
   const order = await knex('orders').insert({ shop_id: id, account_id: account, currency: 'EUR', total_amount: 1 }).returning('id')
   t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead'))
   await knex('orders').where(order[0]).delete()
+  await knex('pay_reconcile_snapshots').insert({ audit_id: account, account_id: account, shop_id: id, customer: JSON.stringify({ name: 'Ann' }) })
   t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
-  for (const table of ['products', 'accounts', 'api_keys']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)
+  for (const table of ['products', 'accounts', 'api_keys', 'pay_reconcile_snapshots']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)
   t.equal((await client(app, '', { 'x-api-key': plaintext })('GET', `/shops/${id}/tags`)).status, 401)
 })
 
@@ -133,7 +134,7 @@ t.test('an API key for a shop that is deleted once its caller was let in is a 40
   })())
   const headers = { ...bearer(await idp.machineToken()), 'content-type': 'application/json' }
   const response = await app.inject({ method: 'POST', url: `/shops/${id}/api-keys/`, headers, payload })
-  t.strictSame([response.statusCode, response.json()], [404, problem(404, 'DUAL_AUTH_SHOP_UNKNOWN', 'Not Found', 'There is no such shop')])
+  t.strictSame([response.statusCode, response.json()], [404, problem(404, 'DUAL_AUTH_SHOP_UNKNOWN', 'Not Found', 'The owner of the API key does not exist')])
 })
 
 t.test('an API key for a shop whose deletion takes longer than a key may is a 404, made or revoked', {

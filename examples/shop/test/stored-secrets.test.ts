@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { configFromEnvironment } from '../src/settings/config.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { serve } from '../src/commands/serve.ts'
@@ -92,7 +92,7 @@ t.test('a key that names its pepper by the id alone is good, and names the secre
 
 t.test('a server whose secret opens no stored payment key does not start', async (t) => {
   const data = await lastingData(t)
-  const config = configFromEnvironment({
+  const config = settingsFromEnvironment({
     ...data, PORT: '0', LOG_LEVEL: 'silent', IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: right.API_KEY_PEPPERS[0], PAY_KEY_SECRETS: other
   })
   const before = await openDatabase(config)

@@ -70,6 +70,11 @@ async function furnish (): Promise<Furnished> {
   const run = randomUUID()
   await knex('pay_reconcile_runs').insert({ id: run, mode: 'check', dry_run: true, shop_id: id, actor: MARK, finished_at: knex.fn.now() })
   await knex('pay_reconcile_run_shops').insert({ run_id: run, shop_id: id, status: 'done', total: 0 })
+  const change = await insert('pay_reconcile_audit', { actor: MARK, action: 'sync', account_id: account, shop_id: id, before: {}, after: {} })
+  await knex('pay_reconcile_snapshots').insert({ audit_id: change, account_id: account, shop_id: id, customer: { id: 'cus_known' } })
+  const reverted = await insert('history', {
+    shop_id: id, actor_kind: 'machine', actor_id: MARK, operation: 'test', action: 'update', record_kind: 'tag', record_id: tag, record_name: MARK, changes: { name: { before: 'changed', after: MARK } }
+  })
   return {
     id,
     params: {
@@ -84,7 +89,9 @@ async function furnish (): Promise<Furnished> {
       user_id: member,
       key_id: key,
       id: account,
-      '/admin/accounts/reconcile/:id': run
+      '/admin/accounts/reconcile/:id': run,
+      '/admin/accounts/audit/:id/snapshot': change,
+      '/shops/:shop_id/history/:id/revert': reverted
     },
     values: {
       shop_id: id,
@@ -110,8 +117,16 @@ async function furnish (): Promise<Furnished> {
       contact_email: 'changed@example.com',
       pay_secret_key: PAY_KEY,
       pay_customer_id: 'cus_known',
+      actor_kind: 'machine',
+      actor_id: MARK,
+      since: '2020-01-01T00:00:00Z',
       mode: 'check',
-      dry_run: true
+      dry_run: true,
+      // Each of them is for some modes only.
+      accounts: undefined,
+      accept: undefined,
+      failed_in: undefined,
+      synced_before: undefined
     }
   }
 }
@@ -128,12 +143,12 @@ async function anotherOwner ({ id, values }: Furnished): Promise<void> {
   await knex('shop_members').insert({ shop_id: id, user_id: values['user_id'], role: 'owner' })
 }
 
-/** Every row of every table, but for when a key was used last. */
+/** Every row of every table, but for when and from where a key was used last, and the events of keys, which are their own shop's. */
 async function dump (): Promise<unknown> {
   const { rows: tables } = await knex.raw(`select table_name as name from information_schema.tables
     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'knex_%' order by 1`)
   const { rows } = await knex.raw(tables.map(({ name }: { name: string }) =>
-    `select '${name}' as name, count(*) as count, md5(string_agg(x::text, ',' order by x::text)) as rows from (select to_jsonb(t) - 'last_used_at' as x from "${name}" t) every`).join(' union all '))
+    `select '${name}' as name, count(*) as count, md5(string_agg(x::text, ',' order by x::text)) as rows from (select to_jsonb(t) - '{last_used_at,last_used_network,networks}'::text[] as x from "${name}" t${name === 'history' ? " where action <> 'event'" : ''}) every`).join(' union all '))
   return rows
 }
 
@@ -151,7 +166,9 @@ function pathTo ({ url }: RouteOptions, { params }: Furnished, inside = params['
     known &&= id !== undefined
     return id ?? ''
   })
-  return known ? path : undefined
+  // Its shop is not in the path.
+  const query = url === '/admin/accounts/orphans' ? `?shop_id=${inside}` : ''
+  return known ? `${path}${query}` : undefined
 }
 
 async function send (method: string, url: string, headers: Headers, body: object | undefined) {
@@ -266,6 +283,14 @@ t.test('a tool keeps to its shop, whatever its arguments name', async (t) => {
     }
   }
   t.strictSame(await dump(), before)
+})
+
+t.test('refused keys are told to the shop that they belong to, and not to the one that they knocked at', async (t) => {
+  const entries = await knex('history').where({ action: 'event' })
+  t.ok(entries.some(({ operation }) => operation === 'api_key.refused'))
+  for (const { shop_id: shop, record_id: id } of entries) {
+    t.equal(shop, id === 'unknown' ? null : (await knex('api_keys').where({ id }).first('shop_id'))?.shop_id, id)
+  }
 })
 
 t.test('a list of shops holds those that the caller reaches', async (t) => {

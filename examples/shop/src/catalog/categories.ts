@@ -1,56 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { Defaulted, Deleted, Description, Name, Nullable, ShopParams, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
-import { anyOf, search } from '../lists/filters.ts'
-import { listQuerySchema, listRules, sendPage } from '../lists/list.ts'
-import { recordRepository } from '../shops/record-repository.ts'
-import { slugFromName } from '../shops/slug.ts'
-import { refuseCycle } from './category-tree.ts'
+import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { categoryRepository } from './category-repository.ts'
+import { Category, CategoryChanges, CategoryInput, list } from './category-schemas.ts'
 
-const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid('The category') })
-
-const Parent = Nullable(Uuid('Parent category; null at the top level'))
-const Position = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among its siblings, lowest first' })
-
-const CategoryInput = Type.Object({
-  name: Name,
-  slug: Defaulted(Slug, 'Derived from the name'),
-  description: Type.Optional(Description),
-  parent_id: Type.Optional(Parent),
-  position: Type.Optional(Position)
-}, { additionalProperties: false })
-
-const CategoryChanges = Type.Partial(Type.Object({ ...CategoryInput.properties, slug: Slug }), { additionalProperties: false })
-
-const Category = ShopRecord({
-  name: Name,
-  slug: Slug,
-  description: Description,
-  parent_id: Parent,
-  position: Position
-})
-
-const list = listRules(Category, {
-  sort: 'name',
-  filters: {
-    q: search(['name', 'slug']),
-    parent_id: anyOf('parent_id', Parent, 'Only direct children of these categories; null matches the top level')
-  }
-})
+const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid() })
 
 /** The tree of categories that products are in. */
 export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
-  const repository = recordRepository<Static<typeof Category>>(knex, {
-    table: 'categories',
-    noun: 'category',
-    ...list,
-    dependents: [
-      { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id' },
-      { table: 'categories', link: 'categories', from: 'id', to: 'parent_id' }
-    ]
-  })
+  const repository = categoryRepository(knex)
 
   app.get('/', {
     schema: {
@@ -61,7 +22,8 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       params: ShopParams,
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Category), ...readProblems }
-    }
+    },
+    config: { mcp: { output: ['id', 'name', 'parent_id', 'position'] } }
   }, async ({ shop, query }, reply) => sendPage(reply, 'categories', query, await repository.list(shop, query)))
 
   app.post('/', {
@@ -73,9 +35,10 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       params: ShopParams,
       body: CategoryInput,
       response: { 201: Category, ...conflictProblems }
-    }
+    },
+    config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
-    const category = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
+    const category = await repository.create(shop, body)
     return await reply.code(201).header('location', `/shops/${shop.id}/categories/${category.id}`).send(category)
   })
 
@@ -99,11 +62,9 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       params: CategoryParams,
       body: CategoryChanges,
       response: { 200: Category, ...conflictProblems }
-    }
-  }, async ({ shop, params, body }) => await knex.transaction(async (trx) => {
-    if (body.parent_id != null) await refuseCycle(trx, shop, params.category_id, body.parent_id)
-    return await repository.update(shop, params.category_id, body, trx)
-  }))
+    },
+    config: { mcp: { output: false } }
+  }, async ({ shop, params, body }) => await repository.update(shop, params.category_id, body))
 
   app.delete('/:category_id', {
     schema: {

@@ -19,17 +19,22 @@ export function productRepository (knex: Knex) {
     table: 'products',
     noun: 'product',
     ...list,
+    columns: ['name', 'slug', 'description', 'sku', 'status', 'price_amount', 'currency', 'metadata'],
     computed: {
       category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
       tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),
       attributes: jsonArray("json_build_object('attribute_id', attribute_id, 'value', value)", 'product_attributes', 'attribute_id')
     },
-    dependents: [{ table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id' }]
+    dependents: [
+      { table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id', lost: 'link', kept: ['order_id', 'position'] },
+      { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row', kept: ['id', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to', 'created_at'] }
+    ]
   })
 
   return {
     list: rows.list,
     get: rows.get,
+    hold: rows.hold,
     remove: rows.remove,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
@@ -40,26 +45,35 @@ export function productRepository (knex: Knex) {
       return await knex.transaction(async (trx) => {
         await holdShop(trx, shop)
         const links = await requireLinks(trx, shop, input)
-        const { id } = await rows.insert(shop, row, trx)
-        await replaceLinks(trx, shop, id, links)
-        return await rows.get(shop, id, trx)
+        return await rows.insertWith(shop, row, trx, async (id) => await replaceLinks(trx, shop, id, links))
       })
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>): Promise<ProductRow> {
-      return await knex.transaction(async (trx) => {
-        if (mentionsLinks(changes)) {
-          await holdShop(trx, shop)
-          // Links are locked before the product, as deletions of them do: so check first whether it exists.
-          await rows.get(shop, id, trx)
-        }
+    async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>, on: Knex = knex): Promise<ProductRow> {
+      if (!mentionsLinks(changes)) return await rows.update(shop, id, columnsOf(changes), on)
+      return await on.transaction(async (trx) => {
+        await holdShop(trx, shop)
+        // Links are locked before the product, as deletions of them do: so check first whether it exists.
+        await rows.get(shop, id, trx)
         const links = await requireLinks(trx, shop, changes)
         // Links are part of the product, though not of its row.
-        await rows.update(shop, id, { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }, trx)
-        await replaceLinks(trx, shop, id, links)
-        return await rows.get(shop, id, trx)
+        const columns = { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }
+        return await rows.updateWith(shop, id, columns, trx, async () => await replaceLinks(trx, shop, id, links))
       })
+    },
+
+    /**
+     * Restores a deleted product with its links, prices and places in orders.
+     *
+     * @param change - the deletion
+     * @param input - its links then
+     * @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE}
+     */
+    async restore (shop: ShopScope, id: string, change: string, input: Static<typeof ProductChanges>, trx: Knex.Transaction): Promise<void> {
+      await holdShop(trx, shop)
+      const links = await requireLinks(trx, shop, input)
+      await rows.restore(shop, id, change, trx, async () => await replaceLinks(trx, shop, id, links))
     }
   }
 }

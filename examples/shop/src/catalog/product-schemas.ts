@@ -1,21 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Amount, Currency, Defaulted, Description, Metadata, Name, Nullable, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
+import { Currency, Defaulted, Description, Metadata, Name, Nullable, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
-const Sku = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
+const Sku = Type.String({ maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
   type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active products are on sale'
 })
 const PriceAmount = Type.Integer({
   minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
 })
-const Ids = (description: string) => Type.Array(Type.String({ format: 'uuid' }), { maxItems: 100, uniqueItems: true, description })
+const Ids = Type.Array(Uuid(), { maxItems: 100, uniqueItems: true })
+/** The name of the filter says which bound it is. */
+const PriceBound = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const AttributeValue = Type.Object({
-  attribute_id: Uuid('The attribute'),
+  attribute_id: Uuid(),
   value: Type.Unsafe<string | number | boolean>({
-    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'A string, number, boolean or one of the options, depending on the type of the attribute'
+    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'Of the type of the attribute; for select, one of its options'
   })
 }, { additionalProperties: false })
 const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value per attribute' })
@@ -28,8 +30,8 @@ export const ProductInput = Type.Object({
   status: Defaulted(Status, 'draft'),
   price_amount: Type.Optional(Nullable(PriceAmount)),
   currency: Defaulted(Currency, 'The currency of the shop'),
-  category_ids: Type.Optional(Ids('The categories that it is in')),
-  tag_ids: Type.Optional(Ids('The tags that it has')),
+  category_ids: Type.Optional(Ids),
+  tag_ids: Type.Optional(Ids),
   attributes: Type.Optional(AttributeValues),
   metadata: Type.Optional(Metadata)
 }, { additionalProperties: false })
@@ -44,8 +46,8 @@ export const Product = ShopRecord({
   status: Status,
   price_amount: Nullable(PriceAmount),
   currency: Currency,
-  category_ids: Ids('The categories that it is in'),
-  tag_ids: Ids('The tags that it has'),
+  category_ids: Ids,
+  tag_ids: Ids,
   attributes: AttributeValues,
   metadata: Metadata
 })
@@ -54,21 +56,21 @@ export const list = listRules(Product, {
   sort: 'name',
   filters: {
     q: search(['name', 'sku', 'description']),
-    category_id: linkedTo('category', 'Only products in any of these categories'),
-    category_ids: linkedTo('category', 'The same as category_id'),
-    tag_id: linkedTo('tag', 'Only products with any of these tags'),
-    tag_ids: linkedTo('tag', 'The same as tag_id'),
+    category_id: linkedTo('category'),
+    category_ids: linkedTo('category'),
+    tag_id: linkedTo('tag'),
+    tag_ids: linkedTo('tag'),
     attributes: having('products', ['product_attributes', 'product_id'], AttributeValue, (field) => field === 'value'),
-    price_amount_gte: bound('price_amount', '>=', Amount('Minimum price')),
-    price_amount_lte: bound('price_amount', '<=', Amount('Maximum price'))
+    price_amount_gte: bound('price_amount', '>=', PriceBound),
+    price_amount_lte: bound('price_amount', '<=', PriceBound)
   }
 })
 
 /** Matches products that are linked to any of the given categories or tags. */
-function linkedTo (noun: 'category' | 'tag', description: string): Filter {
+function linkedTo (noun: 'category' | 'tag'): Filter {
   const table = noun === 'category' ? 'product_categories' : 'product_tags'
   return {
-    schema: listOf(Type.String({ format: 'uuid' }), description),
+    schema: listOf(Uuid()),
     apply: (query, ids: readonly string[]) => {
       query.whereExists((links: Knex.QueryBuilder) => links.from(table)
         .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])

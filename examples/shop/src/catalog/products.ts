@@ -7,7 +7,7 @@ import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { productRepository } from './product-repository.ts'
 import { list, Product, ProductChanges, ProductInput } from './product-schemas.ts'
 
-const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid('The product') })
+const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid() })
 
 /** The products of a shop. */
 export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
@@ -22,7 +22,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       params: ShopParams,
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Product), ...readProblems }
-    }
+    },
+    config: { mcp: { output: ['id', 'name', 'sku', 'status', 'price_amount', 'currency'] } }
   }, async ({ shop, query }, reply) => sendPage(reply, 'products', query, await repository.list(shop, query)))
 
   app.post('/', {
@@ -34,7 +35,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       params: ShopParams,
       body: ProductInput,
       response: { 201: Product, ...conflictProblems }
-    }
+    },
+    config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
     const product = await repository.create(shop, body)
     return await reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`).send(product)
@@ -61,7 +63,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       params: ProductParams,
       body: ProductChanges,
       response: { 200: Product, ...conflictProblems }
-    }
+    },
+    config: { mcp: { output: false } }
   }, async ({ shop, params, body }) => await repository.update(shop, params.product_id, body))
 
   app.delete('/:product_id', {

@@ -1,31 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
-import { Defaulted, Deleted, Name, ShopParams, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
-import { search } from '../lists/filters.ts'
-import { listQuerySchema, listRules, sendPage } from '../lists/list.ts'
-import { recordRepository } from '../shops/record-repository.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { tagRepository } from './tag-repository.ts'
+import { list, Tag, TagChanges, TagInput } from './tag-schemas.ts'
 
-const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid('The tag') })
-
-const TagInput = Type.Object({
-  name: Name,
-  slug: Defaulted(Slug, 'Derived from the name')
-}, { additionalProperties: false })
-
-const TagChanges = Type.Partial(Type.Object({ ...TagInput.properties, slug: Slug }), { additionalProperties: false })
-
-const Tag = ShopRecord({ name: Name, slug: Slug })
-
-const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
+const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid() })
 
 /** Labels of products. */
 export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
-  const repository = recordRepository<Static<typeof Tag>>(knex, {
-    table: 'tags', noun: 'tag', ...list, dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id' }]
-  })
+  const repository = tagRepository(knex)
 
   app.get('/', {
     schema: {
@@ -36,7 +22,8 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       params: ShopParams,
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Tag), ...readProblems }
-    }
+    },
+    config: { mcp: { output: ['id', 'name', 'slug'] } }
   }, async ({ shop, query }, reply) => sendPage(reply, 'tags', query, await repository.list(shop, query)))
 
   app.post('/', {
@@ -48,9 +35,10 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       params: ShopParams,
       body: TagInput,
       response: { 201: Tag, ...conflictProblems }
-    }
+    },
+    config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
-    const tag = await repository.insert(shop, { ...body, slug: body.slug ?? slugFromName(body.name) })
+    const tag = await repository.create(shop, body)
     return await reply.code(201).header('location', `/shops/${shop.id}/tags/${tag.id}`).send(tag)
   })
 
@@ -74,7 +62,8 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       params: TagParams,
       body: TagChanges,
       response: { 200: Tag, ...conflictProblems }
-    }
+    },
+    config: { mcp: { output: false } }
   }, async ({ shop, params, body }) => await repository.update(shop, params.tag_id, body))
 
   app.delete('/:tag_id', {

@@ -1,5 +1,5 @@
 import { SHOP_USAGE } from '../errors.ts'
-import { databaseSettings } from '../settings/config.ts'
+import { databaseSettings } from '../settings/settings.ts'
 import { makeAdmin } from '../users/repository.ts'
 import { type Command, operatorOf, withDatabase } from './command.ts'
 

@@ -1,5 +1,5 @@
 import type { ParseArgsConfig } from 'node:util'
-import type { Actor } from '../audit/caller.ts'
+import type { Actor } from '../history/caller.ts'
 import type { Database, openDatabase } from '../database/index.ts'
 import { refusePending } from '../database/migrate.ts'
 

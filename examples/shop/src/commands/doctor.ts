@@ -1,19 +1,12 @@
+import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
 import { authOptions } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
-import { type Config, configFromEnvironment } from '../settings/config.ts'
+import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
 import { reasonOf } from './serve.ts'
-
-/** The result of one check. */
-interface Finding {
-  /** `warn`: the server starts, but something does not work. */
-  readonly level: 'ok' | 'warn' | 'fail'
-  readonly what: string
-  readonly found: string
-}
 
 /** The oldest PostgreSQL that the server is tested on, as a `server_version_num`. */
 const OLDEST = 150_000
@@ -26,7 +19,7 @@ export const doctor: Command = {
   usage: 'doctor',
   summary: 'checks the settings and what they point to, and the access token in SHOP_TOKEN if there is one',
   async run (call) {
-    const findings = await examine(call)
+    const findings = await examineAll(call)
     const width = Math.max(...findings.map(({ what }) => what.length))
     return {
       code: findings.some(({ level }) => level === 'fail') ? 1 : 0,
@@ -36,8 +29,8 @@ export const doctor: Command = {
   }
 }
 
-async function examine ({ environment, open }: Call): Promise<readonly Finding[]> {
-  const settings = await attempt('settings', async () => configFromEnvironment(environment, {}, risksIn))
+async function examineAll ({ environment, open }: Call): Promise<readonly Finding[]> {
+  const settings = await attempt('settings', async () => settingsFromEnvironment(environment, {}, risksIn))
   if ('level' in settings) return [settings]
   const { result: config } = settings
   const database = await attempt('database', async () => await open(config))
@@ -65,28 +58,27 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
 }
 
 /** What the server itself says about its surroundings and a token. */
-async function examineServer (config: Config, database: Database, token: string): Promise<readonly Finding[]> {
-  const lines: string[] = []
-  const logger = { level: 'info', stream: { write: (line: string) => { lines.push(line) } } }
+async function examineServer (config: Settings, database: Database, token: string): Promise<readonly Finding[]> {
   const { buildApp } = await import('../app.ts')
-  const built = await attempt('server', async () => await buildApp({ config, database, logger }))
+  const built = await attempt('server', async () => await buildApp({ config, database, logger: false }))
   if ('level' in built) return [built]
   const { result: app } = built
   try {
-    // After the authentication, and before anything that would create a user for the person.
-    app.get('/doctor', { schema: { hide: true }, onRequest: async (request, reply) => await reply.send(request.identity) }, async () => {})
     const started = await attempt('server', async () => await app.ready())
     if ('level' in started) return [started]
+    const found = await examineIdentityProvider(config, database, token)
+    const first = found.findIndex(({ what }) => what === NAMES['token'])
+    const [provider, judged] = first === -1 ? [found, []] : [found.slice(0, first), found.slice(first)]
     const { checks } = (await app.inject('/readyz')).json<{ checks: Record<string, string> }>()
     return [
-      checks['identity_provider'] === 'ok' ? ok('identity provider', 'its keys were read') : fail('identity provider', `its keys cannot be read from ${config.IDP_ISSUER}/.well-known/openid-configuration`),
+      ...provider,
       // The server works without Redis, too.
       ...(checks['redis'] === undefined ? [] : [checks['redis'] === 'ok' ? ok('Redis', 'responds') : warn('Redis', checks['redis'])]),
       await secrets(app),
       await admins(database),
       config.IDP_MCP_CLIENT_ID === '' ? warn('browser login', 'IDP_MCP_CLIENT_ID is not set: MCP clients can only use API keys') : ok('browser login', `client ${config.IDP_MCP_CLIENT_ID}`),
       acceptedTokens(config, database),
-      ...(token === '' ? [] : [await examineToken(app, token, lines)])
+      ...judged
     ]
   } finally {
     await app.close()
@@ -104,20 +96,19 @@ async function admins ({ knex }: Database): Promise<Finding> {
   return Number(count) > 0 ? ok('admins', `${count}`) : warn('admins', 'none yet: sign in, read subject in the response of GET /me, then run shop admin add <subject>')
 }
 
-function acceptedTokens (config: Config, { knex }: Database): Finding {
-  const { issuer, userClients, machineClients, audience = [] } = authOptions(config, knex).jwt
-  const machines = machineClients === undefined ? 'any with a scope that ends in /api' : machineClients.join(', ') || 'none'
-  return ok('tokens', `access tokens of ${issuer}; client_id of people: ${userClients.join(', ') || 'none'}; of machines: ${machines}; aud: absent, or one of ${audience.join(' ')}`)
+function acceptedTokens (config: Settings, { knex }: Database): Finding {
+  const { provider, issuer, userClients = [], machineClients, audience = [] } = authOptions(config, knex).jwt
+  const isCognito = provider === 'cognito'
+  const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
+  return ok('tokens', `access tokens of ${issuer} (${provider}); clients of people: ${userClients.join(', ') || 'none'}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
 }
 
-async function examineToken (app: FastifyInstance, token: string, lines: readonly string[]): Promise<Finding> {
-  const response = await app.inject({ url: '/doctor', headers: { authorization: `Bearer ${token}` } })
-  if (response.statusCode === 200) {
-    const { kind, subject, username, clientId } = response.json<Record<string, string>>()
-    return ok('SHOP_TOKEN', kind === 'user' ? `a person: subject ${subject}${username === null ? '' : `, ${username}`}` : `a machine: client ${clientId}`)
-  }
-  const reason = lines.map((line) => JSON.parse(line)).findLast(({ reason }) => reason !== undefined)?.reason
-  return fail('SHOP_TOKEN', `rejected: ${reason ?? response.json().message}`)
+/** What dual-auth's own doctor calls its findings, and what they are called here. */
+const NAMES: Readonly<Record<string, string>> = { issuer: 'identity provider', keys: 'signing keys', token: 'SHOP_TOKEN' }
+
+async function examineIdentityProvider (config: Settings, { knex }: Database, token: string): Promise<readonly Finding[]> {
+  const findings = await examine(authOptions(config, knex).jwt, token === '' ? undefined : token)
+  return findings.map((finding) => ({ ...finding, what: NAMES[finding.what] ?? finding.what }))
 }
 
 async function attempt<T> (what: string, work: () => Promise<T>): Promise<{ readonly result: T } | Finding> {

@@ -4,7 +4,7 @@ import { apiKeyOptions, recordKeyChange } from '../auth.ts'
 import { invalid, notFound, SHOP_USAGE } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
 import { storedSecrets } from '../operations/stored-secrets.ts'
-import { configFromEnvironment } from '../settings/config.ts'
+import { settingsFromEnvironment } from '../settings/settings.ts'
 import { type Command, operatorOf, withDatabase } from './command.ts'
 
 const usage = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
@@ -27,7 +27,7 @@ export const keyCreate: Command = {
     const expiresAt = expires === undefined ? null : instantFrom(expires)
     await refuseUnknown(scopes)
 
-    const config = configFromEnvironment(environment)
+    const config = settingsFromEnvironment(environment)
     return await withDatabase(open, config, async ({ knex }) => {
       // A key made with other peppers than the server's would not work.
       const remarks: string[] = []
@@ -36,7 +36,7 @@ export const keyCreate: Command = {
       const actor = operatorOf(environment, 'key create')
       const { key, plaintext } = await createApiKey(apiKeyOptions(config, knex), {
         shopId: found.id, name, scopes, expiresAt, createdBy: actor.id === null ? 'command' : `command:${actor.id}`
-      }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, 'create', made) })
+      }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, { action: 'create', key: made }) })
       return {
         code: 0,
         stdout: `${plaintext}\n`,

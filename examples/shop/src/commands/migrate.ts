@@ -1,5 +1,5 @@
 import { migrate, pendingMigrations } from '../database/migrate.ts'
-import { databaseSettings } from '../settings/config.ts'
+import { databaseSettings } from '../settings/settings.ts'
 import type { Command } from './command.ts'
 
 /** `npm run migrate`: without `--status` it needs no up-to-date tables, as it makes them. */

@@ -1,6 +1,6 @@
 import { keyRing } from '../pay/key-ring.ts'
 import { resealPayKeys } from '../pay/pay-keys.ts'
-import { configFromEnvironment } from '../settings/config.ts'
+import { settingsFromEnvironment } from '../settings/settings.ts'
 import { type Command, withDatabase } from './command.ts'
 
 /** `npm run reseal`, with the settings of the server. */
@@ -8,7 +8,7 @@ export const reseal: Command = {
   usage: 'reseal',
   summary: 're-encrypts the payment keys of all shops with the first secret in PAY_KEY_SECRETS',
   async run ({ environment, open }) {
-    const config = configFromEnvironment(environment)
+    const config = settingsFromEnvironment(environment)
     const { resealed, current, unreadable } = await withDatabase(open, config, async ({ knex }) => await resealPayKeys(knex, keyRing(config.PAY_KEY_SECRETS)))
     return {
       code: unreadable.length > 0 ? 1 : 0,

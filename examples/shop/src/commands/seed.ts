@@ -1,5 +1,5 @@
 import { keyRing } from '../pay/key-ring.ts'
-import { seedSettings } from '../settings/config.ts'
+import { seedSettings } from '../settings/settings.ts'
 import { type Command, withDatabase } from './command.ts'
 
 /** `npm run seed`. */

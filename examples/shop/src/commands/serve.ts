@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { type Database, openDatabase } from '../database/index.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
 import { makeAdmins } from '../users/repository.ts'
 
@@ -18,7 +18,7 @@ const CLOSE = 5000
  *
  * @param prepare - work on the database between migrations and listening
  */
-export async function serve (config: Config, prepare: (database: Database) => Promise<void> = async () => {}): Promise<FastifyInstance> {
+export async function serve (config: Settings, prepare: (database: Database) => Promise<void> = async () => {}): Promise<FastifyInstance> {
   // The embedded engine compiles in the background while the routes and their libraries load.
   const [database, { buildApp }, tracing] = await Promise.all([
     openDatabase(config), import('../app.ts'), wantsTraces(process.env) ? openTracing() : undefined

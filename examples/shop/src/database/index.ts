@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import knex, { type Knex } from 'knex'
 import pg from 'pg'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { privateDirectory } from '../settings/data-dir.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
@@ -41,7 +41,7 @@ const CONNECT_TIMEOUT = 5_000
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): Promise<Database> {
+export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>): Promise<Database> {
   return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url)
 }
 

@@ -3,14 +3,16 @@ import type { Demo } from './demo-file.ts'
 /**
  * What the demo prints at startup.
  *
+ * @param anyCallback - whether clients sign in with callbacks of their own
  * @param file - has the same for programs
  * @param ignored - settings in the environment that the demo ignores
  */
-export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, shops, idp, pay, users }: Demo, file: string, ignored: readonly string[]): string {
+export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, console_url: consoleUrl, shops, idp, pay, users }: Demo, anyCallback: boolean, file: string, ignored: readonly string[]): string {
   const [shop] = shops
   return `
   The shop server is up, on this machine only.
 
+  Console            ${consoleUrl}
   MCP endpoint       ${mcpUrl}
   REST               ${baseUrl}/shops/${shop?.id}/products
   Identity provider  ${idp.issuer}
@@ -24,8 +26,8 @@ ${users.map(({ username, password, roles }) => `    ${username.padEnd(6)} passwo
 
   Connect a client, with a key or by signing in
     claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${shop?.api_key}"
-    claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}
-    npx mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback
+    claude mcp add --transport http${anyCallback ? '' : ' --callback-port 7777'} shop ${mcpUrl}
+    npx mcp-remote ${mcpUrl}${anyCallback ? '' : ' 7777 --host localhost --callback-path /callback'}
 
   All of this as JSON: ${file}
 ${ignored.length === 0 ? '' : `  Ignored settings, since the demo has its own: ${ignored.join(', ')}\n`}  Stop with Ctrl-C; the data stays.

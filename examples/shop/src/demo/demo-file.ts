@@ -7,6 +7,7 @@ import { writePrivate } from '../settings/data-dir.ts'
 export interface Demo {
   readonly base_url: string
   readonly mcp_url: string
+  readonly console_url: string
   readonly shops: ReadonlyArray<{ readonly id: string, readonly slug: string, readonly name: string, readonly api_key: string }>
   readonly idp: {
     readonly issuer: string
@@ -15,6 +16,8 @@ export interface Demo {
   }
   /** The stand-in for the payment provider. */
   readonly pay: { readonly url: string }
+  /** The stand-in for GitHub's secret scanning. */
+  readonly scanner: { readonly url: string }
   /** For Prometheus. */
   readonly metrics: { readonly url: string, readonly token: string }
   readonly users: ReadonlyArray<{ readonly username: string, readonly password: string, readonly roles: readonly string[] }>

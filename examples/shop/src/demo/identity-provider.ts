@@ -9,6 +9,7 @@ import { signIn } from './identity-provider/sign-in.ts'
 import { signingKey } from './identity-provider/signing-key.ts'
 import type { IdentityProviderOptions } from './identity-provider/types.ts'
 
+export { callbacks } from './identity-provider/configuration.ts'
 export { accessTokenFor, callbackFrom, type Credentials } from './identity-provider/browser.ts'
 export type { IdentityProviderOptions } from './identity-provider/types.ts'
 

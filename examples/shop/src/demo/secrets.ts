@@ -10,6 +10,8 @@ export interface DemoSecrets {
   readonly machineSecret: string
   /** Behind the payment keys of shops. */
   readonly payKeySecret: string
+  /** Behind the codes and refresh tokens of sign-ins. */
+  readonly brokerSecret: string
   readonly metricsToken: string
   /** The payment keys that the stand-in knows, by the slug of their shop. */
   readonly payKeys: Readonly<Record<string, string>>
@@ -24,6 +26,7 @@ export function demoSecrets (dataDir: string, usernames: readonly string[], shop
     pepper: random(32),
     machineSecret: random(32),
     payKeySecret: random(32),
+    brokerSecret: random(32),
     metricsToken: random(24),
     payKeys: Object.fromEntries(shops.map((slug) => [slug, `sk_test_${randomBytes(12).toString('hex')}`])),
     passwords: Object.fromEntries(usernames.map((username) => [username, random(9)])),

@@ -2,11 +2,12 @@ import { relative } from 'node:path'
 import { refuse, serve } from '../commands/serve.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { keyRing } from '../pay/key-ring.ts'
-import { configFromEnvironment, settings } from '../settings/config.ts'
+import { settingsFromEnvironment, settings } from '../settings/settings.ts'
 import { bannerOf } from './banner.ts'
 import { type Demo, demoDataDir, readDemo, writeDemo } from './demo-file.ts'
-import { startIdentityProvider } from './identity-provider.ts'
+import { callbacks, startIdentityProvider } from './identity-provider.ts'
 import { keysForShops } from './keys.ts'
+import { startLeakScanner } from './leak-scanner.ts'
 import { restoreCustomers, startDemoPay } from './pay-stand-in.ts'
 import { demoAdmins, demoPeople, seedPeople } from './people.ts'
 import { freePort } from './ports.ts'
@@ -15,14 +16,15 @@ import { demoShops } from './seed-data.ts'
 import { type SeededShop, seedDemo } from './seed.ts'
 
 const CLIENT_ID = 'shop-mcp'
+const CONSOLE_CLIENT_ID = 'shop-console'
 const MACHINE_ID = 'shop-machine'
 
 /** The settings that the demo uses. It ignores others, which are meant for a real server, and says so. */
-const TAKEN = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR']
+const TAKEN = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'OAUTH_BROKER']
 
 /** The demo: the same server with an identity provider, defaults and data to try it. */
 try {
-  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '' } = process.env
+  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '', OAUTH_BROKER = '' } = process.env
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
   const port = await freePort(Number(PORT))
   // If the server may use any port, so may the others.
@@ -37,6 +39,8 @@ try {
     dataDir: demoDataDir,
     resource: baseUrl,
     clientId: CLIENT_ID,
+    consoleClientId: CONSOLE_CLIENT_ID,
+    redirectUris: [...callbacks, `${baseUrl}/oauth/callback`],
     m2m: { clientId: MACHINE_ID, clientSecret: secrets.machineSecret }
   })
   const idp: Demo['idp'] = {
@@ -46,17 +50,26 @@ try {
   }
 
   const standIn = await startDemoPay(await portBeside(2), secrets.payKeys)
+  const scanner = await startLeakScanner(await portBeside(3), baseUrl)
 
-  const config = configFromEnvironment({ LOG_LEVEL, DATABASE_URL, PORT: String(port) }, {
+  const config = settingsFromEnvironment({ LOG_LEVEL, DATABASE_URL, OAUTH_BROKER, PORT: String(port) }, {
     MCP_ENABLED: true,
     DATA_DIR: demoDataDir,
     PUBLIC_BASE_URL: baseUrl,
     IDP_ISSUER: idp.issuer,
     IDP_MCP_CLIENT_ID: CLIENT_ID,
+    CONSOLE_ENABLED: true,
+    IDP_CONSOLE_CLIENT_ID: CONSOLE_CLIENT_ID,
     IDP_M2M_CLIENT_IDS: MACHINE_ID,
+    OAUTH_BROKER: true,
+    // The demo also works on a machine without the internet.
+    OAUTH_BROKER_DOCUMENTS: false,
+    OAUTH_BROKER_SECRETS: `demo:${secrets.brokerSecret}`,
     API_KEY_PEPPERS: `demo:${secrets.pepper}`,
     PAY_KEY_SECRETS: `demo:${secrets.payKeySecret}`,
     PAY_API_URL: standIn.url,
+    SECRET_SCANNING_ENABLED: true,
+    SECRET_SCANNING_KEYS_URL: `${scanner}/keys`,
     ADMIN_SUBJECTS: demoAdmins.join(','),
     METRICS_TOKEN: secrets.metricsToken,
     // Developer tools are web pages on other ports.
@@ -79,13 +92,15 @@ try {
   const demo: Demo = {
     base_url: baseUrl,
     mcp_url: `${baseUrl}/mcp`,
+    console_url: `${baseUrl}/console`,
     shops: await keysForShops(app, shops, { idp, last: readDemo() }),
     idp,
     pay: { url: standIn.url },
+    scanner: { url: scanner },
     metrics: { url: `${baseUrl}/metrics`, token: secrets.metricsToken },
     users
   }
-  process.stdout.write(bannerOf(demo, relative(process.cwd(), writeDemo(demo)), Object.keys(settings).filter((name) => process.env[name] && !TAKEN.includes(name))))
+  process.stdout.write(bannerOf(demo, config.OAUTH_BROKER, relative(process.cwd(), writeDemo(demo)), Object.keys(settings).filter((name) => process.env[name] && !TAKEN.includes(name))))
 } catch (error) {
   refuse(error)
 }

@@ -3,7 +3,7 @@ import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import helmet from 'helmet'
 import { SHOP_OVERLOADED } from '../errors.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { ANY_PORT } from '../settings/mistakes.ts'
 import { isInner } from './inner-request.ts'
 
@@ -21,14 +21,14 @@ const RETRY_AFTER = '5'
 const SETTLE = 5000
 
 /** Response headers that pages of other origins may read. */
-const EXPOSED = ['content-range', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+const EXPOSED = ['content-range', 'key-counts', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 /**
  * What a browser may do with responses: nothing with JSON. HTML pages set their own policy.
  *
  * Uses helmet itself and not its plugin, which computes the headers for each request: a tool call is two requests.
  */
-export function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Config, 'PUBLIC_BASE_URL'>): void {
+export function secureHeaders (app: FastifyInstance, { PUBLIC_BASE_URL: baseUrl }: Pick<Settings, 'PUBLIC_BASE_URL'>): void {
   const isHttps = baseUrl.startsWith('https:')
   const setHeaders = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
@@ -71,7 +71,7 @@ export function endLargeBodies (app: FastifyInstance, limit: number): void {
 }
 
 /** Lets pages of the listed origins call the server. The discovery documents allow all origins by themselves. */
-export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origins }: Pick<Config, 'CORS_ORIGINS'>): Promise<void> {
+export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origins }: Pick<Settings, 'CORS_ORIGINS'>): Promise<void> {
   if (origins.length === 0) return
   await app.register(cors, {
     origin: origins.map(originFromSetting),

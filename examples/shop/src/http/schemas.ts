@@ -5,7 +5,8 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 /** A UUID as PostgreSQL writes it; also JSON Schema's format `uuid`. */
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export const Uuid = (description: string) => Type.String({ format: 'uuid', description })
+/** The description may be left out where the name of the field says it all: agents read every word of a tool. */
+export const Uuid = (description?: string) => Type.String({ format: 'uuid', ...(description !== undefined && { description }) })
 
 /**
  * An optional field of a new record, and its default. Changes use `schema` itself, since fields that they leave out keep
@@ -16,16 +17,15 @@ export const Defaulted = <T extends TSchema>(schema: T, otherwise: string) =>
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Unsafe<T['static'] | null>({ ...schema, type: [schema['type'], 'null'] })
 
-export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'Display name' })
+export const Name = Type.String({ maxLength: 200, pattern: '\\S' })
 
 export const Description = Nullable(Type.String({ maxLength: 20_000, description: 'Plain text or Markdown' }))
 
 /** ASCII, so that URLs need no encoding. */
 export const Slug = Type.String({
-  minLength: 1,
   maxLength: 200,
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
-  description: 'Unique in the shop: lower-case letters, digits and single hyphens'
+  description: 'Unique in the shop'
 })
 
 export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
@@ -34,8 +34,9 @@ export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4
 export const Amount = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: `${description}, in minor units of the currency` })
 
 /** An instant that JavaScript and PostgreSQL both accept: RFC 3339 without leap seconds. */
+export const INSTANT = /^(19|20|21)\d\d-\d\d-\d\dT\d\d:\d\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 export const Instant = (description: string) => Type.String({
-  format: 'date-time', pattern: '^(19|20|21)\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$', description: `${description}: RFC 3339, from 1900 to 2199`
+  format: 'date-time', pattern: INSTANT.source, description: `${description}: RFC 3339, from 1900 to 2199`
 })
 
 /** In bytes of JSON: a page of records has to fit into memory. */
@@ -45,12 +46,12 @@ export const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: 'object', additionalProperties: true, description: `Any JSON object, at most ${MAX_METADATA / 1024} KiB`
 })
 
-export const ShopParams = Type.Object({ shop_id: Uuid('The shop') })
+export const ShopParams = Type.Object({ shop_id: Uuid() })
 
 /** The fields of every record that the server sets. */
 export const serverFields = {
   id: Uuid('Set by the server'),
-  shop_id: Uuid('The shop that it belongs to'),
+  shop_id: Uuid(),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' })
 }

@@ -1,9 +1,10 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Instant } from '../http/schemas.ts'
+import { invalid } from '../errors.ts'
+import { INSTANT, Nullable } from '../http/schemas.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
-const MAX_VALUES = 200
+export const MAX_VALUES = 200
 
 /** One filter of a list: the schema of its value, and what it does to the query. */
 export interface Filter {
@@ -11,9 +12,21 @@ export interface Filter {
   readonly apply: (query: Knex.QueryBuilder, value: never) => void
 }
 
-/** One or several values of `item`; a record needs to match any of them. */
+/** One or several values of `item`; a record needs to match any of them. {@link refuseLength} limits how many. */
 export function listOf (item: TSchema, description?: string): TSchema {
-  return Type.Array(item, { minItems: 1, maxItems: MAX_VALUES, ...(description !== undefined && { description }) })
+  return Type.Array(item, { ...(description !== undefined && { description }) })
+}
+
+/**
+ * Limits the values of each field of a filter. The schema of each field could say so as well, and agents would read it
+ * twenty times.
+ *
+ * @throws {@link SHOP_INVALID} about the field
+ */
+export function refuseLength (filter: unknown): void {
+  for (const [name, values] of Object.entries(filter ?? {})) {
+    if (Array.isArray(values) && (values.length === 0 || values.length > MAX_VALUES)) throw invalid(`filter/${name}`, `filter/${name} must have 1 to ${MAX_VALUES} values`)
+  }
 }
 
 /** Matches any of the given values of a column. */
@@ -23,12 +36,17 @@ export function anyOf (column: string, item: TSchema, description?: string): Fil
 
 /** Matches any of the given instants. Responses have milliseconds, columns microseconds. */
 export function instants (column: string, isNullable: boolean): Filter {
-  const { description: _, ...item } = Instant('')
+  const instant = Type.String({ format: 'date-time' })
   return {
-    schema: listOf(isNullable ? { ...item, type: ['string', 'null'] } as TSchema : item as TSchema),
+    schema: listOf(isNullable ? Nullable(instant) : instant),
     apply: (query, values: ReadonlyArray<string | null>) =>
-      whereAny(query, query.client.raw("date_trunc('milliseconds', ??)", [column]), values.map((value) => value === null ? null : new Date(value).toISOString()))
+      whereAny(query, query.client.raw("date_trunc('milliseconds', ??)", [column]), values.map((value) => value === null ? null : isoFromInstant(column, value)))
   }
+}
+
+function isoFromInstant (column: string, value: string): string {
+  if (!INSTANT.test(value)) throw invalid(`filter/${column}`, `filter/${column} must be RFC 3339 without leap seconds, from 1900 to 2199`)
+  return new Date(value).toISOString()
 }
 
 function whereAny (query: Knex.QueryBuilder, column: string | Knex.Raw, values: ReadonlyArray<string | null>): void {
@@ -41,7 +59,7 @@ function whereAny (query: Knex.QueryBuilder, column: string | Knex.Raw, values: 
 /** Matches objects that contain all of the given members and array elements. */
 export function containing (column: string): Filter {
   return {
-    schema: Type.Object({}, { additionalProperties: true, description: 'Only records that contain all of this' }),
+    schema: Type.Unsafe({ type: 'object', description: 'Records that contain all of this' }),
     apply: (query, part: object) => { query.whereRaw('?? @> ?::jsonb', [column, JSON.stringify(part)]) }
   }
 }
@@ -60,8 +78,9 @@ export function holding (column: string, item: TSchema, type: 'jsonb' | 'text[]'
  */
 export function having (table: string, [link, column]: readonly [table: string, column: string], row: TObject, isJson: (field: string) => boolean = () => false): Filter {
   const { required: _, description: __, ...part } = row
+  const properties = Object.fromEntries(Object.entries(row.properties).map(([name, { description: _, ...field }]) => [name, field]))
   return {
-    schema: listOf({ ...part, minProperties: 1, additionalProperties: false } as unknown as TSchema, 'Only records with any of these, each described by some or all of its fields'),
+    schema: listOf({ ...part, properties, minProperties: 1, additionalProperties: false } as unknown as TSchema, 'Records with any of these, each described by some of its fields'),
     apply: (query, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
       query.whereExists((links: Knex.QueryBuilder) => links.from(link).whereRaw('??.shop_id = ??.shop_id and ?? = ??.id', [link, table, `${link}.${column}`, table])
         .where((any) => {
@@ -82,7 +101,7 @@ export function having (table: string, [link, column]: readonly [table: string, 
 /** Matches a string anywhere in any of the columns, ignoring case. */
 export function search (columns: readonly string[]): Filter {
   return {
-    schema: Type.String({ minLength: 1, maxLength: 200, description: `Text to search for in ${columns.join(', ')}` }),
+    schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
     apply: (query, text: string) => {
       const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
       query.where((any) => { for (const column of columns) any.orWhereILike(column, pattern) })

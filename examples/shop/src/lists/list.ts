@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
-import { anyOf, containing, type Filter, instants } from './filters.ts'
+import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
  * The grammar of the shop's own lists: skip and limit or range, filter (a JSON object), sort and Content-Range.
@@ -65,7 +65,8 @@ function typesOf ({ type }: TSchema): readonly string[] {
   return [type].flat() as string[]
 }
 
-function filterFromSchema (column: string, { description: _, ...schema }: TSchema): Filter {
+/** A value that no record can have matches nothing, so strings of any length and shape will do. A maximum keeps numbers within those that PostgreSQL takes. */
+function filterFromSchema (column: string, { description: _, minLength: __, maxLength: ___, pattern: ____, minimum: _____, ...schema }: TSchema): Filter {
   if (schema['format'] === 'date-time') return instants(column, typesOf(schema).includes('null'))
   if (typesOf(schema).includes('object')) return containing(column)
   return anyOf(column, schema as TSchema)
@@ -80,14 +81,14 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
   const filterProperties: TProperties = Object.fromEntries(
     Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]))
   return Type.Unsafe<ListQuery>(Type.Object({
-    skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0, description: 'How many records to skip' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Maximum number of records; fewer if they are large' })),
+    skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Fewer come if they are large' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
-      description: 'Only records that match all of these; a list matches any of its values. In a URL, a JSON object'
+      description: `Records that match all of these; a list matches any of its 1 to ${MAX_VALUES} values`
     })),
     sort: Type.Optional(Type.Unsafe<string>({
-      type: 'string', enum: directions, default: sort, description: 'Field to sort by; descending with a minus'
+      type: 'string', enum: directions, default: sort, description: 'Descending with a minus'
     }))
   }, { additionalProperties: false }))
 }
@@ -104,6 +105,7 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   if (typeof query['filter'] === 'string') query['filter'] = fromJson('filter', query['filter'])
   if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) query['sort'] = sortFromPair(fromJson('sort', query['sort']) as unknown[])
   if (query['range'] !== undefined) readRange(query)
+  refuseLength(query['filter'])
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
   // react-admin names the records and no limit, and expects all of them.
   if (query['limit'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: 'filter' })

@@ -9,6 +9,11 @@ import { accountDetails } from './008-account-details.ts'
 import { shopUsage } from './009-shop-usage.ts'
 import { audit } from './010-audit.ts'
 import { payIds } from './011-pay-ids.ts'
+import { apiKeyLife } from './012-api-key-life.ts'
+import { payFindings } from './013-pay-findings.ts'
+import { paySchedule } from './014-pay-schedule.ts'
+import { history } from './015-history.ts'
+import { oauthBroker } from './016-oauth-broker.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -23,5 +28,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '008-account-details': accountDetails,
   '009-shop-usage': shopUsage,
   '010-audit': audit,
-  '011-pay-ids': payIds
+  '011-pay-ids': payIds,
+  '012-api-key-life': apiKeyLife,
+  '013-pay-findings': payFindings,
+  '014-pay-schedule': paySchedule,
+  '015-history': history,
+  '016-oauth-broker': oauthBroker
 }

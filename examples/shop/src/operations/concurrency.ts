@@ -1,7 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from 'mcp-from-routes'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * Whether the call has waited since its credential was checked: for its turn, or for its body, on which the inner
+     * request of a tool call waits. What was read with the credential is old then.
+     */
+    hasWaited: boolean
+  }
+}
 
 /** How many calls of a caller may wait for each one that may run, and for how long, in milliseconds. */
 const WAITING_PER_CALL = 16
@@ -49,7 +59,7 @@ interface Part {
  *
  * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} when too many wait, or for too long
  */
-export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: max }: Pick<Config, 'MAX_CONCURRENT_CALLS'>): void {
+export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: max }: Pick<Settings, 'MAX_CONCURRENT_CALLS'>): void {
   const callers = new Map<string, Caller>()
   const parts = new WeakMap<FastifyRequest, Part>()
   const maxWaiting = max * WAITING_PER_CALL
@@ -81,14 +91,19 @@ export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: 
     const part = { call, isWorking: true }
     parts.set(request, part)
     call.parts += 2
-    reply.raw.once('close', () => {
+    const endAnswer = (): void => {
       if (part.isWorking) setTimeout(stopWorking, MAX_ABANDONED, part).unref()
       leave(call)
-    })
+    }
+    // The client may have gone while its credential was checked, or while the call waited for its turn.
+    if (reply.raw.destroyed) endAnswer()
+    else reply.raw.once('close', endAnswer)
   }
 
+  app.decorateRequest('hasWaited', false)
   app.addHook('onRequest', (request, reply, done) => {
     const outer = request.raw[PARENT_REQUEST]
+    request.hasWaited = outer?.hasWaited ?? request.raw.complete === false
     const call = outer && parts.get(outer)?.call
     const name = callerOf(request)
     if (call !== undefined) follow(call, request, reply)
@@ -115,6 +130,7 @@ export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: 
     }, MAX_WAIT)
     const turn = (): void => {
       clearTimeout(timer)
+      request.hasWaited = true
       run()
     }
     caller.waiting.push(turn)

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { callerAddress } from '../http/caller-address.ts'
 import { CUT, excerpt } from '../http/excerpt.ts'
 import { isInner } from '../http/inner-request.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 
 /** Replaces secrets. */
 const REDACTED = '[redacted]'
@@ -56,7 +56,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/
  * The logger's options: it logs no credentials. Fields are redacted in the logged objects, and strings in each line as it
  * is written, so that no error or message can leak one.
  */
-export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker }: Pick<Config, 'LOG_LEVEL' | 'API_KEY_MARKER'>) {
+export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker }: Pick<Settings, 'LOG_LEVEL' | 'API_KEY_MARKER'>) {
   return {
     level,
     formatters: { log: (fields: object) => redactedFields(fields, DEPTH) as Record<string, unknown> },

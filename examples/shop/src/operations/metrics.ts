@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { KeyEvent } from 'dual-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
@@ -20,6 +21,7 @@ export interface Metrics {
   readonly auth: Counter<'method' | 'outcome'>
   readonly provider: Histogram<'operation' | 'outcome'>
   readonly quota: Counter<'quota'>
+  readonly keyEvents: Counter<'event' | 'reason'>
 }
 
 /** In seconds. */
@@ -48,6 +50,21 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       this.set({ state: 'used' }, pool.numUsed())
       this.set({ state: 'free' }, pool.numFree())
       this.set({ state: 'waited_for' }, pool.numPendingAcquires())
+    }
+  }))
+  registry.registerMetric(new prom.Gauge({
+    name: 'pay_reconcile_slot_timestamp_seconds',
+    help: 'The last slot of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
+    labelNames: ['mode', 'state'],
+    registers: [],
+    async collect (this: Gauge<'mode' | 'state'>) {
+      this.reset()
+      // Without the database the other metrics are still of use.
+      const slots = await lastSlots(knex).catch(() => [])
+      for (const { mode, started, finished } of slots) {
+        this.set({ mode, state: 'started' }, started)
+        if (finished !== null) this.set({ mode, state: 'finished' }, finished)
+      }
     }
   }))
   if (redis !== undefined) {
@@ -92,8 +109,23 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       help: 'Writes that were rejected because the shop has used its quota; quota is records or bytes',
       labelNames: ['quota'],
       registers
+    }),
+    keyEvents: new prom.Counter({
+      name: 'api_key_events_total',
+      help: 'What happened to API keys; reason says why a key was refused, and is empty for other events',
+      labelNames: ['event', 'reason'],
+      registers
     })
   }
+}
+
+interface LastSlot { readonly mode: string, readonly started: number, readonly finished: number | null }
+
+/** The last slots of each mode that was ever scheduled, in seconds since 1970. */
+async function lastSlots (knex: Knex): Promise<readonly LastSlot[]> {
+  return await knex('pay_reconcile_schedule as s').select<LastSlot[]>('s.mode', knex.raw('extract(epoch from s.slot)::float as started'), knex.raw(`
+    (select extract(epoch from max(r.slot))::float from pay_reconcile_runs r
+      where r.mode = s.mode and r.slot is not null and r.finished_at is not null) as finished`))
 }
 
 /** Counts the writes that exceed a quota. */
@@ -102,6 +134,11 @@ export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
     const exceeded = quotaExceeded(error)
     if (exceeded !== undefined) quota.inc({ quota: exceeded })
   })
+}
+
+/** For the option `onKeyEvent`. One event may stand for several refusals. */
+export function countKeyEvent ({ keyEvents }: Metrics, event: KeyEvent): void {
+  keyEvents.inc({ event: event.type, reason: event.type === 'refused' ? event.reason : '' }, event.type === 'refused' ? event.count : 1)
 }
 
 /** Measures requests. Register it before anything that may respond. */
@@ -169,13 +206,16 @@ export function measuredProvider (inner: PayProvider, { provider }: Metrics): Pa
     }
   }
   return {
+    driftFields: inner.driftFields,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),
     retrieveCustomer: measured('retrieve_customer', (call) => inner.retrieveCustomer(call)),
     createCustomer: measured('create_customer', (call) => inner.createCustomer(call)),
     findByAccount: measured('find_by_account', (call) => inner.findByAccount(call)),
     listByAccount: measured('list_by_account', (call) => inner.listByAccount(call)),
-    findByEmail: measured('find_by_email', (call) => inner.findByEmail(call))
+    findByEmail: measured('find_by_email', (call) => inner.findByEmail(call)),
+    listCustomers: measured('list_customers', (call) => inner.listCustomers(call)),
+    ...(inner.listEvents && { listEvents: measured('list_events', (call: Parameters<NonNullable<PayProvider['listEvents']>>[0]) => inner.listEvents!(call)) })
   }
 }
 

@@ -5,7 +5,7 @@ import { SHOP_RATE_LIMITED } from '../errors.ts'
 import { callerAddress } from '../http/caller-address.ts'
 import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { acceptedKeys } from './accepted-keys.ts'
 import type { Redis } from 'ioredis'
 
@@ -20,7 +20,7 @@ export interface RateLimits {
   readonly behind: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
-type Limits = Pick<Config, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
+type Limits = Pick<Settings, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
 
 /**
  * Three limits, each with its own window for each caller. Calls without a credential are counted by IP address, calls

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Knex } from 'knex'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { keyRing } from '../pay/key-ring.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { allowedBy } from '../settings/risks.ts'
 import { pepperFromText, secretFromText } from '../settings/secrets.ts'
 
@@ -24,7 +24,7 @@ export interface StoredSecrets {
   readonly state: string
 }
 
-type Settings = Pick<Config, 'API_KEY_PEPPERS' | 'PAY_KEY_SECRETS' | 'ALLOW_INSECURE'>
+type Needed = Pick<Settings, 'API_KEY_PEPPERS' | 'PAY_KEY_SECRETS' | 'ALLOW_INSECURE'>
 
 /** The stored keys of one kind, and how many of them have no secret in the setting. */
 interface Lost {
@@ -39,7 +39,7 @@ interface Lost {
   readonly ids: readonly string[]
 }
 
-export function storedSecrets (knex: Knex, settings: Settings, log: Pick<FastifyBaseLogger, 'error'>): StoredSecrets {
+export function storedSecrets (knex: Knex, settings: Needed, log: Pick<FastifyBaseLogger, 'error'>): StoredSecrets {
   let state = 'not compared yet'
   return {
     get state () { return state },
@@ -61,7 +61,7 @@ function sentence ({ setting, keys, cost, remedy, total, lost, ids }: Lost): str
 }
 
 /** Older rows name their pepper by its id alone; they count as made with the pepper of that id. */
-async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Settings): Promise<Lost> {
+async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Needed): Promise<Lost> {
   const known = new Set(peppers.flatMap((text) => [pepperFromText(text).id, secretFromText(text).id]))
   const rows = await knex('api_keys').whereNull('revoked_at').where((unexpired) => unexpired.whereNull('expires_at').orWhere('expires_at', '>', knex.fn.now()))
     .groupBy('pepper_id').orderBy('pepper_id').select<Array<{ pepper_id: string, count: number }>>('pepper_id', knex.raw('count(*) as count'))
@@ -81,7 +81,7 @@ function sum (rows: ReadonlyArray<{ readonly count: number }>): number {
   return rows.reduce((total, { count }) => total + count, 0)
 }
 
-async function lostPayKeys (knex: Knex, { PAY_KEY_SECRETS: secrets }: Settings): Promise<Lost> {
+async function lostPayKeys (knex: Knex, { PAY_KEY_SECRETS: secrets }: Needed): Promise<Lost> {
   const ring = keyRing(secrets)
   const rows = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
   const lost = rows.filter(({ id, pay_secret_key: sealed }) => !ring.opens(sealed, id))

@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { MCP_PATH } from '../auth.ts'
 import { Problem } from '../http/problem.ts'
 import { VERSION } from '../operations/version.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
 import { type Described, endpointSchema, forPeople, type SignIn, withSharedParts } from './openapi.ts'
 
 /** The description of the API, for programs and for people. */
@@ -22,7 +22,7 @@ Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists 
  * and their libraries load slowly, so a separate app makes them at the first request. It has the same routes without
  * handlers.
  */
-export async function documentation (app: FastifyInstance, { config }: { readonly config: Config }): Promise<void> {
+export async function documentation (app: FastifyInstance, { config }: { readonly config: Settings }): Promise<void> {
   const routes: RouteOptions[] = []
   let signIn: SignIn | undefined
   app.addHook('onRoute', (route) => {
@@ -68,7 +68,7 @@ function signInHeaders (url: string, { 'content-security-policy': policy }: Reco
   }
 }
 
-async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId }: Config, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
+async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId }: Settings, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
   const docs = Fastify({ exposeHeadRoutes: false, routerOptions: { ignoreTrailingSlash: true } })
   // These routes get no requests; only their schemas are read.

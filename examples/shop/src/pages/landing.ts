@@ -2,40 +2,73 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { MCP_PATH } from '../auth.ts'
 import { VERSION } from '../operations/version.ts'
-import type { Config } from '../settings/config.ts'
+import type { Settings } from '../settings/settings.ts'
+import { CONSOLE_PATH } from './console.ts'
 import { DOCS_PATH, OPENAPI_PATH } from './documentation.ts'
 import { html, Html } from './html.ts'
 import { type ClientSetup, KEY_PLACE, keySetups, loginSetups } from './mcp-clients.ts'
 
+/** How many tabs the style knows: of the clients with a key. */
+const TABS = 8
+
 const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-h1 { margin-bottom: 0 } h2 { margin-top: 2rem }
-code, pre { font: .9rem/1.4 ui-monospace, monospace }
-pre { overflow-x: auto; padding: .75rem; border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: .4rem }
-summary { cursor: pointer } a { color: LinkText }
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --line: color-mix(in srgb, currentColor 22%, transparent); --primary: light-dark(#3150c9, #9fb2ff); --on-primary: light-dark(#fff, #10131c) }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#f6f7fb, #10131c); color: light-dark(#1a1d29, #e8eaf2) }
+h1 { margin-bottom: 0 } h2 { margin: 0 0 .5rem; font-size: 1.15rem }
+section { margin-top: 1.5rem; padding: 1.25rem; border: 1px solid var(--line); border-radius: .6rem; background: light-dark(#fff, #181d2a) }
+code, pre { font: .9rem/1.4 ui-monospace, monospace } code { overflow-wrap: anywhere }
+pre { overflow-x: auto; margin: .5rem 0 0; padding: .75rem; border: 1px solid var(--line); border-radius: .4rem; background: light-dark(#f6f7fb, #10131c) }
+a { color: var(--primary) }
+.buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; padding: 0; list-style: none }
+.buttons a { display: inline-block; padding: .55rem 1rem; border: 1px solid var(--line); border-radius: .5rem; font-weight: 600; text-decoration: none }
+.buttons a.main { background: var(--primary); border-color: var(--primary); color: var(--on-primary) }
+fieldset { min-inline-size: 0; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; border: 0 } legend { padding: 0 0 .5rem }
+fieldset input { position: absolute; opacity: 0 }
+fieldset label { padding: .35rem .1rem; border-bottom: 3px solid transparent; cursor: pointer; font-weight: 600 }
+fieldset input:checked + label { border-color: var(--primary); color: var(--primary) } fieldset input:focus-visible + label { outline: 2px solid; outline-offset: 2px }
+.setup { display: none; width: 100%; order: 1 }
+${Array.from({ length: TABS }, (_, n) => `fieldset input:nth-of-type(${n + 1}):checked ~ .setup:nth-of-type(${n + 1})`).join(', ')} { display: block }
+.setup p { display: flex; justify-content: space-between; align-items: center; gap: 1rem; margin: .5rem 0 0 }
+button { padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: none; color: inherit; font: inherit; cursor: pointer } button[hidden] { display: none }
 `
 
-/** The page loads nothing; its style is allowed by its hash. */
+/** Shows the buttons that copy what stands below them; without scripts there are none. */
+const SCRIPT = `
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const name = button.textContent
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent)
+    button.textContent = 'Copied'
+    setTimeout(() => { button.textContent = name }, 2000)
+  })
+}
+`
+
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+/** The page loads nothing; its style and script are allowed by their hashes. */
 const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'"
 ].join(';')
 
-type Settings = Pick<Config, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'METRICS_TOKEN'>
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'OAUTH_BROKER' | 'METRICS_TOKEN' | 'CONSOLE_ENABLED'>
 
 /** The page at `/`, for people who open the server in a browser. */
-export async function landing (app: FastifyInstance, { config }: { readonly config: Settings }): Promise<void> {
+export async function landing (app: FastifyInstance, { config }: { readonly config: Needed }): Promise<void> {
   const { text } = page(config)
   app.get('/', { config: { auth: 'public' }, schema: { hide: true } }, async (_request, reply) =>
     await reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').header('content-security-policy', POLICY).send(text))
 }
 
 /** The whole page. */
-export function page ({ PUBLIC_BASE_URL, MCP_ENABLED, IDP_MCP_CLIENT_ID, METRICS_TOKEN }: Settings): Html {
+export function page (settings: Needed): Html {
+  const { PUBLIC_BASE_URL, MCP_ENABLED, METRICS_TOKEN, CONSOLE_ENABLED } = settings
   const mcpUrl = new URL(PUBLIC_BASE_URL).origin + MCP_PATH
   return html`<!doctype html>
 <html lang="en">
@@ -49,7 +82,14 @@ export function page ({ PUBLIC_BASE_URL, MCP_ENABLED, IDP_MCP_CLIENT_ID, METRICS
 <main>
 <h1>Shop</h1>
 <p>Catalogs of many shops, over REST and as tools for agents. Version ${VERSION}.</p>
-${MCP_ENABLED ? tools(mcpUrl, IDP_MCP_CLIENT_ID !== '') : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`}
+<ul class="buttons">
+${CONSOLE_ENABLED ? html`<li><a class="main" href="${CONSOLE_PATH}">Open the console</a></li>` : ''}
+${MCP_ENABLED ? html`<li><a href="#agents">Connect an agent</a></li>` : ''}
+<li><a href="${DOCS_PATH}">Documentation</a></li>
+<li><a href="/readyz">Health</a></li>
+</ul>
+${MCP_ENABLED ? tools(mcpUrl, settings) : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`}
+<section>
 <h2>For programs</h2>
 <ul>
 <li><a href="${DOCS_PATH}">Documentation of the REST API</a>, <a href="${OPENAPI_PATH}">its OpenAPI description</a></li>
@@ -57,25 +97,34 @@ ${MCP_ENABLED ? tools(mcpUrl, IDP_MCP_CLIENT_ID !== '') : html`<p>The tools for 
 <li><a href="/healthz">Is it up?</a> <a href="/readyz">Is it ready?</a></li>
 <li>${METRICS_TOKEN === undefined ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
 </ul>
+</section>
 </main>
+<script>${new Html(SCRIPT)}</script>
 </body>
 </html>
 `
 }
 
-function tools (mcpUrl: string, withLogin: boolean): Html {
-  return html`<p>MCP endpoint: <code>${mcpUrl}</code></p>
-<h2>Connect an agent with an API key</h2>
-<p>Replace <code>${KEY_PLACE}</code> with the key of your shop.</p>
-${keySetups(mcpUrl).map(setup)}
-${withLogin
-? html`<h2>Or sign in</h2>
-<p>Without a key the client opens a browser; it must call back on port 7777.</p>
-${loginSetups(mcpUrl).map(setup)}`
+function tools (mcpUrl: string, { IDP_MCP_CLIENT_ID, OAUTH_BROKER, CONSOLE_ENABLED }: Needed): Html {
+  return html`<section id="agents">
+<h2>Connect an agent</h2>
+<p>MCP endpoint: <code>${mcpUrl}</code></p>
+<p>Replace <code>${KEY_PLACE}</code> with the key of your shop${CONSOLE_ENABLED ? html`, which you create in <a href="${CONSOLE_PATH}">the console</a>, under API keys` : ''}.</p>
+${setups('key', 'With an API key', keySetups(mcpUrl))}
+</section>
+${IDP_MCP_CLIENT_ID !== ''
+? html`<section>
+<h2>Or sign in</h2>
+<p>Without a key the client opens a browser${OAUTH_BROKER ? '' : '; it must call back on port 7777'}.</p>
+${setups('login', 'By signing in', loginSetups(mcpUrl, OAUTH_BROKER))}
+</section>`
 : html`<p>Browser sign-in is not set up here.</p>`}`
 }
 
-function setup ({ client, place, text }: ClientSetup): Html {
-  return html`<details><summary>${client}</summary><p>${place}</p><pre><code>${text}</code></pre></details>
-`
+/** One tab for each client; the first is open. */
+function setups (name: string, legend: string, clients: readonly ClientSetup[]): Html {
+  return html`<fieldset><legend>${legend}</legend>
+${clients.map(({ client }, index) => html`<input type="radio" name="${name}" id="${name}-${String(index)}"${index === 0 ? new Html(' checked') : ''}><label for="${name}-${String(index)}">${client}</label>
+`)}${clients.map(({ place, text }, index) => html`<div class="setup"><p>${place} <button type="button" hidden data-copy="${name}-${String(index)}-text">Copy</button></p><pre tabindex="0"><code id="${name}-${String(index)}-text">${text}</code></pre></div>
+`)}</fieldset>`
 }

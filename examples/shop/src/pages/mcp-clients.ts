@@ -30,11 +30,25 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
   ]
 }
 
-/** The same for people who sign in, with the callback registered at the identity provider. */
-export function loginSetups (mcpUrl: string): readonly ClientSetup[] {
+/**
+ * The same for people who sign in.
+ *
+ * @param anyCallback - whether clients may have callbacks of their own. Otherwise it is the one that is registered at the
+ * identity provider, and Codex is not among the clients: its callback has an id of the server in its path
+ */
+export function loginSetups (mcpUrl: string, anyCallback: boolean): readonly ClientSetup[] {
+  if (anyCallback) {
+    return [
+      { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http shop ${mcpUrl}` },
+      { client: 'Cursor', place: '.cursor/mcp.json', text: json({ mcpServers: { shop: { url: mcpUrl } } }) },
+      { client: 'VS Code', place: '.vscode/mcp.json', text: json({ servers: { shop: { type: 'http', url: mcpUrl } } }) },
+      { client: 'Codex', place: 'in a terminal', text: `codex mcp add shop --url ${mcpUrl}` },
+      { client: 'Clients in the cloud, such as ChatGPT and claude.ai', place: 'as the URL of a connector', text: mcpUrl },
+      { client: 'Clients that only start programs', place: 'in a terminal, to try it', text: `npx -y mcp-remote ${mcpUrl}` }
+    ]
+  }
   return [
     { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}` },
-    { client: 'Codex', place: '~/.codex/config.toml', text: `mcp_oauth_callback_port = 7777\n\n[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}` },
     { client: 'Clients that only start programs', place: 'in a terminal, to try it', text: `npx -y mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback` }
   ]
 }

@@ -45,12 +45,16 @@ const HEADERS = {
 
 type Header = keyof typeof HEADERS
 
-/** The headers of a response; the schema of the body tells whether it is a list. */
-function headersOf (status: string, { content }: Answer): readonly Header[] {
+/**
+ * The headers of a response; the schema of the body tells whether it is a list.
+ *
+ * @param isCollection - whether what is created has a URL
+ */
+function headersOf (status: string, { content }: Answer, isCollection: boolean): readonly Header[] {
   const isList = status === '200' && content?.['application/json']?.schema?.type === 'array'
   return [
     ...(isList ? ['Content-Range'] as const : []),
-    ...(['201', '202'].includes(status) ? ['Location'] as const : []),
+    ...(isCollection && ['201', '202'].includes(status) ? ['Location'] as const : []),
     ...(['429', '503'].includes(status) ? ['Retry-After'] as const : []),
     ...(status === '401' ? ['WWW-Authenticate'] as const : []),
     ...(status === '429' ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const : []),
@@ -64,10 +68,10 @@ function headersOf (status: string, { content }: Answer): readonly Header[] {
  */
 export function withSharedParts (document: Described): Described {
   let problem: object | undefined
-  for (const { parameters = [], responses = {} } of operationsOf(document)) {
+  for (const [path, { parameters = [], responses = {} }] of operationsOf(document)) {
     for (const media of parameters.filter(({ name }) => name === 'filter').flatMap(({ content = {} }) => Object.values(content))) media.example = {}
     for (const [status, answer] of Object.entries(responses)) {
-      answer.headers = Object.fromEntries(headersOf(status, answer).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+      answer.headers = Object.fromEntries(headersOf(status, answer, hasRecords(document, path)).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
       for (const media of Object.values(answer.content ?? {})) {
         if (media.schema?.description !== Problem.description) continue
         problem ??= media.schema
@@ -85,7 +89,7 @@ export function withSharedParts (document: Described): Described {
  * sign-in of people, whose URLs only a running server knows.
  */
 export function forPeople (document: Described, signIn: SignIn | undefined, scopes: readonly string[]): Described {
-  for (const operation of operationsOf(document)) {
+  for (const [, operation] of operationsOf(document)) {
     const { operationId, tags = [], description = '', security = [] } = operation
     if (tags.length > 1 && tags.includes('mcp')) operation.description = `${description}\n\nAlso a tool for agents: \`${operationId}\`.`
     operation.tags = tags.slice(0, 1)
@@ -98,8 +102,14 @@ export function forPeople (document: Described, signIn: SignIn | undefined, scop
   return { ...document, components: { ...document.components, securitySchemes: { ...document.components?.securitySchemes, sign_in: scheme } } }
 }
 
-function operationsOf ({ paths = {} }: Described): Operation[] {
-  return Object.values(paths).flatMap((path) => Object.values(path))
+/** Each operation with its path. */
+function operationsOf ({ paths = {} }: Described): Array<readonly [path: string, operation: Operation]> {
+  return Object.entries(paths).flatMap(([path, methods]) => Object.values(methods).map((operation) => [path, operation] as const))
+}
+
+/** Whether a record of this collection can be read by its URL. */
+function hasRecords ({ paths = {} }: Described, collection: string): boolean {
+  return Object.entries(paths).some(([path, methods]) => path.startsWith(collection) && /^\/\{[^}]+\}$/.test(path.slice(collection.length)) && 'get' in methods)
 }
 
 /** A JSON-RPC message, whose contents the protocol defines. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import type { Caller } from '../audit/caller.ts'
-import { recordChange } from '../audit/trail.ts'
+import type { Caller } from '../history/caller.ts'
+import { recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from '../shops/scope.ts'

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import type { PayProvider, PayReconcileOptions } from 'pay-reconcile'
+import type { PayProvider, PayReconcileOptions, Schedule } from 'pay-reconcile'
 import { knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
+import type { Settings } from '../settings/settings.ts'
 import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -16,15 +17,21 @@ export function payProvider (url: string | undefined): PayProvider {
 }
 
 /** The accounts of all shops, for admins. */
-export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing): PayReconcileOptions {
+export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing, schedule: Schedule): PayReconcileOptions {
   return {
     accounts: knexAccountStore(knex, { openKey: keys.open }),
     runs: knexRunStore(knex),
     provider,
     authorize: requireAdmin(knex),
     actor: actorOf,
+    schedule,
     mayContinue: async ({ actor }) => await isAdmin(knex, actor)
   }
+}
+
+/** When runs start by themselves. */
+export function scheduleFrom ({ PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: changes, PAY_SCHEDULE_TIMEZONE: timezone }: Settings): Schedule {
+  return { ...(check !== undefined && { check }), ...(changes !== undefined && { changes }), timezone }
 }
 
 /** The caller, for the audit: the id of a person, or the client of a machine. */

@@ -20,11 +20,14 @@ const checks: Readonly<Record<string, Check>> = {
     if (!isTrustworthy(text)) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys'
     return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
   },
-  IDP_MCP_CLIENT_ID: (text) => /^[\x21-\x7e]*$/.test(text) ? undefined : 'must be printable ASCII without spaces',
+  IDP_MCP_CLIENT_ID: clientId,
+  IDP_CONSOLE_CLIENT_ID: clientId,
   API_KEY_MARKER: (text) => MARKER.test(text) && text.length <= MARKER_LENGTH
     ? undefined
     : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, as tokens do`,
   API_KEY_PEPPERS: namedSecrets,
+  OAUTH_BROKER_SECRETS: (text) => namedSecrets(text) ??
+    (itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _'),
   PAY_KEY_SECRETS: namedSecrets,
   PAY_API_URL: baseUrl,
   DATABASE_URL: (text) => {
@@ -50,10 +53,21 @@ const checks: Readonly<Record<string, Check>> = {
  * @param given - the settings, as strings or parsed; missing ones are no mistake here
  */
 export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly string[] {
-  return Object.entries(checks).flatMap(([name, check]) => {
+  const wrong = Object.entries(checks).flatMap(([name, check]) => {
     const mistake = given[name] === undefined ? undefined : check(String(given[name]))
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
+  return [...wrong, ...brokerMistakes(given)]
+}
+
+/** What the broker cannot do without. A malformed setting is not among the given ones, and was complained about already. */
+function brokerMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
+  if (String(given['OAUTH_BROKER']) !== 'true') return []
+  const missing = ['IDP_MCP_CLIENT_ID', 'OAUTH_BROKER_SECRETS'].filter((name) => name in given && itemsOf(given[name]).length === 0)
+  return [
+    ...missing.map((name) => `${name} is required with OAUTH_BROKER`),
+    ...(given['PUBLIC_BASE_URL'] === undefined || isTrustworthy(String(given['PUBLIC_BASE_URL'])) ? [] : ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server'])
+  ]
 }
 
 /** `a, b,` is a list of two. Lists are accepted, too. */
@@ -74,6 +88,10 @@ function isLoopback (url: string): boolean {
 
 function isOrigin (text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
+}
+
+function clientId (text: string): string | undefined {
+  return /^[\x21-\x7e]*$/.test(text) ? undefined : 'must be printable ASCII without spaces'
 }
 
 function baseUrl (text: string): string | undefined {

@@ -55,9 +55,9 @@ interface UsedSecret extends NamedSecret {
   readonly setting: string
 }
 
-function secretRisks ({ API_KEY_PEPPERS, PAY_KEY_SECRETS, METRICS_TOKEN }: Given): ReadonlyArray<readonly [Risk, string]> {
+function secretRisks ({ API_KEY_PEPPERS, PAY_KEY_SECRETS, OAUTH_BROKER_SECRETS, METRICS_TOKEN }: Given): ReadonlyArray<readonly [Risk, string]> {
   const secrets: readonly UsedSecret[] = [
-    ...Object.entries({ API_KEY_PEPPERS, PAY_KEY_SECRETS }).flatMap(([setting, value]) => itemsOf(value).map((text) => ({ setting, ...secretFromText(text) }))),
+    ...Object.entries({ API_KEY_PEPPERS, PAY_KEY_SECRETS, OAUTH_BROKER_SECRETS }).flatMap(([setting, value]) => itemsOf(value).map((text) => ({ setting, ...secretFromText(text) }))),
     ...(METRICS_TOKEN === undefined ? [] : [{ setting: 'METRICS_TOKEN', id: '', secret: String(METRICS_TOKEN) }])
   ]
   const settings = [...new Set(secrets.map(({ setting }) => setting))]

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { ApiKeyShop, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN, SHOP_OWNER_ONLY } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
@@ -9,6 +9,15 @@ export interface OpenShop {
   /** ISO 4217. */
   readonly currency: string
 }
+
+declare module 'fastify' {
+  interface ApiKeyShop extends OpenShop {
+    readonly status: 'active' | 'archived'
+  }
+}
+
+/** What is read of a shop together with its API keys. */
+export const OPEN_SHOP: ReadonlyArray<keyof ApiKeyShop> = ['id', 'currency', 'status']
 
 /** Whether the caller of a request reaches every shop: admins and machines do. */
 function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
@@ -35,20 +44,35 @@ export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBu
  * @throws {@link SHOP_NOT_FOUND} for callers who do
  */
 export async function enterShop (knex: Knex, request: FastifyRequest, id: string): Promise<OpenShop> {
+  const known = shopWithKey(request)
+  if (known !== undefined) {
+    if (known.id === id.toLowerCase() && known.status === 'active') return known
+    throw new SHOP_FORBIDDEN()
+  }
   const [shop] = await withId(shopsReached(knex, request), id)
   if (shop !== undefined) return shop
   throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
 }
 
+/** The shop that was read together with the API key; undefined for other callers, and for calls that have waited since. */
+function shopWithKey ({ identity, hasWaited }: FastifyRequest): ApiKeyShop | undefined {
+  return identity?.kind === 'api-key' && !hasWaited ? identity.shop : undefined
+}
+
+/** Whether the caller, who has access to the shop, is one of its owners or reaches every shop. */
+export async function isOwner (knex: Knex, request: FastifyRequest, shopId: string): Promise<boolean> {
+  if (reachesEveryShop(request)) return true
+  const owner = { shop_id: shopId, user_id: request.currentUser?.id ?? null, role: 'owner' }
+  return await knex('shop_members').where(owner).first('user_id') !== undefined
+}
+
 /**
- * Checks that the caller, who has access to the shop, is one of its owners or reaches every shop.
+ * Checks that {@link isOwner} is true.
  *
  * @throws {@link SHOP_OWNER_ONLY}
  */
 export async function demandOwner (knex: Knex, request: FastifyRequest, shopId: string): Promise<void> {
-  if (reachesEveryShop(request)) return
-  const owner = { shop_id: shopId, user_id: request.currentUser?.id ?? null, role: 'owner' }
-  if (await knex('shop_members').where(owner).first('user_id') === undefined) throw new SHOP_OWNER_ONLY()
+  if (!await isOwner(knex, request, shopId)) throw new SHOP_OWNER_ONLY()
 }
 
 /**

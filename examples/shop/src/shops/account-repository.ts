@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { forgetAccounts } from 'pay-reconcile/knex'
 import { invalid } from '../errors.ts'
 import { list } from './account-schemas.ts'
 import { recordRepository } from './record-repository.ts'
@@ -22,16 +23,27 @@ interface AccountChanges {
   readonly details?: Details
 }
 
+/** The keys of `details` that the payment routes write. */
+const PAY_KEYS = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at']
+
 /** Accounts. The shop writes their `details`, except the keys of the payment routes. */
 export function accountRepository (knex: Knex) {
   const rows = recordRepository<AccountRow>(knex, {
-    table: 'accounts', noun: 'account', ...list, dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id' }]
+    table: 'accounts',
+    noun: 'account',
+    ...list,
+    columns: ['name', 'hash_name', 'details'],
+    shown: { details: (row) => `(${row}.details - '{${PAY_KEYS.join(',')}}'::text[])` },
+    dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id', lost: 'link', kept: ['id'] }],
+    onRemoved: async (trx, accountId) => await forgetAccounts(trx, { accountId })
   })
 
   return {
     list: rows.list,
     get: rows.get,
+    hold: rows.hold,
     remove: rows.remove,
+    restore: rows.restore,
 
     /** @throws {@link SHOP_INVALID} */
     async create (shop: ShopScope, { details = {}, ...columns }: AccountChanges): Promise<AccountRow> {
@@ -43,17 +55,17 @@ export function accountRepository (knex: Knex) {
      *
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, id: string, { details, ...columns }: AccountChanges): Promise<AccountRow> {
-      if (details === undefined) return await rows.update(shop, id, columns)
+    async update (shop: ShopScope, id: string, { details, ...columns }: AccountChanges, on: Knex = knex): Promise<AccountRow> {
+      if (details === undefined) return await rows.update(shop, id, columns, on)
       const { set, removed } = splitDetails(details)
-      return await rows.update(shop, id, { ...columns, details: knex.raw('(details || ?::jsonb) - ?::text[]', [JSON.stringify(set), removed]) })
+      return await rows.update(shop, id, { ...columns, details: knex.raw('(details || ?::jsonb) - ?::text[]', [JSON.stringify(set), removed]) }, on)
     }
   }
 }
 
 /** The keys to set, and the keys to remove: those that are null. */
 function splitDetails (details: Details): { set: Details, removed: string[] } {
-  const key = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at'].find((name) => Object.hasOwn(details, name))
+  const key = PAY_KEYS.find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)
   const entries = Object.entries(details)
   return {

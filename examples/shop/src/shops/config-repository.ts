@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import type { Caller } from '../audit/caller.ts'
-import { fieldsOf, recordChange } from '../audit/trail.ts'
+import type { Caller } from '../history/caller.ts'
+import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid, notFound } from '../errors.ts'
 import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
@@ -23,16 +23,21 @@ export function configRepository (knex: Knex) {
       return configFromRow(await knex('shops').where({ id: shop.id }).first(COLUMNS), shop)
     },
 
+    /** @returns the settings, whose row `trx` has locked */
+    async hold (shop: ShopScope, trx: Knex.Transaction): Promise<Config> {
+      return configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
+    },
+
     /**
      * Merges settings under a lock, so that concurrent writers of other settings lose nothing.
      *
      * @throws {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, caller: Caller, changes: Changes): Promise<Config> {
+    async update (shop: ShopScope, caller: Caller, changes: Changes, on: Knex = knex): Promise<Config> {
       const { currency, ...settings } = changes
       refuseUnknownCurrency({ currency })
       const stored = JSON.stringify(checked(settings))
-      return await knex.transaction(async (trx) => {
+      return await on.transaction(async (trx) => {
         const before = configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
         const [row] = await trx('shops').where({ id: shop.id }).update({
           ...(currency !== undefined && { currency }),

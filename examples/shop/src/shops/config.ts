@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Knex } from 'knex'
-import { callerOf } from '../audit/caller.ts'
+import { callerOf } from '../history/caller.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
 import { configRepository } from './config-repository.ts'

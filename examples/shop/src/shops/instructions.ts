@@ -35,13 +35,16 @@ export function sentenceFromShops (shops: readonly Named[], identity: Identity |
       ? 'The shop of your API key is archived: you cannot work in it until an admin reactivates it.'
       : 'You have no access to any shop yet.'
   }
-  if (shops.length === 1) return `Your shop is ${only.slug}, shop_id ${only.id}, currency ${only.currency}.`
+  if (shops.length === 1) {
+    const implied = identity?.kind === 'api-key' ? ' Your API key implies it, so you can leave shop_id out.' : ''
+    return `Your shop is ${only.slug}, shop_id ${only.id}, currency ${only.currency}.${implied}`
+  }
   const named = shops.slice(0, MAX_SHOPS).map(({ id, slug, currency }) => `${slug} (shop_id ${id}, currency ${currency})`).join(', ')
   return `Your shops are ${named}${shops.length > MAX_SHOPS ? ' and more' : ''}.`
 }
 
-/** What a limited API key opens, since all tools are listed for it. */
+/** Why a limited API key is shown some of the tools only. */
 function sentencesFromScopes (identity: Identity | null): readonly string[] {
   if (identity?.kind !== 'api-key' || identity.scopes.length === 0) return []
-  return [`Your API key has the scopes ${identity.scopes.join(', ')} only: read opens the tools that change nothing, write the others, and the name of a tool opens that tool.`]
+  return [`Your API key has the scopes ${identity.scopes.join(', ')} only, so only the tools that they open are listed: read opens those that change nothing, write the others, and the name of a tool opens that tool.`]
 }

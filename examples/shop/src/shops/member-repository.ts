@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import type { Caller } from '../audit/caller.ts'
-import { recordChange } from '../audit/trail.ts'
+import type { Caller } from '../history/caller.ts'
+import { recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import { notFound, SHOP_LAST_OWNER, SHOP_OWNER_ONLY } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
@@ -56,7 +56,7 @@ export function memberRepository (knex: Knex) {
       if (left === undefined) throw new SHOP_LAST_OWNER()
     }
     await recordChange(trx, caller, {
-      shopId: shop.id, recordKind: 'member', recordId: userId, before: before && { role: before.role }, after: after && { role: after.role }
+      shopId: shop.id, recordKind: 'member', recordId: userId, recordName: (after ?? before)?.name ?? null, before: before && { role: before.role }, after: after && { role: after.role }
     })
   }
 

@@ -24,6 +24,8 @@ export function orderRepository (knex: Knex) {
     table: 'orders',
     noun: 'order',
     ...list,
+    // Orders are never deleted.
+    columns: [],
     computed: {
       lines: `(select json_agg(json_build_object('product_id', product_id, 'name', name, 'sku', sku,
           'unit_amount', unit_amount, 'quantity', quantity) order by position)
@@ -42,9 +44,9 @@ export function orderRepository (knex: Knex) {
         const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
         if (!Number.isSafeInteger(total)) throw invalid('lines', 'the total of lines is too large')
-        const { id } = await rows.insert(shop, { account_id: accountId, currency, total_amount: total }, trx)
-        await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
-        return await rows.get(shop, id, trx)
+        return await rows.insertWith(shop, { account_id: accountId, currency, total_amount: total }, trx, async (id) => {
+          await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
+        })
       })
     },
 
@@ -54,12 +56,10 @@ export function orderRepository (knex: Knex) {
      */
     async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined): Promise<OrderRow> {
       return await knex.transaction(async (trx) => {
-        const { status: before } = await rows.update(shop, id, {}, trx) // locks it
-        if (status !== undefined && status !== before) {
-          if (!next[before].includes(status)) throw conflict('status', `An order that is ${before} cannot become ${status}`)
-          await rows.update(shop, id, { status }, trx)
-        }
-        return await rows.get(shop, id, trx)
+        const order = await rows.update(shop, id, {}, trx) // locks it
+        if (status === undefined || status === order.status) return order
+        if (!next[order.status].includes(status)) throw conflict('status', `An order that is ${order.status} cannot become ${status}`)
+        return await rows.update(shop, id, { status }, trx)
       })
     }
   }

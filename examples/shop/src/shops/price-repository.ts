@@ -9,12 +9,20 @@ type PriceRow = Static<typeof Price>
 
 /** Prices of products in other currencies, for larger quantities, or for a time. */
 export function priceRepository (knex: Knex) {
-  const rows = recordRepository<PriceRow>(knex, { table: 'prices', noun: 'price', ...list })
+  const rows = recordRepository<PriceRow>(knex, {
+    table: 'prices',
+    noun: 'price',
+    ...list,
+    columns: ['product_id', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to'],
+    shown: Object.fromEntries(['valid_from', 'valid_to'].map((name) => [name, (row) => `json_instant(${row}.${name})`]))
+  })
 
   return {
     list: rows.list,
     get: rows.get,
+    hold: rows.hold,
     remove: rows.remove,
+    restore: rows.restore,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create (shop: ShopScope, input: Static<typeof PriceInput>): Promise<PriceRow> {
@@ -22,8 +30,8 @@ export function priceRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>): Promise<PriceRow> {
-      return await rows.update(shop, id, columnsOf(changes))
+    async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>, on: Knex = knex): Promise<PriceRow> {
+      return await rows.update(shop, id, columnsOf(changes), on)
     }
   }
 }

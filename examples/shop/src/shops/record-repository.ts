@@ -1,38 +1,52 @@
 import type { Knex } from 'knex'
-import { newer, updatedAt } from '../database/updated-at.ts'
+import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
+import { type RecordKind, recorded } from '../history/trail.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
+import { type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
 /** What distinguishes the repositories of records. */
 interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly table: string
-  /** For messages: `product`. */
-  readonly noun: string
+  /** For messages, and in the history: `product`. */
+  readonly noun: RecordKind
+  /** The columns that a deleted row is restored with, beside those of every record. */
+  readonly columns: readonly string[]
   /** Further fields to read: SQL over the row, which is named `item`. */
   readonly computed?: Readonly<Record<string, string>>
-  /** Rows that change when a row is deleted, since they lose a link to it. */
+  /** Columns that the history has in another form: SQL over the row. */
+  readonly shown?: Readonly<Record<string, (row: string) => string>>
+  /** Rows that lose a link to a deleted row, or are deleted with it. */
   readonly dependents?: readonly Dependents[]
+  /** What else a deletion does, in its transaction. @param id - as the database writes it */
+  readonly onRemoved?: (trx: Knex.Transaction, id: string) => Promise<void>
 }
 
-/** Rows of `table` that are linked to a deleted row: in the table `link`, `from` has their id and `to` its id. */
-interface Dependents {
-  readonly table: string
-  readonly link: string
-  readonly from: string
-  readonly to: string
-}
+/** The facts of a record, as the history has them. */
+export type Facts = Readonly<Record<string, unknown>>
+
+/** What the server sets or computes. */
+const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
 
 /**
- * Reads and writes the rows of one table, always within one shop. Rows of other shops count as missing.
+ * Reads and writes the rows of one table, always within one shop. Rows of other shops count as missing. Every change is
+ * recorded in the history, by the statement that makes it.
  *
  * Methods take the caller's transaction as `on`; by default they use the pool.
  */
-export function recordRepository<Row> (knex: Knex, { table, noun, filters, nullable, computed = {}, dependents = [] }: Records) {
+export function recordRepository<Row> (knex: Knex, { table, noun, columns, filters, nullable, computed = {}, shown = {}, dependents = [], onRemoved }: Records) {
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
+
+  /** The facts that are in the row itself: all that a statement on the row can change. */
+  const rowFacts = (row: string): string => `(to_jsonb(${row}) - ${NO_FACTS})${objectOf(shown, (sql) => sql(row))}`
+  /** All of them, of `item`. */
+  const facts = `(${rowFacts('item')}${objectOf(computed, (sql) => sql)})`
+  /** What restores `item`, beside its facts. */
+  const kept = `jsonb_build_object('row', jsonb_build_object(${['created_at', ...Object.keys(shown)].map((name) => `'${name}', item.${name}`).join(', ')}), 'links', ${keptLinks(dependents)})`
 
   /**
    * Locks the row before its deletion, so that new links to it wait. Also locks rows of the same table that depend on it, in
@@ -44,6 +58,22 @@ export function recordRepository<Row> (knex: Knex, { table, noun, filters, nulla
       for (const column of below) any.orWhere({ [column]: id })
     })
     await rows.orderBy('id').forUpdate().select('id')
+  }
+
+  /** The facts of a locked row, as JSON; undefined if there is none. */
+  async function factsOf (shop: ShopScope, id: string, trx: Knex.Transaction): Promise<string | undefined> {
+    await trx(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select('id')
+    // In another statement, which sees what others committed while this one waited.
+    const row = await trx.select(trx.raw(`${facts}::text as facts`)).from({ item: table }).where({ shop_id: shop.id, id }).first()
+    return row?.facts
+  }
+
+  /** Reads a row after several statements have changed it, and records the change. */
+  async function settle (shop: ShopScope, id: string, before: string | null, trx: Knex.Transaction): Promise<Row> {
+    const change = recorded(trx, shop.caller, { recordKind: noun, before: before && trx.raw('?::jsonb', [before]), after: facts })
+    const row = await trx.select([...fields, change]).from({ item: table }).where({ shop_id: shop.id, id }).first()
+    if (row === undefined) throw notFound(noun, id)
+    return row
   }
 
   return {
@@ -61,42 +91,102 @@ export function recordRepository<Row> (knex: Knex, { table, noun, filters, nulla
 
     /** @returns the stored row, without computed fields */
     async insert (shop: ShopScope, values: object, on: Knex = knex): Promise<Row> {
-      const [row] = await on(table).insert({ ...values, shop_id: shop.id }).returning('*')
+      const [row] = await on.with('written', on(table).insert({ ...values, shop_id: shop.id }).returning('*'))
+        .select('item.*', recorded(on, shop.caller, { recordKind: noun, before: null, after: rowFacts('item') })).from({ item: 'written' })
       return row
+    },
+
+    /** Creates a record of several rows: `work` adds the others. */
+    async insertWith (shop: ShopScope, values: object, trx: Knex.Transaction, work: (id: string) => Promise<void>): Promise<Row> {
+      const [{ id }] = await trx(table).insert({ ...values, shop_id: shop.id }).returning('id')
+      await work(id)
+      return await settle(shop, id, null, trx)
     },
 
     /**
      * Changes the given columns. Without any it only locks the row.
      *
-     * @returns the stored row, without computed fields
      * @throws {@link SHOP_NOT_FOUND}
      */
     async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
-      const [row] = await on(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt(knex, values), ...values }).returning('*')
+      const [row] = await on
+        .with('earlier', on(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select('*'))
+        .with('written', on(table).where({ shop_id: shop.id }).where('id', on.select('id').from('earlier'))
+          .update({ updated_at: updatedAt(knex, values), ...values }).returning('*'))
+        .select([...fields, recorded(on, shop.caller, { recordKind: noun, before: rowFacts('earlier'), after: rowFacts('item') })])
+        .from({ item: 'written' }).crossJoin('earlier' as never)
       if (row === undefined) throw notFound(noun, id)
       return row
     },
 
+    /**
+     * Changes a record of several rows: `work` changes the others.
+     *
+     * @throws {@link SHOP_NOT_FOUND}
+     */
+    async updateWith (shop: ShopScope, id: string, values: object, trx: Knex.Transaction, work: () => Promise<void>): Promise<Row> {
+      const before = await factsOf(shop, id, trx)
+      if (before === undefined) throw notFound(noun, id)
+      await trx(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt(trx, values), ...values })
+      await work()
+      return await settle(shop, id, before, trx)
+    },
+
+    /**
+     * Locks a row until `trx` ends.
+     *
+     * @param names - the fields that matter; without computed ones it takes one statement. Default: all
+     * @returns what the history says of it; undefined if there is none
+     */
+    async hold (shop: ShopScope, id: string, trx: Knex.Transaction, names?: readonly string[]): Promise<Facts | undefined> {
+      if (names?.some((name) => name in computed) ?? true) {
+        const found = await factsOf(shop, id, trx)
+        return found === undefined ? undefined : JSON.parse(found)
+      }
+      return (await trx.select(trx.raw(`${rowFacts('item')} as facts`)).from({ item: table }).where({ shop_id: shop.id, id }).forNoKeyUpdate().first())?.facts
+    },
+
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_GONE} */
-    async remove (shop: ShopScope, id: string): Promise<void> {
-      const remove = async (on: Knex): Promise<number> => await on(table).where({ shop_id: shop.id, id }).delete()
-      const count = dependents.length === 0
-        ? await remove(knex)
-        : await knex.transaction(async (trx) => {
+    async remove (shop: ShopScope, id: string, on: Knex = knex): Promise<void> {
+      const remove = async (on: Knex): Promise<unknown[]> => await on.with('gone', on(table).where({ shop_id: shop.id, id }).delete().returning('*'))
+        .select(recorded(on, shop.caller, { recordKind: noun, before: facts, after: null, kept })).from({ item: 'gone' })
+      const gone = dependents.length === 0
+        ? await remove(on)
+        : await on.transaction(async (trx) => {
           // Takes turns with moves of rows below this one.
           await holdShop(trx, shop, { alone: below.length > 0 })
           await lock(trx, shop, id)
           for (const linked of dependents) await touch(trx, shop, id, linked)
-          return await remove(trx)
+          const removed = await remove(trx)
+          if (removed.length > 0) await onRemoved?.(trx, id.toLowerCase())
+          return removed
         })
-      if (count === 0) throw notFound(noun, id)
+      if (gone.length === 0) throw notFound(noun, id)
+    },
+
+    /**
+     * Restores a deleted row and its links, as the history has them.
+     *
+     * @param change - the deletion
+     * @param work - adds further rows of the record
+     */
+    async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, work: () => Promise<void> = async () => {}): Promise<Row> {
+      const names = ['id', 'shop_id', 'created_at', 'updated_at', ...columns]
+      await trx.raw(`
+        insert into ?? (${names.map(() => '??').join(', ')})
+        select ${names.map(() => 'item.??').join(', ')}
+        from history, jsonb_populate_record(null::??, jsonb_build_object('id', record_id, 'shop_id', shop_id, 'updated_at', clock_timestamp())
+          || coalesce((select jsonb_object_agg(key, value->'before') from jsonb_each(changes)), '{}') || (restore->'row')) item
+        where history.id = ?`, [table, ...names, ...names, table, change])
+      await work()
+      for (const linked of dependents) await restoreLinks(trx, shop, id, change, linked)
+      return await settle(shop, id, null, trx)
     }
   }
 }
 
-/** In the order of their ids, so that concurrent deletions do not deadlock. */
-async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, { table, link, from, to }: Dependents): Promise<void> {
-  const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
-  const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')
-  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: newer(trx) })
+/** SQL that adds members to an object. */
+function objectOf<Value> (members: Readonly<Record<string, Value>>, sql: (value: Value) => string): string {
+  const pairs = Object.entries(members).map(([name, value]) => `'${name}', ${sql(value)}`)
+  return pairs.length === 0 ? '' : ` || jsonb_build_object(${pairs.join(', ')})`
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import { type Caller, callerOf } from '../history/caller.ts'
 import { enterActiveShop, enterShop, type OpenShop } from './access.ts'
 
 declare module 'fastify' {
@@ -18,10 +19,18 @@ export class ShopScope {
   readonly id: string
   /** ISO 4217. */
   readonly currency: string
+  /** Whose changes these are. */
+  readonly caller: Caller
 
-  private constructor ({ id, currency }: OpenShop) {
+  private constructor ({ id, currency }: OpenShop, caller: Caller) {
     this.id = id
     this.currency = currency
+    this.caller = caller
+  }
+
+  /** The same right, for changes that revert another one. */
+  reverting (change: string): ShopScope {
+    return new ShopScope(this, { ...this.caller, reverts: change })
   }
 
   /**
@@ -32,7 +41,7 @@ export class ShopScope {
   static open (knex: Knex) {
     return async (request: FastifyRequest): Promise<void> => {
       const { shop_id: id } = request.params as { shop_id: string }
-      request.shop = new ShopScope(await enterActiveShop(knex, id))
+      request.shop = new ShopScope(await enterActiveShop(knex, id), callerOf(request))
     }
   }
 
@@ -45,7 +54,7 @@ export class ShopScope {
   static authorize (knex: Knex) {
     return async (request: FastifyRequest): Promise<void> => {
       const { shop_id: id } = request.params as { shop_id: string }
-      request.shop = new ShopScope(await enterShop(knex, request, id))
+      request.shop = new ShopScope(await enterShop(knex, request, id), callerOf(request))
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import type { Caller } from '../audit/caller.ts'
-import { type Change, fieldsOf, recordChange } from '../audit/trail.ts'
+import { forgetAccounts } from 'pay-reconcile/knex'
+import type { Caller } from '../history/caller.ts'
+import { type Change, fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound } from '../errors.ts'
 import { refuseUnknownCurrency } from '../http/values.ts'
@@ -35,7 +36,7 @@ export function shopsRepository (knex: Knex) {
       refuseUnknownCurrency(columns)
       return await knex.transaction(async (trx) => {
         const [shop] = await trx('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(COLUMNS)
-        await recordChange(trx, caller, changeOf(shop.id, null, fieldsOf(shop, AUDITED)))
+        await recordChange(trx, caller, changeOf(shop, null, fieldsOf(shop, AUDITED)))
         return shop
       })
     },
@@ -46,7 +47,7 @@ export function shopsRepository (knex: Knex) {
         const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         const after = required(await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning(COLUMNS), shop)
         const names = Object.keys(changes)
-        if (names.length > 0) await recordChange(trx, caller, changeOf(shop.id, fieldsOf(before, names), fieldsOf(after, names)))
+        if (names.length > 0) await recordChange(trx, caller, changeOf(after, fieldsOf(before, names), fieldsOf(after, names)))
         return after
       })
     },
@@ -63,17 +64,18 @@ export function shopsRepository (knex: Knex) {
         const order = await trx('orders').where({ shop_id: shop.id }).first('id')
         if (order !== undefined) throw conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead')
         await trx('shops').where({ id: shop.id }).delete()
-        await recordChange(trx, caller, changeOf(shop.id, fieldsOf(before, AUDITED), null))
+        await forgetAccounts(trx, { shopId: shop.id })
+        await recordChange(trx, caller, changeOf(before, fieldsOf(before, AUDITED), null))
       })
     }
   }
 }
 
-/** The fields that the audit trail records of a created or deleted shop. */
+/** The fields that the history records of a created or deleted shop. */
 const AUDITED = ['slug', 'name', 'currency', 'status'] as const
 
-function changeOf (id: string, before: Change['before'], after: Change['after']): Change {
-  return { shopId: id, recordKind: 'shop', recordId: id, before, after }
+function changeOf ({ id, name }: ShopRow, before: Change['before'], after: Change['after']): Change {
+  return { shopId: id, recordKind: 'shop', recordId: id, recordName: name, before, after }
 }
 
 /** @throws {@link SHOP_NOT_FOUND} if the shop was deleted meanwhile */

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { callerOf } from '../audit/caller.ts'
+import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import type { Caller } from '../audit/caller.ts'
-import { fieldsOf, recordChange } from '../audit/trail.ts'
+import type { Caller } from '../history/caller.ts'
+import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
@@ -44,7 +44,7 @@ export function userAdministration (knex: Knex) {
         }
         const names = Object.keys(changes)
         if (names.length > 0) {
-          await recordChange(trx, caller, { shopId: null, recordKind: 'user', recordId: user.id, before: fieldsOf(before, names), after: fieldsOf(user, names) })
+          await recordChange(trx, caller, { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: fieldsOf(before, names), after: fieldsOf(user, names) })
         }
         return user
       })

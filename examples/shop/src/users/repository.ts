@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
-import type { Actor } from '../audit/caller.ts'
-import { fieldsOf, recordChange } from '../audit/trail.ts'
+import type { Actor } from '../history/caller.ts'
+import { fieldsOf, recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import type { User } from './user.ts'
 
@@ -39,7 +39,7 @@ export async function makeAdmin (
     // If replicas start at the same time, one creates the person, and the others find them.
     const [made] = await trx('users').insert({ subject, roles: ['admin'] }).onConflict('subject').ignore().returning(COLUMNS)
     if (made !== undefined) {
-      await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: made.id, before: null, after: fieldsOf(made, ['subject', 'active', 'roles']) })
+      await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: made.id, recordName: made.name, before: null, after: fieldsOf(made, ['subject', 'active', 'roles']) })
       return { user: made, known: false, changed: true }
     }
     const before: User = await trx('users').where({ subject }).forUpdate().first(COLUMNS)
@@ -48,7 +48,7 @@ export async function makeAdmin (
     const names = Object.keys(changes)
     if (names.length === 0) return { user: before, known: true, changed: false }
     await trx('users').where({ subject }).update({ ...changes, updated_at: newer(trx) })
-    await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: before.id, before: fieldsOf(before, names), after: changes })
+    await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: before.id, recordName: before.name, before: fieldsOf(before, names), after: changes })
     return { user: { ...before, ...changes }, known: true, changed: true }
   })
 }

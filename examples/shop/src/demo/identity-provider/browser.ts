@@ -21,18 +21,18 @@ export interface TokenRequest extends Credentials {
 export const DEMO_SIGN_IN_FAILED = createError('DEMO_SIGN_IN_FAILED', 'Sign-in stopped at %s: %s', 502)
 
 /**
- * Signs in as a person with a browser would: opens the authorization URL, fills in the form, follows
+ * Signs in as a person with a browser would: opens the authorization URL, agrees and fills in the form, follows
  * the redirects. Stops before the callback URL is opened, and returns it.
  *
  * @param cookies the browser's, to sign in there again. Default: a new browser
  * @throws {@link DEMO_SIGN_IN_FAILED} a wrong password, an unknown client, a refused scope
  */
-export async function callbackFrom (authorizationUrl: URL, { username, password }: Credentials, cookies = new Map<string, string>()): Promise<URL> {
+export async function callbackFrom (authorizationUrl: URL, credentials: Credentials, cookies = new Map<string, string>()): Promise<URL> {
   const callback = authorizationUrl.searchParams.get('redirect_uri') ?? ''
   let url = authorizationUrl
   let form: URLSearchParams | undefined
 
-  for (let step = 0; step < 10; step++) {
+  for (let step = 0; step < 15; step++) {
     const response = await fetch(url, {
       method: form ? 'POST' : 'GET',
       ...form && { body: form },
@@ -50,12 +50,19 @@ export async function callbackFrom (authorizationUrl: URL, { username, password 
       if (url.href.startsWith(`${callback}?`)) return url
       form = undefined
     } else if (response.ok && !form) {
-      form = new URLSearchParams({ username, password })
+      form = formIn(body, credentials)
+      url = new URL(/<form[^<>]* action="([^"]*)"/.exec(body)?.[1] ?? '', url)
     } else {
       throw new DEMO_SIGN_IN_FAILED(url.pathname, body)
     }
   }
   throw new DEMO_SIGN_IN_FAILED(url.pathname, 'too many redirects')
+}
+
+/** What a person answers: yes to a question, and who she is to a form of a sign-in page. */
+function formIn (page: string, { username, password }: Credentials): URLSearchParams {
+  const hidden = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, value])
+  return new URLSearchParams([...hidden, ...Object.entries(page.includes('name="decision"') ? { decision: 'allow' } : { username, password })])
 }
 
 /**

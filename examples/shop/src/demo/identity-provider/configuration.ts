@@ -12,11 +12,11 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /** Of MCP clients, and of the shop's own pages of documentation. */
-const callbacks = ['localhost', '127.0.0.1'].flatMap(host => [`http://${host}:7777/callback`, `http://${host}:8080/docs/static/oauth2-redirect.html`])
+export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].flatMap(host => [`http://${host}:7777/callback`, `http://${host}:8080/docs/static/oauth2-redirect.html`])
 
-/** The provider's configuration: two clients, one resource server, the lifetimes of the service's contract. */
+/** The provider's configuration: up to three clients, one resource server, the lifetimes of the service's contract. */
 export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {
-  const { resource, users, clientId, m2m, redirectUris = callbacks, accessTokenSeconds = hour } = options
+  const { resource, users, clientId, consoleClientId, m2m, redirectUris = callbacks, accessTokenSeconds = hour } = options
   const apiScope = `${resource}/api`
 
   return {
@@ -33,6 +33,16 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
         redirect_uris: [...redirectUris],
         scope: 'openid email profile'
       },
+      ...consoleClientId === undefined
+        ? []
+        : [{
+            client_id: consoleClientId,
+            token_endpoint_auth_method: 'none' as const,
+            grant_types: ['authorization_code', 'refresh_token'],
+            response_types: ['code' as const],
+            redirect_uris: [`${resource}/console/signed-in`],
+            scope: 'openid email profile'
+          }],
       {
         client_id: m2m.clientId,
         client_secret: m2m.clientSecret,

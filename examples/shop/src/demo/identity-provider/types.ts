@@ -23,6 +23,8 @@ export interface IdentityProviderOptions {
   readonly clientId: string
   /** Callback URLs of the public client. Default: `/callback` on port 7777 of `localhost` and `127.0.0.1`. */
   readonly redirectUris?: readonly string[]
+  /** Id of the public client for the web application, which is at `/console` of the resource. Default: no such client. */
+  readonly consoleClientId?: string
   /** The machine client; it may ask for the scope `<resource>/api`. */
   readonly m2m: { readonly clientId: string, readonly clientSecret: string }
   /** Says `code_challenge_methods_supported` in the metadata. Default `false`, as Amazon Cognito. */

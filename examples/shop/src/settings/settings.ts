@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
+import type { Provider } from 'dual-auth'
 import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { dataDirFrom } from './data-dir.ts'
@@ -12,19 +13,35 @@ function List (options: { description: string, default?: string, pattern?: strin
 
 const ORIGIN = '^https?://[^/]+/?$'
 
+/** Five fields. */
+const CRON = '^\\s*\\S+(\\s+\\S+){4}\\s*$'
+
 /** `id:secret`. Spaces around it are ignored. */
 const SECRET = '\\s*[^\\s:,][^:,]*:[^,]{31,}[^\\s,]\\s*'
 
 /** `id:secret,id:secret`. */
 const SECRETS = `^${SECRET}(,${SECRET})*$`
 
-const Settings = Type.Object({
+const PROVIDERS: readonly Provider[] = ['cognito', 'rfc9068', 'auth0', 'entra', 'keycloak', 'okta', 'zitadel', 'authentik']
+
+const Schema = Type.Object({
   HOST: Type.String({ default: 'localhost', minLength: 1, description: 'Interface to listen on' }),
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 picks a free one' }),
   PUBLIC_BASE_URL: Type.String({ default: 'http://localhost:8080', pattern: ORIGIN, description: 'Public origin of the server, for absolute URLs' }),
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
+  CONSOLE_ENABLED: Type.Boolean({ default: false, description: 'Serves the web application at /console' }),
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
+  IDP_PROVIDER: Type.Unsafe<Provider>({ type: 'string', enum: PROVIDERS, default: 'cognito', description: `Kind of identity provider: ${PROVIDERS.join(', ')}` }),
+  IDP_AUDIENCE: List({ default: '', description: 'Values of aud that mean this server, separated by commas; default: PUBLIC_BASE_URL, with and without /mcp' }),
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client for MCP clients that sign in with a browser; required for browser login' }),
+  OAUTH_BROKER: Type.Boolean({ default: false, description: 'Signs MCP clients in through this server, so that clients with any callback can; IDP_MCP_CLIENT_ID then needs one callback, /oauth/callback of PUBLIC_BASE_URL' }),
+  OAUTH_BROKER_DOCUMENTS: Type.Boolean({ default: true, description: 'Whether clients may be known by metadata documents, which the server reads from the internet; with false they register' }),
+  OAUTH_BROKER_SECRETS: List({
+    default: '',
+    pattern: `^$|${SECRETS}`,
+    description: 'Secrets that seal the codes and refresh tokens of OAUTH_BROKER, as id:secret, newest first, separated by commas; at least 32 characters each'
+  }),
+  IDP_CONSOLE_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client of the web application, with the callback /console/signed-in; required with CONSOLE_ENABLED' }),
   IDP_USER_CLIENT_IDS: List({ default: '', description: 'Other OAuth clients that people sign in with, separated by commas' }),
   IDP_M2M_CLIENT_IDS: List({ default: '', description: 'OAuth clients of machines, separated by commas, or `none`; default: any client of the issuer with a scope that ends in /api' }),
   API_KEY_MARKER: Type.String({ default: 'shop', minLength: 1, description: 'Prefix of every API key: lower-case words joined by _, at most 16 characters' }),
@@ -32,6 +49,8 @@ const Settings = Type.Object({
     pattern: SECRETS,
     description: 'Secrets for the fingerprints of API keys, as id:secret, newest first, separated by commas; at least 32 characters each'
   }),
+  SECRET_SCANNING_ENABLED: Type.Boolean({ default: false, description: 'Takes reports of leaked API keys from GitHub at /secret-scanning, and revokes the keys' }),
+  SECRET_SCANNING_KEYS_URL: Type.Optional(Type.String({ pattern: '^https?://', description: 'Where the keys that sign those reports are published; default: GitHub' })),
   ADMIN_SUBJECTS: List({ default: '', description: 'Subjects (sub claims) of people who become admins at startup, separated by commas' }),
   PAY_KEY_SECRETS: List({
     pattern: SECRETS,
@@ -39,6 +58,9 @@ const Settings = Type.Object({
   }),
   PAY_API_URL: Type.Optional(Type.String({ pattern: ORIGIN, description: 'Origin of a stand-in for the payment provider; default: the provider itself' })),
   PAY_ROUTES_PUBLIC: Type.Boolean({ default: false, description: 'Makes the routes under /shops/:shop_id/pay/ public' }),
+  PAY_SCHEDULE_CHECK: Type.Optional(Type.String({ pattern: CRON, description: 'When all accounts are compared with the payment provider, as a cron pattern: 0 3 * * *; default: never' })),
+  PAY_SCHEDULE_CHANGES: Type.Optional(Type.String({ pattern: CRON, description: 'When customers that have changed at the payment provider are read again, as a cron pattern: */5 * * * *; default: never' })),
+  PAY_SCHEDULE_TIMEZONE: Type.String({ default: 'UTC', minLength: 1, description: 'Time zone of the schedule, such as Europe/Oslo' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
   DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
@@ -59,6 +81,7 @@ const Settings = Type.Object({
   MAX_CONCURRENT_CALLS: Type.Integer({ default: 8, minimum: 1, description: 'Concurrent calls of a person, a machine, or all API keys of a shop; further calls wait' }),
   QUOTA_RECORDS: Type.Integer({ default: 1_000_000, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum records of a shop: products, categories, tags, attributes, accounts, orders and prices' }),
   QUOTA_BYTES: Type.Integer({ default: 4_294_967_296, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum size of all records of a shop, in bytes of JSON' }),
+  HISTORY_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 36_500, description: 'How long the history keeps changes of records, in days; those of keys, members, settings and shops are kept for good' }),
   MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Event loop delay above which calls get 503, in milliseconds; 0 disables this' }),
   SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server keeps serving after SIGTERM while /readyz returns 503, in milliseconds' }),
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; default: no /metrics' })),
@@ -74,10 +97,10 @@ function oneOf (names: readonly string[]): string {
 }
 
 /** The settings of the server. */
-export type Config = Readonly<Static<typeof Settings>>
+export type Settings = Readonly<Static<typeof Schema>>
 
 /** Every setting by name, with its default and description. */
-export const settings: Readonly<Record<string, { readonly default?: unknown, readonly description?: string }>> = Settings.properties
+export const settings: Readonly<Record<string, { readonly default?: unknown, readonly description?: string }>> = Schema.properties
 
 /**
  * Reads the settings.
@@ -87,16 +110,16 @@ export const settings: Readonly<Record<string, { readonly default?: unknown, rea
  * @param risksIn - returns further reasons to refuse the settings. If some settings are invalid, it gets them as strings
  * @throws {@link SHOP_SETTINGS} that lists every invalid setting
  */
-export function configFromEnvironment (
+export function settingsFromEnvironment (
   environment: NodeJS.ProcessEnv,
   defaults: Readonly<Record<string, unknown>> = {},
   risksIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
-): Config {
-  return read(Settings, { ...defaults, ...givenIn(environment) }, risksIn)
+): Settings {
+  return read(Schema, { ...defaults, ...givenIn(environment) }, risksIn)
 }
 
-const ForDatabase = Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR'])
-const ForSeed = Type.Pick(Settings, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS'])
+const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'DATA_DIR'])
+const ForSeed = Type.Pick(Schema, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS'])
 
 /** The settings of the commands that only need the database. */
 export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> => read(ForDatabase, givenIn(environment))
@@ -109,9 +132,9 @@ function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unkno
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }
 
-function read<Schema extends TObject> (
-  schema: Schema, given: Readonly<Record<string, unknown>>, risksIn: (config: Readonly<Record<string, unknown>>) => readonly string[] = () => []
-): Static<Schema> {
+function read<S extends TObject> (
+  schema: S, given: Readonly<Record<string, unknown>>, risksIn: (config: Readonly<Record<string, unknown>>) => readonly string[] = () => []
+): Static<S> {
   const { config, malformed } = parse(schema, given)
   const wellFormed = Object.keys(schema.properties).filter((name) => malformed.every(([wrong]) => wrong !== name))
   const mistakes = [

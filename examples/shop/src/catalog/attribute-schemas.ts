@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox'
+import { Defaulted, Name, Nullable, ShopRecord } from '../http/schemas.ts'
+import { holding, search } from '../lists/filters.ts'
+import { listRules } from '../lists/list.ts'
+import { attributeTypes } from './attribute-values.ts'
+
+const Code = Type.String({
+  maxLength: 200,
+  pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
+  description: 'Unique in the shop'
+})
+const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'Of its values' })
+const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Such as cm, g or L' }))
+const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+  maxItems: 500, uniqueItems: true, description: 'For type select only'
+})
+
+export const AttributeInput = Type.Object({
+  name: Name,
+  code: Defaulted(Code, 'Derived from the name'),
+  type: AttributeType,
+  unit: Type.Optional(Unit),
+  options: Type.Optional(Options)
+}, { additionalProperties: false })
+
+export const AttributeChanges = Type.Partial(Type.Object({ ...AttributeInput.properties, code: Code }), { additionalProperties: false })
+
+export const Attribute = ShopRecord({
+  name: Name,
+  code: Code,
+  type: AttributeType,
+  unit: Unit,
+  options: Options
+})
+
+export const list = listRules(Attribute, {
+  sort: 'name',
+  filters: { q: search(['name', 'code']), options: holding('options', Options.items, 'jsonb') }
+})

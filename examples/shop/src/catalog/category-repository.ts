@@ -1,0 +1,53 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { recordRepository } from '../shops/record-repository.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { slugFromName } from '../shops/slug.ts'
+import { type Category, type CategoryChanges, type CategoryInput, list } from './category-schemas.ts'
+import { refuseCycle } from './category-tree.ts'
+
+type CategoryRow = Static<typeof Category>
+
+/** The tree of categories. */
+export function categoryRepository (knex: Knex) {
+  const rows = recordRepository<CategoryRow>(knex, {
+    table: 'categories',
+    noun: 'category',
+    ...list,
+    columns: ['name', 'slug', 'description', 'parent_id', 'position'],
+    dependents: [
+      { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id', lost: 'row', kept: ['product_id'] },
+      { table: 'categories', link: 'categories', from: 'id', to: 'parent_id', lost: 'link', kept: ['id'] }
+    ]
+  })
+
+  return {
+    ...rows,
+
+    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
+    async create (shop: ShopScope, input: Static<typeof CategoryInput>): Promise<CategoryRow> {
+      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) })
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
+    async update (shop: ShopScope, id: string, changes: Static<typeof CategoryChanges>, on: Knex = knex): Promise<CategoryRow> {
+      const { parent_id: parent } = changes
+      if (parent == null) return await rows.update(shop, id, changes, on)
+      return await on.transaction(async (trx) => {
+        await refuseCycle(trx, shop, id, parent)
+        return await rows.update(shop, id, changes, trx)
+      })
+    },
+
+    /**
+     * Restores a deleted category, with its products and the categories below it.
+     *
+     * @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE}
+     */
+    async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction): Promise<void> {
+      const { parent_id: parent } = await rows.restore(shop, id, change, trx)
+      // Its parent may have moved below one of its children since.
+      if (parent !== null) await refuseCycle(trx, shop, id, parent)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { recordRepository } from '../shops/record-repository.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { slugFromName } from '../shops/slug.ts'
+import { list, type Tag, type TagInput } from './tag-schemas.ts'
+
+type TagRow = Static<typeof Tag>
+
+/** Labels of products. */
+export function tagRepository (knex: Knex) {
+  const rows = recordRepository<TagRow>(knex, {
+    table: 'tags',
+    noun: 'tag',
+    ...list,
+    columns: ['name', 'slug'],
+    dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id', lost: 'row', kept: ['product_id'] }]
+  })
+
+  return {
+    ...rows,
+
+    /** @throws {@link SHOP_CONFLICT} */
+    async create (shop: ShopScope, input: Static<typeof TagInput>): Promise<TagRow> {
+      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) })
+    }
+  }
+}

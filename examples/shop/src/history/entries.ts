@@ -1,0 +1,25 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import type { ListQuery, Page } from '../lists/list.ts'
+import { pageOf } from '../lists/page.ts'
+import { REVERTIBLE_KINDS } from './kinds.ts'
+import { type HistoryEntry, list } from './schemas.ts'
+
+/** The columns that are read. What restores a deleted record can be large, and has what the history does not show. */
+const COLUMNS = [
+  'id', 'at', 'shop_id', 'actor_kind', 'actor_id', 'actor_name', 'actor_prefix', 'operation', 'tool', 'action', 'record_kind', 'record_id', 'record_name',
+  'changes', 'affected', 'request_id', 'reverts', 'bytes'
+]
+
+const REVERTED_BY = `(select later.id from history later where later.reverts = history.id and not is_reverted(later.id)
+  order by later.seq desc limit 1) as reverted_by`
+
+/**
+ * @param where - which entries the caller may see
+ * @returns the page of the history that a list request asks for
+ */
+export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder) => void, query: ListQuery): Promise<Page<Static<typeof HistoryEntry>>> {
+  const revertible = knex.raw("(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible", [[...REVERTIBLE_KINDS]])
+  const entries = knex('history').modify(where).select([...COLUMNS, knex.raw(REVERTED_BY), revertible])
+  return await pageOf(knex, knex.from(entries.as('entries')), { ...list, sized: true }, query)
+}

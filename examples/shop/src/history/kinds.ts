@@ -1,0 +1,10 @@
+import type { AccessKind, RecordKind } from './trail.ts'
+
+/** What the history has of the records themselves: members of a shop read it, and the server forgets it in time. */
+export const RECORD_KINDS: ReadonlyArray<Exclude<RecordKind, AccessKind>> = ['product', 'category', 'tag', 'attribute', 'price', 'account', 'order']
+
+/** What the audit trail has: who may do what, and settings. It is kept. */
+export const ACCESS_KINDS: readonly AccessKind[] = ['shop_config', 'api_key', 'member', 'pay_key', 'shop', 'user']
+
+/** Changes that can be reverted. An order has its own states; keys, members and shops have security to lose. */
+export const REVERTIBLE_KINDS = ['product', 'category', 'tag', 'attribute', 'price', 'account', 'shop_config'] as const satisfies readonly RecordKind[]

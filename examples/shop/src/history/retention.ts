@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify'
+import type { Knex } from 'knex'
+import { RECORD_KINDS } from './kinds.ts'
+
+/** How often old entries are deleted, in milliseconds. */
+const INTERVAL = 3_600_000
+
+/** How many entries are deleted in a transaction. */
+const CHUNK = 5000
+
+/** Deletes entries about records that are older than `days`, at the start of the server and every hour. What is about access is kept. */
+export function forgetHistory (app: FastifyInstance, knex: Knex, days: number): void {
+  let timer: NodeJS.Timeout | undefined
+  let closing = false
+  let running = Promise.resolve()
+  const run = (): void => {
+    running = running.then(async () => { await pruneHistory(knex, days, () => closing) })
+      .catch((error: unknown) => { app.log.error({ err: error }, 'Old entries of the history could not be deleted') })
+  }
+  app.addHook('onListen', async () => {
+    timer = setInterval(run, INTERVAL).unref()
+    run()
+  })
+  app.addHook('onClose', async () => {
+    closing = true
+    clearInterval(timer)
+    await running
+  })
+}
+
+/**
+ * Deletes entries about records that are older than `days`, the oldest first. Replicas that do so at the same time share the
+ * work.
+ *
+ * @param isEnough - asked between two transactions
+ * @returns how many it deleted
+ */
+export async function pruneHistory (knex: Knex, days: number, isEnough: () => boolean = () => false): Promise<number> {
+  let total = 0
+  for (let count = CHUNK; count === CHUNK && !isEnough(); total += count) {
+    count = await knex.transaction(async (trx): Promise<number> => {
+      // The table refuses all other deletions.
+      await trx.raw("select set_config('history.prune', 'on', true)")
+      const old = trx('history').whereIn('record_kind', RECORD_KINDS).whereRaw('at < now() - make_interval(days => ?)', [days])
+        .orderBy(['at', 'id']).limit(CHUNK).forUpdate().skipLocked().select('id')
+      return await trx('history').whereIn('id', old).delete()
+    })
+  }
+  return total
+}

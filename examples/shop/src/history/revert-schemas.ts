@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { Problem } from '../http/problem.ts'
+import { Instant, Nullable, Uuid } from '../http/schemas.ts'
+import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
+
+/** How many of each a response lists. */
+export const LISTED = 200
+
+const DryRun = Type.Optional(Type.Boolean({ description: 'Only say what would be reverted, and what stands in the way. Default: false' }))
+
+export const RevertInput = Type.Object({ dry_run: DryRun }, { additionalProperties: false })
+
+export const RevertAllInput = Type.Object({
+  actor_kind: ActorKind,
+  actor_id: Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' }),
+  since: Instant('Changes at this time or later'),
+  dry_run: DryRun
+}, { additionalProperties: false })
+
+const about = { change_id: Uuid('The change'), record_kind: RecordKindName, record_id: Type.String(), record_name: RecordName }
+const Count = (what: string) => Type.Integer({ description: `How many ${what}` })
+const first = `The first ${LISTED}`
+
+export const Conflict = Type.Object({
+  ...about,
+  field: Type.Optional(Type.String({ description: 'The field that cannot be reverted; absent if it is the record as a whole' })),
+  later_change_id: Nullable(Uuid('The change that stands in the way; null if unknown')),
+  reason: Type.String({ description: 'For people' })
+})
+
+export const Reverted = Type.Object({
+  dry_run: Type.Boolean(),
+  reverted: Count('changes were reverted, or would be'),
+  changes: Type.Array(Type.Object({
+    change_id: about.change_id,
+    revert_id: Nullable(Uuid('The change that reverts it; null in a dry run')),
+    action: Type.Unsafe<'create' | 'update' | 'delete'>({ ...Action, enum: ['create', 'update', 'delete'], description: 'What happened to the record: create brought it back' }),
+    record_kind: RecordKindName,
+    record_id: about.record_id,
+    record_name: RecordName
+  }), { description: first }),
+  conflict_count: Count('changes cannot be reverted because of later ones; only in a dry run'),
+  conflicts: Type.Array(Conflict, { description: first }),
+  left_out_count: Count('changes of the actor are of a kind that cannot be reverted, or were reverted already'),
+  left_out: Type.Array(Type.Object({ ...about, reason: Type.String({ description: 'For people' }) }), { description: first })
+})
+
+/** The body of a 409 when later changes stand in the way. */
+const RevertProblem = Type.Object({
+  ...Problem.properties,
+  later_change_id: Type.Optional(Conflict.properties.later_change_id),
+  conflict_count: Type.Optional(Reverted.properties.conflict_count),
+  conflicts: Type.Optional(Reverted.properties.conflicts)
+}, { description: 'Nothing was reverted; the first conflict is in field and later_change_id' })
+
+export const revertProblems = { 409: RevertProblem }

@@ -1,0 +1,231 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE } from '../errors.ts'
+import { holdShop } from '../shops/hold.ts'
+import type { Facts } from '../shops/record-repository.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
+import { type Conflict, LISTED, type RevertAllInput, type Reverted } from './revert-schemas.ts'
+import { type Revertible, revertibles, type StoredChange } from './revertible.ts'
+
+type Outcome = Static<typeof Reverted>
+
+/** How many changes are reverted at once. */
+const MAX_CHANGES = 10_000
+
+/** How many changes are in memory at a time: each may have a large record twice. */
+const CHUNK = 50
+
+/** How often a revert is tried that was ended because it and another transaction waited for each other. */
+const TRIES = 3
+
+const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'record_name', 'changes'] as const
+
+/**
+ * Takes changes back. A change is reverted if what it changed is still as it left it; what else happened to the record
+ * stays. Either everything is reverted or nothing.
+ */
+export function reverter (knex: Knex) {
+  const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
+
+  /**
+   * Reverts run one at a time in a shop, and take turns with moves and deletions of categories.
+   *
+   * @throws {@link SHOP_REVERT_CONFLICT}
+   */
+  async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>): Promise<Outcome> {
+    const end = new DryRun()
+    const run = async (): Promise<Outcome> => await knex.transaction(async (trx) => {
+      await holdShop(trx, shop, { alone: true })
+      const outcome = await work(trx)
+      if (outcome.dry_run) throw Object.assign(end, { outcome })
+      if (outcome.conflict_count > 0) throw revertConflict(outcome)
+      return outcome
+    })
+    for (let tries = 1; ; tries++) {
+      try {
+        return await run()
+      } catch (error) {
+        if (error === end) return end.outcome!
+        if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error
+      }
+    }
+  }
+
+  /** Reverts changes in the given order. One that cannot be reverted does not keep others from being tried. */
+  async function revertAll (trx: Knex.Transaction, shop: ShopScope, ids: readonly string[], dryRun: boolean): Promise<Outcome> {
+    const changes: Outcome['changes'] = []
+    const conflicts: Array<Static<typeof Conflict>> = []
+    const leftOutList: Outcome['left_out'] = []
+    let [reverted, conflictCount, leftOutCount] = [0, 0, 0]
+    for (let start = 0; start < ids.length; start += CHUNK) {
+      const chunk = await readChanges(trx, ids.slice(start, start + CHUNK))
+      const results = await attempt(trx, shop, chunk, conflictCount < LISTED)
+      for (const [index, { leftOut, conflict }] of results.entries()) {
+        const change = chunk[index]!
+        if (leftOut !== undefined) {
+          if (leftOutCount++ < LISTED) leftOutList.push({ ...about(change), reason: leftOut })
+        } else if (conflict !== undefined) {
+          if (conflictCount++ < LISTED) conflicts.push({ ...about(change), ...conflict })
+        } else if (reverted++ < LISTED) changes.push({ ...about(change), revert_id: null, action: INVERSE[change.action as keyof typeof INVERSE] })
+      }
+    }
+    const revertIds = dryRun ? undefined : await revertsOf(trx, changes.map(({ change_id: id }) => id))
+    return {
+      dry_run: dryRun,
+      reverted,
+      changes: changes.map((change) => ({ ...change, revert_id: revertIds?.get(change.change_id) ?? null })),
+      conflict_count: conflictCount,
+      conflicts,
+      left_out_count: leftOutCount,
+      left_out: leftOutList
+    }
+  }
+
+  /**
+   * Reverts changes under one savepoint, since one for each would take twice as long. If a statement fails, all of them are
+   * undone, and then tried one by one.
+   */
+  async function attempt (trx: Knex.Transaction, shop: ShopScope, changes: readonly Listed[], explain: boolean): Promise<Result[]> {
+    const results: Result[] = []
+    try {
+      await trx.transaction(async (savepoint) => {
+        for (const change of changes) results.push(await step(savepoint, shop, change, explain))
+      })
+      return results
+    } catch (error) {
+      refusalFrom(error)
+      const [change, ...more] = changes
+      if (more.length === 0) return [{ conflict: await conflictFrom(trx, shop, change!, error, explain) }]
+      const alone: Result[] = []
+      for (const one of changes) alone.push(...await attempt(trx, shop, [one], explain))
+      return alone
+    }
+  }
+
+  /** @throws what a change by hand throws, after which the transaction cannot go on */
+  async function step (trx: Knex.Transaction, shop: ShopScope, change: Listed, explain: boolean): Promise<Result> {
+    if (!canRevert(change)) return { leftOut: `Changes of ${change.record_kind} cannot be reverted` }
+    // Asked again, as one of the changes reverted before may have been its revert.
+    if (change.was_reverted && await isReverted(trx, change.id)) return { leftOut: 'It was reverted already' }
+    try {
+      await revert(trx, shop.reverting(change.id), change, kinds[change.record_kind]!)
+      return {}
+    } catch (error) {
+      if (!(error instanceof Obstacle)) throw error
+      return { conflict: await conflictFrom(trx, shop, change, error, explain) }
+    }
+  }
+
+  function canRevert ({ action, record_kind: kind }: StoredChange): boolean {
+    return action !== 'event' && kind in kinds
+  }
+
+  return {
+    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED} */
+    async revertChange (shop: ShopScope, id: string, dryRun = false): Promise<Outcome> {
+      return await inTransaction(shop, async (trx) => {
+        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).first(COLUMNS)
+        if (change === undefined) throw notFound('change', id)
+        if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
+        const [revert] = await isReverted(trx, id) ? [...(await revertsOf(trx, [id])).values()] : []
+        if (revert === undefined) return await revertAll(trx, shop, [id], dryRun)
+        const conflict = { ...about(change), later_change_id: revert, reason: 'It was reverted already' }
+        return { dry_run: dryRun, reverted: 0, changes: [], conflict_count: 1, conflicts: [conflict], left_out_count: 0, left_out: [] }
+      })
+    },
+
+    /** @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED} */
+    async revertActor (shop: ShopScope, { actor_kind: kind, actor_id: id, since, dry_run: dryRun = false }: Static<typeof RevertAllInput>): Promise<Outcome> {
+      return await inTransaction(shop, async (trx) => {
+        const found = await trx('history').where({ shop_id: shop.id, actor_kind: kind, actor_id: id }).where('at', '>=', new Date(since).toISOString())
+          .orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id')
+        if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
+        return await revertAll(trx, shop, found.map((change) => change.id), dryRun)
+      })
+    }
+  }
+}
+
+/** Ends the transaction of a dry run, which is rolled back. */
+class DryRun extends Error {
+  readonly outcome?: Outcome
+}
+
+const DEADLOCK = '40P01'
+
+/** What the revert of a change does to the record. */
+const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const
+
+function about ({ id, record_kind: kind, record_id: recordId, record_name: name }: StoredChange) {
+  return { change_id: id, record_kind: kind, record_id: recordId, record_name: name }
+}
+
+interface Listed extends StoredChange {
+  /** Whether there is a revert of it, which may have been reverted. */
+  readonly was_reverted: boolean
+}
+
+/** What became of a change: it was reverted, unless there is a reason. */
+interface Result {
+  readonly leftOut?: string
+  readonly conflict?: Awaited<ReturnType<typeof conflictFrom>>
+}
+
+async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
+  return await trx('history').whereIn('id', ids).orderBy('seq', 'desc')
+    .select([...COLUMNS, trx.raw('exists (select from history later where later.reverts = history.id) as was_reverted')])
+}
+
+async function isReverted (trx: Knex.Transaction, id: string): Promise<boolean> {
+  const { rows } = await trx.raw('select is_reverted(?) as is', [id])
+  return rows[0].is
+}
+
+/** @returns the last revert of each change */
+async function revertsOf (trx: Knex.Transaction, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = await trx('history').whereIn('reverts', ids).orderBy('seq').select('id', 'reverts')
+  return new Map(found.map(({ id, reverts }) => [reverts, id]))
+}
+
+/** @throws {@link Obstacle} before it writes anything, and what a change by hand throws */
+async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredChange, { hold, update, life }: Revertible): Promise<void> {
+  const { action, record_kind: kind, record_id: id, changes } = change
+  const facts = await hold(shop, id, trx, action === 'update' ? Object.keys(changes) : undefined)
+  if (action === 'delete') {
+    if (facts !== undefined) throw new Obstacle(`The ${kind} exists again`)
+    await life!.restore(shop, change, trx)
+    return
+  }
+  if (facts === undefined) throw new Obstacle(`The ${kind} was deleted`)
+  if (action === 'update') {
+    refuseLaterChanges(facts, changes, Object.keys(changes))
+    await update(shop, change, trx)
+    return
+  }
+  refuseLaterChanges(facts, changes, Object.keys(facts))
+  await refuseReferences(trx, shop, kind, id, life!)
+  await life!.remove(shop, id, trx)
+}
+
+/** What the change set has to be as it left it. */
+function refuseLaterChanges (facts: Facts, changes: StoredChange['changes'], fields: readonly string[]): void {
+  const field = fields.find((name) => !isSame(facts[name] ?? null, changes[name]?.after ?? null))
+  if (field !== undefined) throw new Obstacle(`${field} was changed again`, field)
+}
+
+/** A created record has no links and null fields that the history does not mention. */
+function isSame (now: unknown, then: unknown): boolean {
+  const [one, other] = [now, then].map((value) => Array.isArray(value) && value.length === 0 ? null : value)
+  return isDeepStrictEqual(one, other)
+}
+
+async function refuseReferences (trx: Knex.Transaction, shop: ShopScope, kind: string, id: string, { table, references }: NonNullable<Revertible['life']>): Promise<void> {
+  // Whoever adds a reference waits from here on.
+  await trx(table).where({ shop_id: shop.id, id }).forUpdate().select('id')
+  for (const [name, [link, column]] of Object.entries(references)) {
+    const used = await trx(link).where({ shop_id: shop.id, [column]: id }).first(column)
+    if (used !== undefined) throw new Obstacle(`The ${kind} is in use by ${name}`)
+  }
+}

@@ -1,0 +1,72 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { readProblems, writeProblems } from '../http/problem.ts'
+import { ShopParams, Uuid } from '../http/schemas.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { isOwner } from '../shops/access.ts'
+import { ShopScope } from '../shops/scope.ts'
+import { entriesOf } from './entries.ts'
+import { RECORD_KINDS } from './kinds.ts'
+import { reverter } from './revert.ts'
+import { RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
+import { HistoryEntry, list } from './schemas.ts'
+
+const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The change') })
+
+/**
+ * Who changed what in a shop, and taking changes back. A revert needs no right beyond those of the changes that it makes:
+ * every caller with a token who reaches the shop may make them by hand. API keys, which may be limited to some tools, do not
+ * reach these routes.
+ */
+export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const { revertChange, revertActor } = reverter(knex)
+  app.addHook('preParsing', ShopScope.authorize(knex))
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_history',
+      summary: 'List what was changed in a shop',
+      description: 'List every change in a shop, by whom and how, newest first, a page at a time. ' +
+        'Staff see changes of records and settings; owners, admins and machines also those of API keys, members, the payment key and the shop.',
+      tags: ['history'],
+      params: ShopParams,
+      querystring: listQuerySchema(list),
+      response: { 200: Type.Array(HistoryEntry), ...readProblems }
+    }
+  }, async (request, reply) => {
+    const { shop, query } = request
+    const seesAll = await isOwner(knex, request, shop.id)
+    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => {
+      entries.where({ shop_id: shop.id })
+      if (!seesAll) entries.whereIn('record_kind', [...RECORD_KINDS, 'shop_config'])
+    }, query))
+  })
+
+  app.post('/:id/revert', {
+    // All of its body is optional.
+    preValidation: async (request) => { request.body ??= {} },
+    schema: {
+      operationId: 'revert_change',
+      summary: 'Revert a change',
+      description: 'Undo one change: an update sets the changed fields back, a deleted record comes back with its id and links, a created one is deleted. ' +
+        'Refused if a later change stands in the way. The revert is a change itself, and can be reverted.',
+      tags: ['history'],
+      params: ChangeParams,
+      body: RevertInput,
+      response: { 200: Reverted, ...writeProblems, ...revertProblems }
+    }
+  }, async ({ shop, params, body }) => await revertChange(shop, params.id, body.dry_run))
+
+  app.post('/revert', {
+    schema: {
+      operationId: 'revert_changes',
+      summary: 'Revert all changes of an actor',
+      description: 'Undo all changes that an API key, person or machine made in the shop since a time, newest first: all of them, or none if later changes stand in the way.',
+      tags: ['history'],
+      params: ShopParams,
+      body: RevertAllInput,
+      response: { 200: Reverted, ...writeProblems, ...revertProblems }
+    }
+  }, async ({ shop, body }) => await revertActor(shop, body))
+}

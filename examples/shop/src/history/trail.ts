@@ -1,0 +1,62 @@
+import type { Knex } from 'knex'
+import type { Actor } from './caller.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The kinds of records whose changes the history has, in the order of the documentation. */
+export type RecordKind = 'product' | 'category' | 'tag' | 'attribute' | 'price' | 'account' | 'order' | AccessKind
+
+/** Those that the audit trail is about. */
+export type AccessKind = 'shop_config' | 'api_key' | 'member' | 'pay_key' | 'shop' | 'user'
+
+/** A change of a record, without anything secret. */
+export interface Change {
+  /** Null if the record belongs to no shop. */
+  readonly shopId: string | null
+  readonly recordKind: AccessKind
+  readonly recordId: string
+  /** What people call the record. Default: its field `name`, if it has one. */
+  readonly recordName?: string | null
+  /** The fields before the change; null for a new record. */
+  readonly before: Fields | null
+  /** The same fields after it; null for a deleted record. */
+  readonly after: Fields | null
+}
+
+/** Records a change in the history, in the transaction that makes it, so that neither exists without the other. */
+export async function recordChange (trx: Knex.Transaction, actor: Actor, change: Change): Promise<void> {
+  const { shopId, recordKind, recordId, recordName = null, before, after } = change
+  await trx.raw('select record_change(?::jsonb, ?::uuid, ?, ?, ?, ?::jsonb, ?::jsonb, null, true)', [
+    actorJson(actor), shopId, recordKind, recordId, recordName, before && JSON.stringify(before), after && JSON.stringify(after)
+  ] as Knex.RawBinding[])
+}
+
+/** What a statement on a record says of itself, each in SQL: the facts of the record before and after it. */
+interface RecordedInSql {
+  readonly recordKind: RecordKind
+  /** Null for a new record. */
+  readonly before: string | Knex.Raw | null
+  /** Null for a deleted record. */
+  readonly after: string | Knex.Raw | null
+  /** What a revert of the deletion needs beyond the fields. Default: nothing. */
+  readonly kept?: string
+}
+
+/**
+ * A column for a statement whose rows, named `item`, are records that it changes: it records the change. Nothing is recorded
+ * if the facts are equal.
+ */
+export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null' }: RecordedInSql): Knex.Raw {
+  const sql = (facts: RecordedInSql['before']): Knex.Raw => typeof facts === 'string' ? knex.raw(facts) : facts ?? knex.raw('null')
+  return knex.raw(`record_change(?::jsonb, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
+    [actorJson(actor), recordKind, sql(before), sql(after)])
+}
+
+function actorJson ({ kind, id, name = null, operation, tool = null, requestId, reverts = null }: Actor): string {
+  return JSON.stringify({ kind, id, name, operation, tool, request_id: requestId, reverts })
+}
+
+/** Only the named fields of a record. */
+export function fieldsOf (record: object, names: readonly string[]): Fields {
+  return Object.fromEntries(names.map((name) => [name, (record as Fields)[name]]))
+}

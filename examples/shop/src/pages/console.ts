@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { MCP_PATH } from '../auth.ts'
+import { SHOP_SETTINGS } from '../errors.ts'
+import { VERSION } from '../operations/version.ts'
+import type { Settings } from '../settings/settings.ts'
+import { KEY_PLACE, keySetups } from './mcp-clients.ts'
+
+/** Where the web application is. */
+export const CONSOLE_PATH = '/console'
+
+/** Where the identity provider sends people back to: the URL to register for the client of the console. */
+export const CONSOLE_CALLBACK = `${CONSOLE_PATH}/signed-in`
+
+/** The scopes of the sign-in, the same as in the server's discovery documents. */
+const SCOPES = 'openid email profile'
+
+/** In the built page, where each response has its own nonce, and each server its settings. */
+const NONCE = 'NONCE_OF_RESPONSE'
+const SETTINGS = '"SETTINGS_OF_SERVER"'
+
+/** Hashed file names: a file never changes. */
+const FOREVER = { maxAge: '365d', immutable: true } as const
+
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID'>
+
+/**
+ * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
+ * calls the REST API with their own token.
+ *
+ * @throws {@link SHOP_SETTINGS} without its client at the identity provider, and when it was not built
+ */
+export async function webConsole (app: FastifyInstance, { config }: { readonly config: Needed }): Promise<void> {
+  if (config.IDP_CONSOLE_CLIENT_ID === '') {
+    throw new SHOP_SETTINGS(`  IDP_CONSOLE_CLIENT_ID is required with CONSOLE_ENABLED: a public client with the callback ${new URL(CONSOLE_CALLBACK, config.PUBLIC_BASE_URL).href}`)
+  }
+  const page = builtPage().replace(SETTINGS, () => scriptSafe(settingsOfPage(config)))
+  await app.register(fastifyStatic, { root: fileURLToPath(import.meta.resolve('shop-console/assets')), serve: false, preCompressed: true })
+
+  let provider: readonly string[] | undefined
+  const sendPage = async (reply: FastifyReply, openerPolicy: string): Promise<FastifyReply> => {
+    // Requested again until the identity provider's metadata was read.
+    provider ??= originsFrom((await app.inject('/.well-known/oauth-authorization-server')).json(), config.IDP_ISSUER)
+    const nonce = randomBytes(16).toString('base64')
+    return await reply.type('text/html; charset=utf-8')
+      .headers({ 'content-security-policy': policy(nonce, provider ?? [new URL(config.IDP_ISSUER).origin]), 'cross-origin-opener-policy': openerPolicy })
+      .send(page.replaceAll(NONCE, nonce))
+  }
+
+  const route = { config: { auth: 'public' }, schema: { hide: true } } as const
+  // Files cost nothing, and the people of one office may share an address.
+  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { auth: 'public', rateLimit: false } }, async ({ params }, reply) => await reply.sendFile(params['*'], FOREVER))
+  // When a session has ended, people sign in again in a second window, which has to know the first.
+  app.get(CONSOLE_CALLBACK, route, async (_request, reply) => await sendPage(reply, 'unsafe-none'))
+  app.get(CONSOLE_PATH, route, async (_request, reply) => await sendPage(reply, 'same-origin-allow-popups'))
+  app.get(`${CONSOLE_PATH}/*`, route, async (_request, reply) => await sendPage(reply, 'same-origin-allow-popups'))
+}
+
+function builtPage (): string {
+  try {
+    return readFileSync(new URL(import.meta.resolve('shop-console/index.html')), 'utf8')
+  } catch {
+    throw new SHOP_SETTINGS('  CONSOLE_ENABLED needs the built console: run npm run build')
+  }
+}
+
+/** What the application has to know before it can call the server. */
+function settingsOfPage ({ PUBLIC_BASE_URL: baseUrl, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId }: Needed): object {
+  const { origin } = new URL(baseUrl)
+  const mcpUrl = origin + MCP_PATH
+  return {
+    origin,
+    version: VERSION,
+    sign_in: { issuer, client_id: clientId, scope: SCOPES, callback: origin + CONSOLE_CALLBACK },
+    ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })
+  }
+}
+
+/** JSON that does not end the element that it is in. */
+function scriptSafe (value: object): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c')
+}
+
+/**
+ * Origins that the page calls at the identity provider.
+ *
+ * @param metadata - of the identity provider (RFC 8414), or an error
+ * @returns undefined for an error
+ */
+function originsFrom (metadata: Record<string, unknown>, issuer: string): readonly string[] | undefined {
+  const endpoints = ['token_endpoint', 'revocation_endpoint', 'jwks_uri'].flatMap((name) => metadata[name] ?? []).map(String)
+  return metadata['token_endpoint'] === undefined ? undefined : [...new Set([issuer, ...endpoints].filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))]
+}
+
+/** Scripts and styles run with the nonce only, and scripts that those load; nothing writes HTML from strings. */
+function policy (nonce: string, provider: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}' 'strict-dynamic'`,
+    `style-src 'nonce-${nonce}'`,
+    "img-src 'self'",
+    `connect-src 'self' ${provider.join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default'
+  ].join(';')
+}

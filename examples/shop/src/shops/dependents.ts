@@ -1,0 +1,61 @@
+import type { Knex } from 'knex'
+import { newer } from '../database/updated-at.ts'
+import type { ShopScope } from './scope.ts'
+
+/**
+ * What is linked to a record and loses the link when the record is deleted: rows of `link`, whose column `to` has the id of
+ * the record. They belong to rows of `table`, whose ids are in `from`, and which change with them.
+ */
+export interface Dependents {
+  readonly table: string
+  readonly link: string
+  readonly from: string
+  readonly to: string
+  /** What the deletion does to the rows of `link`: it deletes them, or only clears `to`. */
+  readonly lost: 'row' | 'link'
+  /** Columns of `link` that bring a row back, or the key that finds it again. */
+  readonly kept: readonly string[]
+}
+
+/** Touches what loses a link, in the order of their ids, so that concurrent deletions do not deadlock. */
+export async function touch (trx: Knex.Transaction, shop: ShopScope, id: string, linked: Dependents): Promise<void> {
+  if (isOwned(linked)) return
+  const { table, link, from, to } = linked
+  const ids = trx(link).where({ shop_id: shop.id, [to]: id }).select(from)
+  const locked = trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forNoKeyUpdate().select('id')
+  await trx(table).where({ shop_id: shop.id }).whereIn('id', locked).update({ updated_at: newer(trx) })
+}
+
+/** Whether the rows are deleted with the record, and are no part of another one. */
+function isOwned ({ table, link, lost }: Dependents): boolean {
+  return table === link && lost === 'row'
+}
+
+/** SQL for what the history keeps of the links to the deleted record `item`, by the table of their rows. */
+export function keptLinks (dependents: readonly Dependents[]): string {
+  const members = dependents.map(({ table, link, to, kept }) => {
+    const row = `jsonb_build_object(${kept.map((name) => `'${name}', linked.${name}`).join(', ')})`
+    return `'${table}', (select coalesce(jsonb_agg(${row}), '[]') from ${link} linked where linked.shop_id = item.shop_id and linked.${to} = item.id)`
+  })
+  return `jsonb_build_object(${members.join(', ')})`
+}
+
+/**
+ * Links again what lost its link to a deleted record, which is back. What was deleted since then, or was linked to something
+ * else, stays as it is.
+ *
+ * @param change - the deletion
+ */
+export async function restoreLinks (trx: Knex.Transaction, shop: ShopScope, id: string, change: string, linked: Dependents): Promise<void> {
+  const { table, link, from, to, lost, kept } = linked
+  const rows = `history, jsonb_populate_recordset(null::${link}, restore->'links'->'${table}') kept`
+  if (lost === 'row') {
+    const still = isOwned(linked) ? 'true' : `exists (select from ${table} where ${table}.shop_id = :shop and ${table}.id = kept.${from})`
+    await trx.raw(`insert into ${link} (shop_id, ${to}, ${kept.join(', ')}) select :shop, :id, ${kept.map((name) => `kept.${name}`).join(', ')}
+      from ${rows} where history.id = :change and ${still}`, { shop: shop.id, id, change })
+  } else {
+    await trx.raw(`update ${link} set ${to} = :id from ${rows} where history.id = :change
+      and ${link}.shop_id = :shop and ${link}.${to} is null and ${kept.map((name) => `${link}.${name} = kept.${name}`).join(' and ')}`, { shop: shop.id, id, change })
+  }
+  await touch(trx, shop, id, linked)
+}

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { knexBrokerStore } from 'oauth-discovery-shim'
+import { authorizeUrl, base, browser, fakeIdp, grantOf, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { build, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await fakeIdp(t)
+const settings = {
+  PUBLIC_BASE_URL: base,
+  IDP_ISSUER: idp.issuer,
+  IDP_MCP_CLIENT_ID: 'broker-client',
+  API_KEY_PEPPERS: `test:${'p'.repeat(32)}`,
+  PAY_KEY_SECRETS: `test:${'k'.repeat(32)}`,
+  OAUTH_BROKER: true,
+  OAUTH_BROKER_SECRETS: `test:${'b'.repeat(32)}`
+}
+const open = async (more: object = {}) => ({ app: await build(t, database, { settings: {} } as never, { settings: { ...settings, ...more } }), idp })
+
+t.test('two replicas share one memory: a code and a refresh token work once, on whichever replica', async (t) => {
+  const [one, other] = [await open(), await open()]
+  const grant = await grantOf(one)
+  const exchanged = await token(other, { ...grant })
+  t.equal(exchanged.statusCode, 200, exchanged.body)
+  t.match((await token(one, { ...grant })).json(), { error: 'invalid_grant', error_description: 'The code was used before' })
+
+  const { clientId, refreshToken: first } = await signedIn(one)
+  const refresh = async (server: typeof one, refreshToken: string) => (await token(server, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+  const { refresh_token: second } = await refresh(one, first)
+  const { refresh_token: third } = await refresh(other, second)
+  t.type(third, 'string')
+  t.match(await refresh(one, first), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
+  t.match(await refresh(other, third), { error: 'invalid_grant' }, 'a copied token ends the sign-in on every replica')
+})
+
+t.test('a sign-in goes on after a restart, and revocation is known after one', async (t) => {
+  const { clientId, refreshToken } = await signedIn(await open())
+  const restarted = await open()
+  const { refresh_token: next } = (await token(restarted, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+  t.type(next, 'string')
+  t.equal((await token(restarted, { client_id: clientId, token: next }, '/oauth/revoke')).statusCode, 200)
+  t.match((await token(await open(), { grant_type: 'refresh_token', client_id: clientId, refresh_token: next })).json(), { error: 'invalid_grant' })
+})
+
+t.test('the table holds numbers that only rise, and forgets what has expired', async (t) => {
+  const { knex } = database
+  const store = knexBrokerStore(knex)
+  t.strictSame(await store.raise('a', 1, 60), { raised: true })
+  const again = await store.raise('a', 1, 60)
+  t.match(again, { raised: false, value: 1 })
+  t.ok(!again.raised && Math.abs(again.since - Date.now()) < 120_000)
+  t.strictSame(await store.raise('a', 5, 60), { raised: true })
+  t.match(await store.raise('a', 4, 60), { raised: false, value: 5 })
+  const answers = await Promise.all(Array.from({ length: 10 }, async () => await store.raise('b', 1, 60)))
+  t.equal(answers.filter(({ raised }) => raised).length, 1)
+  await knex('oauth_broker').where({ key: 'a' }).update({ expires_at: knex.raw("now() - interval '1 second'") })
+  t.strictSame(await store.raise('a', 1, 60), { raised: true }, 'expired')
+  await knex('oauth_broker').where({ key: 'b' }).update({ expires_at: knex.raw("now() - interval '1 second'") })
+  await knexBrokerStore(knex).raise('c', 1, 60)
+  t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
+  const rows = await knex('oauth_broker').select()
+  t.ok(rows.every((row) => /^(?:code:|family:)?[\w-]{1,43}$/.test(row.key)), 'and no secret')
+})
+
+t.test('the rate limits of calls without a credential cover every endpoint of a sign-in', async (t) => {
+  for (const [method, url] of [
+    ['GET', '/oauth/authorize'], ['POST', '/oauth/authorize'], ['GET', '/oauth/root/authorize'], ['GET', '/oauth/callback'], ['POST', '/oauth/token'], ['POST', '/oauth/revoke'], ['POST', '/oauth/register']
+  ] as const) {
+    const { app } = await open({ RATE_LIMIT_ANONYMOUS_MAX: 2 })
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push((await app.inject({ method, url, payload: method === 'POST' ? 'x' : undefined } as never)).statusCode)
+    t.strictSame(statuses, [400, 400, 429], `${method} ${url}`)
+    await app.close()
+  }
+})
+
+t.test('pages keep their own policy, and let a client wait for the window that it opened', async (t) => {
+  const world = await open()
+  const page = await browser(world.app).get(authorizeUrl(await register(world.app), pkce().challenge))
+  t.match(page.body, /Let An agent use Shop in your name\?/)
+  t.match(page.headers, { 'content-security-policy': /style-src 'sha256-/, 'cross-origin-opener-policy': 'unsafe-none', 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
+})

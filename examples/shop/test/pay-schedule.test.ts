@@ -1,0 +1,27 @@
+import t from 'tap'
+import { bearer, build, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t, ['root'])
+const METRICS_TOKEN = 'canary-metrics-token-0123456789'
+const settings = { METRICS_TOKEN, PAY_SCHEDULE_CHECK: '0 3 * * *' }
+
+t.test('accounts are checked by the schedule, and the metrics say so', async (t) => {
+  await build(t, database, idp, { settings })
+  await database.knex('pay_reconcile_schedule').update({ slot: '2026-01-01T03:00:00Z' })
+  const app = await build(t, database, idp, { settings })
+  const metrics = async (): Promise<string> => (await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })).body
+  const finished = /^pay_reconcile_slot_timestamp_seconds\{mode="check",state="finished"\} (\d+)$/m
+  while (!finished.test(await metrics())) await new Promise((resolve) => setTimeout(resolve, 20))
+  const [, slot = ''] = finished.exec(await metrics()) ?? []
+  t.match(new Date(Number(slot) * 1000).toISOString(), /T03:00:00\.000Z$/)
+  t.match(await metrics(), `state="started"} ${slot}`)
+  const [run] = await database.knex('pay_reconcile_runs')
+  t.match(run, { mode: 'check', dry_run: true, actor: 'schedule' })
+})
+
+t.test('a schedule that cannot be used stops the server', async (t) => {
+  await t.rejects(build(t, database, idp, { settings: { PAY_SCHEDULE_CHECK: '0 3 * *' } }), /PAY_SCHEDULE_CHECK has the wrong format\. Expected: When all accounts/)
+  await t.rejects(build(t, database, idp, { settings: { PAY_SCHEDULE_CHECK: '61 3 * * *' } }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule\.check must be a cron pattern/ })
+  await t.rejects(build(t, database, idp, { settings: { ...settings, PAY_SCHEDULE_TIMEZONE: 'Oslo' } }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule\.timezone/ })
+})

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, ['member'])
+const app = await build(t, database, idp)
+
+const shop = await createShop(database, 'here')
+const machine = bearer(await idp.machineToken())
+const member = bearer(await idp.userToken('member'))
+const keyOf = async (id: string) => ({ 'x-api-key': (await client(app, '', machine)('POST', `/shops/${id}/api-keys/`, { name: 'test' })).body.plaintext as string })
+const key = await keyOf(shop)
+const tag = (await client(app, '', machine)('POST', `/shops/${shop}/tags`, { name: 'Tea' })).body.id
+await app.inject({ url: '/me', headers: member })
+await knex('shop_members').insert({ shop_id: shop, user_id: (await knex('users').where({ name: 'member' }).first('id')).id })
+
+const KEY_AND_SHOP = /^select .* from "api_keys" .*left join "shops"/
+const USER = /^select .* from "users"/
+const SHOP = /^select .* from "shops"/
+const TAGS = /"tags"/
+
+const toolCall = (name: string, args: object) => ({
+  method: 'POST', url: '/mcp', payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+} as const)
+
+/** After a call, at most once a minute: that the key was used, and the event of its first use. */
+const AFTERWARDS = /^\s*with used as|^insert into "history"/
+
+/** What the work asks the database for. */
+async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
+  const asked: string[] = []
+  const listen = ({ sql }: { sql: string }): void => { if (!AFTERWARDS.test(sql)) asked.push(sql) }
+  knex.on('query', listen)
+  await work()
+  knex.removeListener('query', listen)
+  return asked
+}
+
+t.test('a call with an API key asks the database twice: for key and shop, and for the records', async (t) => {
+  for (const [name, headers, expected] of [['a key', key, [KEY_AND_SHOP, TAGS]], ['a machine', machine, [SHOP, TAGS]], ['a person', member, [USER, SHOP, TAGS]]] as const) {
+    for (const request of [
+      { url: `/shops/${shop}/tags` }, { url: `/shops/${shop}/tags/${tag}` },
+      { method: 'POST', url: `/shops/${shop}/tags`, payload: { name: `Coffee of ${name}` } },
+      toolCall('list_tags', { shop_id: shop }), toolCall('get_tag', { shop_id: shop, tag_id: tag })
+    ] as const) {
+      const asked = await statementsOf(async () => {
+        const { statusCode, body } = await app.inject({ ...request, headers: { accept: 'application/json, text/event-stream', ...headers } })
+        t.ok(statusCode < 300 && !body.includes('"isError":true'), `${name}: ${statusCode} ${body}`)
+      })
+      t.equal(asked.length, expected.length, `${name}: ${asked.join('\n')}`)
+      for (const [i, pattern] of expected.entries()) t.match(asked[i], pattern)
+    }
+  }
+})
+
+/** A connection on which a call is sent piece by piece. */
+async function slowCall (t: Test, port: number, method: string, path: string, headers: Readonly<Record<string, string>>, body: object) {
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(() => { socket.destroy() })
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text) => { answer += text })
+  const text = JSON.stringify(body)
+  const lines = Object.entries({ host: 'localhost', connection: 'close', accept: 'application/json, text/event-stream', 'content-type': 'application/json', 'content-length': text.length, ...headers })
+  socket.write(`${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+  return {
+    async finish (): Promise<string> {
+      socket.write(text)
+      await once(socket, 'close')
+      return answer
+    }
+  }
+}
+
+/** Resolves when the next key has been read. */
+async function keyIsRead (): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const listen = (_rows: unknown, { sql }: { sql: string }): void => {
+      if (!KEY_AND_SHOP.test(sql)) return
+      knex.removeListener('query-response', listen)
+      resolve()
+    }
+    knex.on('query-response', listen)
+  })
+}
+
+t.test('a shop that is archived while a call waits for its body, or for its turn, is closed to it', async (t) => {
+  const busy = await build(t, database, idp, { settings: { MAX_CONCURRENT_CALLS: 1 } })
+  await busy.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = busy.server.address() as AddressInfo
+  const closing = await createShop(database, 'closing')
+  const headers = await keyOf(closing)
+
+  let read = keyIsRead()
+  const tool = await slowCall(t, port, 'POST', '/mcp', headers, toolCall('list_tags', { shop_id: closing }).payload)
+  await read
+  // The one place is taken by the tool call, so this one waits.
+  read = keyIsRead()
+  const waiting = busy.inject({ url: `/shops/${closing}/tags`, headers })
+  await read
+  await knex('shops').where({ id: closing }).update({ status: 'archived' })
+  t.match(await tool.finish(), /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/)
+  t.match((await waiting).json(), { statusCode: 403, code: 'SHOP_FORBIDDEN' })
+})
+
+t.test('a shop that was archived or deleted between two calls is closed to the second', async (t) => {
+  const closing = await createShop(database, 'closing-2')
+  const headers = { accept: 'application/json, text/event-stream', ...await keyOf(closing) }
+  const statuses = async () => {
+    const rest = await app.inject({ url: `/shops/${closing}/tags`, headers })
+    const tool = await app.inject({ ...toolCall('list_tags', { shop_id: closing }), headers })
+    return [rest.statusCode, tool.statusCode, /"isError":true/.test(tool.body)]
+  }
+  t.strictSame(await statuses(), [200, 200, false])
+  await knex('shops').where({ id: closing }).update({ status: 'archived' })
+  t.strictSame(await statuses(), [403, 200, true])
+  await knex('shops').where({ id: closing }).update({ status: 'active' })
+  t.strictSame(await statuses(), [200, 200, false])
+  await knex('shops').where({ id: closing }).delete()
+  t.strictSame(await statuses(), [401, 401, false])
+})
