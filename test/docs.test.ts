@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import parseChangeset from '@changesets/parse'
 import { parse } from 'yaml'
-import { configFromEnvironment } from '../examples/shop/src/settings/config.ts'
+import { settingsFromEnvironment } from '../examples/shop/src/settings/settings.ts'
 import { callbackFrom } from '../examples/shop/src/demo/identity-provider.ts'
 import { readDemo, seededData, start } from '../examples/shop/test/process.ts'
+import { settingsFromOptions } from '../packages/oauth-discovery-shim/src/options.ts'
 import { callbackPort } from '../packages/oauth-discovery-shim/test/callback-port.ts'
 import { type Fence, fencesOf } from './docs/fences.ts'
 import { type Shell, shell } from './docs/shell.ts'
@@ -75,7 +76,14 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     if (source === undefined) t.fail(`line ${line}: a program has to be that of a file, which is compiled`)
     else t.equal(text, read(source), `line ${line} is ${source}`)
   },
+  conversation (t, { text, line }) {
+    // `npm run clients` compares that page with what the client shows its model.
+    const shown = read('docs/clients.md').split('\n').filter((row) => row.startsWith('| Claude Code'))
+    const answers = [...text.matchAll(/^ +→ +(.*)$/gm)].map(([, answer]) => answer!)
+    t.ok(answers.length > 0 && answers.every((answer) => shown.some((row) => row.includes(answer))), `line ${line} is in docs/clients.md`)
+  },
   report (t, { line }) { t.pass(`line ${line} is compared by examples/shop/test/contract.test.ts`) },
+  sql (t, { line }) { t.pass(`line ${line} is run by packages/pay-reconcile/test/upgrade.test.ts`) },
   js (t, { text, line }) {
     t.equal(spawnSync(process.execPath, ['--input-type=module', '--check'], { input: text }).status, 0, `line ${line} is JavaScript`)
   },
@@ -83,11 +91,12 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     const { releases } = parseChangeset(text)
     t.ok(releases.length > 0 && releases.every(({ name }) => existsSync(join(root, 'packages', name))), `line ${line} is a changeset`)
   },
+  json (t, { text, line }) { t.ok(JSON.parse(text), `line ${line} is JSON`) },
   yaml (t, { text, line }) { t.ok(parse(text), `line ${line} is YAML`) },
   env (t, { text, line }) {
     const environment = Object.fromEntries(text.trim().split('\n').map((setting) => setting.split(/=(.*)/).slice(0, 2)))
     const secret = `2026:${'x'.repeat(32)}`
-    const config = configFromEnvironment({ ...environment, API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret })
+    const config = settingsFromEnvironment({ ...environment, API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret })
     for (const [name, value] of Object.entries(environment)) t.equal(String(config[name as keyof typeof config]), value, `line ${line} sets ${name}`)
   }
 }
@@ -171,9 +180,9 @@ t.test('every package says how to install it without the registry', (t) => {
 t.test('the client of browser-login.md is the one that the server tells MCP clients about', async (t) => {
   const [{ text } = { text: '' }] = fencesOf(read('docs/browser-login.md'))
   const client = JSON.parse(/<<JSON\n([^]*?)\nJSON/.exec(text)?.[1] ?? '')
-  const { redirect_uris: redirectUris, scope } = await (await fetch(`${baseUrl}/oauth/register`, { method: 'POST' })).json() as Record<string, string>
+  const { redirectUris, scopes } = settingsFromOptions({ publicBaseUrl: baseUrl, issuer: idp.issuer, clientId: idp.mcp_client_id })
   t.strictSame(client.CallbackURLs, redirectUris)
-  t.equal(client.AllowedOAuthScopes.join(' '), scope)
+  t.strictSame(client.AllowedOAuthScopes, scopes)
 })
 
 t.test('every link of the pages leads somewhere', (t) => {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -21,11 +21,13 @@ export async function madeOnce (name: string, sources: readonly URL[], make: (pa
   mkdirSync(CACHE, { recursive: true })
   try {
     await make(draft)
-    renameSync(draft, kept)
+    // Never in the place of what another process has made in the meantime: it is being read.
+    if (statSync(draft).isFile()) linkSync(draft, kept)
+    else renameSync(draft, kept)
   } catch (error) {
-    rmSync(draft, { recursive: true, force: true })
-    // Another process may have made it in the meantime.
     if (!existsSync(kept)) throw error
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
   }
   return kept
 }

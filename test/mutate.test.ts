@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import t from 'tap'
-import { functionsThatRan, likeliestFirst, nameOfFunction, type Baseline } from './mutate/coverage.ts'
+import ts from 'typescript'
+import { likeliestFirst, lineOf, linesThatRan, type Baseline } from './mutate/coverage.ts'
 import { equivalents, stale } from './mutate/equivalent.ts'
 import { mutantsOf, mutate } from './mutate/mutants.ts'
 import { ALWAYS, isOf, sample } from './mutate/sample.ts'
+import { nodeFlags } from './node-flags.js'
 
 const packages = readdirSync('packages')
 
@@ -51,9 +56,10 @@ t.test('of the packages', async (t) => {
 
   await t.test('the same seed draws the same sample, another seed another one', async (t) => {
     const draw = (seed: string) => sample(mutants, 40, seed, () => true)
-    t.strictSame(draw('1'), draw('1'))
-    t.equal(new Set(draw('1')).size, 40)
-    t.ok(draw('2').filter((mutant) => draw('1').includes(mutant)).length < 10)
+    const drawn = draw('1')
+    t.strictSame(drawn, draw('1'))
+    t.equal(new Set(drawn).size, 40)
+    t.ok(draw('2').filter((mutant) => drawn.includes(mutant)).length < 10)
   })
 
   await t.test('a sample holds only fair mutants, of every operator, and some of the files that are always in it', async (t) => {
@@ -74,19 +80,27 @@ t.test('of the packages', async (t) => {
   })
 })
 
-t.test('the tests that run the function come first, then those that import its file, and quick ones before slow ones', async (t) => {
-  const baseline = (test: string, duration: number, ...functions: string[]): Baseline =>
-    ({ test, duration, functions: new Set(functions.map((name) => nameOfFunction('a.ts', name))) })
-  const baselines = [baseline('never', 1), baseline('imports', 2, ''), baseline('slow', 9, '', 'f'), baseline('quick', 3, '', 'f')]
-  t.strictSame(likeliestFirst(baselines, { file: 'a.ts', within: 'f' }).map(({ test }) => test), ['quick', 'slow', 'imports', 'never'])
+t.test('only the tests that run the line are tried, quick ones before slow ones', async (t) => {
+  const baseline = (test: string, duration: number, ...lines: number[]): Baseline =>
+    ({ test, duration, lines: new Set(lines.map((line) => lineOf({ file: 'a.ts', line }))) })
+  const baselines = [baseline('slow', 9, 1, 2), baseline('other line', 1, 1), baseline('quick', 3, 1, 2)]
+  t.strictSame(likeliestFirst(baselines, { file: 'a.ts', line: 2 }).map(({ test }) => test), ['quick', 'slow'])
 })
 
-t.test('functions that ran count for their source, also when they ran as what is built from it', async (t) => {
-  const url = (path: string): string => new URL(path, 'file:///repository/').href
-  const ran = (functionName: string, count = 1) => ({ functionName, ranges: [{ count }] })
-  const reports = t.testdir({
-    'one.json': JSON.stringify({ result: [{ url: url('packages/a/src/b.ts'), functions: [ran(''), ran('f'), ran('g', 0)] }] }),
-    'other.json': JSON.stringify({ result: [{ url: url('packages/a/dist/b.js'), functions: [ran('h')] }, { url: 'node:fs', functions: [ran('read')] }] })
-  })
-  t.strictSame([...functionsThatRan(reports, '/repository')], ['', 'f', 'h'].map((name) => nameOfFunction('packages/a/src/b.ts', name)))
+t.test('the lines that ran count for their source, also when they ran as what is built from it', async (t) => {
+  const source = ['interface A { b: string }', 'export function c (d?: A): string {', '  if (d) {', '    return d.b', '  }', "  return 'e'", '}', '']
+  const called = (call: string): string => [...source, call].join('\n')
+  const { outputText } = ts.transpileModule(called('c()'), { fileName: 'built.ts', compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, inlineSourceMap: true } })
+  const directory = realpathSync(t.testdir({
+    'package.json': '{ "type": "module" }',
+    home: { src: { 'run.ts': called("c({ b: 'f' })") }, dist: { 'built.js': outputText } },
+    'elsewhere.ts': called('c()'),
+    'main.ts': "import './home/src/run.ts'\nimport './home/dist/built.js'\nimport './elsewhere.ts'\n"
+  }))
+  const reports = join(directory, 'reports')
+  await promisify(execFile)(process.execPath, [...nodeFlags(new URL('..', import.meta.url)), join(directory, 'main.ts')], { env: { ...process.env, NODE_V8_COVERAGE: reports } })
+  const lines = (file: string, ...ran: number[]): readonly string[] => ran.map((line) => lineOf({ file, line }))
+  const ran = linesThatRan(reports, directory, 'home')
+  for (const line of [...lines('home/src/run.ts', 2, 3, 4, 9), ...lines('home/src/built.ts', 2, 3, 6, 9)]) t.ok(ran.has(line), line)
+  for (const line of [...lines('home/src/run.ts', 6), ...lines('home/src/built.ts', 4), ...lines('elsewhere.ts', 3)]) t.notOk(ran.has(line), line)
 })

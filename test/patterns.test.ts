@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
-import { settings } from '../examples/shop/src/settings/config.ts'
+import { INSTANT } from '../examples/shop/src/http/schemas.ts'
+import { settings } from '../examples/shop/src/settings/settings.ts'
 import { secretPattern } from '../examples/shop/src/operations/logging.ts'
 import { keyPattern } from '../packages/dual-auth/src/keys/format.ts'
 import { growth, TOO_MUCH } from './patterns/cost.ts'
@@ -9,20 +10,23 @@ import { patternsIn } from './patterns/sources.ts'
 
 /** Patterns that are put together at run time, as they are then. */
 const computed: Readonly<Record<string, RegExp>> = {
-  'examples/shop/src/settings/config.ts: pattern: `^(${oneOf(RISKS)}(\\\\s*,\\\\s*${oneOf(RISKS)})*)?$`': // eslint-disable-line no-template-curly-in-string
+  'examples/shop/src/settings/settings.ts: pattern: `^(${oneOf(RISKS)}(\\\\s*,\\\\s*${oneOf(RISKS)})*)?$`': // eslint-disable-line no-template-curly-in-string
     new RegExp((settings['ALLOW_INSECURE'] as { pattern: string }).pattern, 'u'),
   "examples/shop/src/operations/logging.ts: new RegExp([...TEXTS, `\\\\b${marker}_${leastOf(20, '[\\\\w-]')}`].join('|'), 'gi')": // eslint-disable-line no-template-curly-in-string
     secretPattern('shop'),
   "examples/shop/src/http/protection.ts: new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\\]]/g, '\\\\$&')}(:\\\\d+)?$`)": // eslint-disable-line no-template-curly-in-string
     /^http:\/\/localhost(:\d+)?$/,
+  'examples/shop/src/http/schemas.ts: pattern: INSTANT.source': INSTANT,
   'packages/dual-auth/src/keys/format.ts: new RegExp(`^${keyPattern(marker)}$`)': // eslint-disable-line no-template-curly-in-string
-    new RegExp(`^${keyPattern('shop')}$`)
+    new RegExp(`^${keyPattern('shop')}$`),
+  "packages/dual-auth/src/scanning/report.ts: new RegExp(keyPattern(marker), 'g')": new RegExp(keyPattern('shop'), 'g')
 }
 
 /** Patterns that no caller and no other server can choose the input of. */
 const unreachable: Readonly<Record<string, string>> = {
   "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')": 'a pattern of the host, on a value of its own schemas',
-  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run'
+  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run',
+  'packages/pay-reconcile/src/schedule/options.ts: pattern': 'times in the notation of cron, not a regular expression'
 }
 
 const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src']

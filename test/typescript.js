@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url)
 const CACHE = new URL('../node_modules/.cache/typescript/', import.meta.url)
 const { version } = require('typescript/package.json')
 
-function compiled (url) {
+export function compiled (url) {
   const fileName = fileURLToPath(url)
   const source = readFileSync(fileName, 'utf8')
   const name = createHash('sha256').update([version, fileName, source].join('\0')).digest('hex')

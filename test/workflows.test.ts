@@ -43,3 +43,12 @@ t.test('CI runs on each Node.js that is promised', async (t) => {
   const { jobs } = parse(read('.github/workflows/ci.yml'))
   t.strictSame(jobs.test.strategy.matrix.node, [20, 22, 24])
 })
+
+t.test('CI runs the tests in full that try fewer cases by default', async (t) => {
+  const { jobs } = parse(read('.github/workflows/ci.yml'))
+  const { env } = jobs.test.steps.find(({ run, env }: { run?: string, env?: object }) => run === 'npm test' && env !== undefined)
+  for (const [name, size] of [['FUZZ_RUNS', 800], ['CONTRACT_RUNS', 2500], ['BULK_SIZE', 1000], ['CHANGES_RUNS', 200]] as const) {
+    t.equal(env[name], size)
+    t.match(read('.ci/run'), ` ${name}=${size} `)
+  }
+})

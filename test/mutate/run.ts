@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { pathToFileURL } from 'node:url'
+import { nodeFlags } from '../node-flags.js'
 
 export type Outcome = 'passed' | 'failed' | 'timed out'
 
@@ -10,11 +12,11 @@ export type Outcome = 'passed' | 'failed' | 'timed out'
  */
 export async function runTest (file: string, directory: string, limit: number, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   // a group of its own, so that what the test started ends with it
-  const test = spawn(process.execPath, ['--import', '@tapjs/typescript/import', file], {
+  const test = spawn(process.execPath, [...nodeFlags(pathToFileURL(`${directory}/`)), file], {
     cwd: directory,
     detached: true,
     stdio: 'ignore',
-    env: { ...process.env, ...env, TS_NODE_TRANSPILE_ONLY: '1', TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limit / 1000)) }
+    env: { ...process.env, ...env, TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limit / 1000)) }
   })
   const end = (): void => {
     try {

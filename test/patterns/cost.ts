@@ -12,6 +12,9 @@ export const TOO_MUCH = 8
 /** How often a run is repeated; the fastest one has the least of what else the machine does. */
 const RUNS = 5
 
+/** How often a ratio above {@link TOO_MUCH} is measured again. */
+const DOUBTS = 4
+
 /**
  * How much more a function costs on a string four times as long: 4 when it is linear, 16 when it is quadratic. Of all
  * strings, the worst one counts, or the first that grows {@link TOO_MUCH}.
@@ -22,7 +25,10 @@ export function growth (run: (input: string) => void, strings: readonly Hostile[
     for (const string of strings) {
       const input = string(length)
       if (cost(run, input, 1) < FAST) continue
-      const ratio = cost(run, input) / cost(run, string(length / 4))
+      const measure = (): number => cost(run, input) / cost(run, string(length / 4))
+      let ratio = measure()
+      // What else the machine does makes a linear one look worse now and then, and a worse one never linear for long.
+      for (let left = DOUBTS; left > 0 && ratio > TOO_MUCH; left--) ratio = Math.min(ratio, measure())
       if (ratio > worst.ratio) worst = { ratio, input: input.slice(0, 80) }
       // Longer strings may never end.
       if (ratio > TOO_MUCH) return worst

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { type Client, type Command, type Place } from '../client.ts'
+
+export const codex: Client = {
+  id: 'codex',
+  name: 'Codex',
+  packages: ['@openai/codex@0.169.0'],
+  isLarge: true,
+  configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
+  note: 'Of a result with a structure the model reads that alone, so of a record without headers such as `location`. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. It adds an id to the path of its callback, so only a server that takes any callback, as the broker does, signs it in.',
+  isNewest: false,
+  asksForProgress: true,
+  showsInstructions: true,
+  prefix: 'mcp__shop__',
+  login: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'mcp', 'login', 'shop'] }),
+  start: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'exec', '--skip-git-repo-check', '--json', 'go'] }),
+  // A result with a structure is that alone.
+  shows (answer) {
+    if (answer.structured !== undefined) return [`Wall time: N seconds\nOutput:\n${JSON.stringify(answer.structured)}`]
+    return ['Wall time: N seconds\nOutput:', ...answer.content]
+  },
+  silent: ['forbidden'],
+  instead: {
+    forbidden: ['unsupported call: mcp__shopcreate_tag'],
+    revoked: ['Wall time: N seconds\nOutput:', 'Authentication required']
+  }
+}
+
+function codexAt ({ folder, node, home, url, headers, model }: Place): Command {
+  const table = Object.entries(headers).map(([name, value]) => `"${name}" = "${value}"`).join(', ')
+  writeFileSync(`${home}/config.toml`, `
+model = "stand-in"
+model_provider = "lab"
+approval_policy = "never"
+mcp_oauth_credentials_store = "file"
+[model_providers.lab]
+name = "lab"
+base_url = "${model}/v1"
+wire_api = "responses"
+env_key = "LAB_KEY"
+[mcp_servers.shop]
+url = "${url}"
+http_headers = { ${table} }
+default_tools_approval_mode = "approve"
+`)
+  return { command: node, args: [`${folder}/node_modules/@openai/codex/bin/codex.js`], env: { CODEX_HOME: home, LAB_KEY: 'stand-in' } }
+}

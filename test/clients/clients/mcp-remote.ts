@@ -1,0 +1,17 @@
+import { asContent, program, type Client } from '../client.ts'
+
+/** A bridge for clients that only start programs; here such a client is the official SDK. */
+export const mcpRemote: Client = {
+  id: 'mcp-remote',
+  name: 'mcp-remote',
+  packages: ['mcp-remote@0.15.1', '@modelcontextprotocol/sdk@1.32.2'],
+  configure: '`npx mcp-remote http://localhost:8080/mcp --header X-API-Key:shop_…`',
+  note: 'To sign in: `npx mcp-remote http://localhost:8080/mcp`. When a key is revoked, it opens a browser too, and the call waits.',
+  isNewest: false,
+  asksForProgress: false,
+  showsInstructions: true,
+  start: program('mcp-remote'),
+  shows: asContent,
+  // It opens a browser, and waits for a person.
+  instead: { revoked: ['<nothing>'] }
+}

@@ -1,0 +1,67 @@
+import { versionOf, type Client } from './client.ts'
+import type { Told } from './model.ts'
+import type { Scene } from './scene.ts'
+import { readBy } from './visit.ts'
+
+/** How much of a string the page shows, in characters. */
+const LONGEST = 160
+
+/** What all clients show, as a page: what the lab asserts word for word, in short. */
+export function page (clients: readonly Client[], scenes: readonly Scene[]): string {
+  const shown = scenes.filter(({ about }) => about !== undefined)
+  return `# What clients show
+
+What a model reads when a client calls a tool of this repository's servers, measured with the released clients themselves: \`npm run clients\` plays the model, asserts every line below word for word, and writes this page. [CONTRIBUTING](../CONTRIBUTING.md) has its options.
+
+## The clients
+
+| client | version | newest revision | shows the instructions | asks for progress | signs a person in |
+|---|---|---|---|---|---|
+${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), word(client.instead?.['sign-in'] === undefined)])).join('\n')}
+
+The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools that the server lists.
+
+## How to configure them
+
+| client | with an API key | good to know |
+|---|---|---|
+${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).join('\n')}
+
+## What the model reads
+
+\`ID\` and \`TIME\` stand for values that differ, \`STACK\` for a stack trace, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops with an exception, and \`<nothing>\` one that waits for a person.
+${shown.map((scene) => section(clients, scene)).join('')}`
+}
+
+function section (clients: readonly Client[], scene: Scene): string {
+  const says = 'status' in scene.says ? `HTTP ${scene.says.status}` : quote(scene.says.content)
+  const groups = new Map<string, string[]>()
+  for (const client of clients) {
+    const told = quote(readBy(client, scene) ?? [])
+    const reads = told === says ? 'the same' : told
+    groups.set(reads, [...groups.get(reads) ?? [], client.name])
+  }
+  return `
+### ${scene.title[0]?.toUpperCase()}${scene.title.slice(1)}: ${scene.about}
+
+\`${scene.tool}\`. The server says ${says}.
+
+| client | the model reads |
+|---|---|
+${[...groups].map(([reads, names]) => row([names.join('; '), reads])).join('\n')}
+`
+}
+
+function quote (told: Told): string {
+  const whole = told.join(' ⏎ ').replaceAll('\n', ' ⏎ ')
+  if (whole === '') return 'nothing'
+  return `\`${whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole}\``
+}
+
+function word (yes: boolean): string {
+  return yes ? 'yes' : 'no'
+}
+
+function row (cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}

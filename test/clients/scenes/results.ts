@@ -1,0 +1,34 @@
+import { fixtureTools } from '../fixture.ts'
+import { content, data, error, type Stage, type Visit } from '../scene.ts'
+
+/** At the small server: limits, bytes, slowness and a restart. */
+export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
+  return {
+    name: 'results',
+    origin: fixture.origin,
+    headers: {},
+    tools: fixtureTools,
+    instructions: 'Tools to look at.',
+    scenes: [
+      { title: 'before the limit', tool: 'get_limited', arguments: {}, says: data('{"text":"once"}') },
+      {
+        title: 'rate limit', about: 'status 429 of the route', tool: 'get_limited', arguments: {}, says: error('429 Too Many Requests: Rate limit exceeded, retry in N seconds', 'retry-after: N')
+      },
+      { title: 'too large', about: 'a result over `maxResultBytes`', tool: 'get_large', arguments: {}, says: error('The result has 5011 bytes, more than the 2000 that one call may return. Narrow it with limit.') },
+      { title: 'image', about: 'a PNG', tool: 'get_image', arguments: {}, says: content('<image>') },
+      { title: 'binary', about: 'a PDF', tool: 'get_document', arguments: {}, says: content('{"type":"resource","resource":{"uri":"http://HOST/document","mimeType":"application/pdf","blob":"JVBERi0xLjc="}}') },
+      { title: 'slow', about: 'three lines, one after the other, as progress', tool: 'get_slow', arguments: {}, says: content('{"line":1}\n{"line":2}\n{"line":3}\n') },
+      {
+        title: 'restart',
+        about: 'the server restarts before the call',
+        before: async () => {
+          await fixture.restart()
+          disconnect()
+        },
+        tool: 'get_limited',
+        arguments: {},
+        says: data('{"text":"once"}')
+      }
+    ]
+  }
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from './client.ts'
+import type { Told, Turn } from './model.ts'
+import { normal } from './normal.ts'
+import type { Exchange, Recorder } from './recorder.ts'
+import type { Answer, Scene, Visit } from './scene.ts'
+import { openSession, TooLate } from './session.ts'
+
+/** What came of a scene with a client. */
+export interface Outcome {
+  readonly client: Client
+  readonly scene: string
+  /** What the model read. */
+  readonly told: Told
+  /** What was not as it must be, a sentence each. */
+  readonly problems: readonly string[]
+}
+
+/** How long a client is watched that waits for a person, in milliseconds. */
+const WAIT = 5000
+
+/** Takes a client through a visit; every scene has an outcome, also when the client gives up. */
+export async function take (client: Client, visit: Visit, recorder: Recorder, { folder, node }: { readonly folder: string, readonly node: string }): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = []
+  const { prefix = '' } = client
+  const origin = visit.person === undefined ? recorder.url : visit.origin
+  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers }, visit.person)
+  for (const [scene, look] of [['list', list], ['instructions', instructions]] as const) {
+    const outcome = { client, scene, ...look(client, visit, session.first) }
+    if (visit.isFirst || outcome.problems.length > 0) outcomes.push(outcome)
+  }
+  if (client.loads) await session.call(client.loads(visit.scenes.map(({ tool }) => prefix + tool)))
+
+  let isOver = false
+  for (const scene of visit.scenes) {
+    await scene.before?.()
+    const start = recorder.exchanges.length
+    const waits = client.instead?.[scene.title]?.[0] === '<nothing>'
+    const told = isOver
+      ? ['<ended>']
+      : await session.call({ name: prefix + scene.tool, arguments: scene.arguments }, waits ? WAIT : undefined).then(({ told }) => told ?? [], (error: Error) => {
+        isOver = true
+        return error instanceof TooLate ? ['<nothing>'] : ended(error)
+      })
+    const read = told.map(normal)
+    outcomes.push({ client, scene: scene.title, told: read, problems: [...(visit.person === undefined ? atServer(client, scene, recorder.exchanges.slice(start)) : []), ...atModel(client, scene, read)] })
+  }
+  await session.end()
+  return outcomes
+}
+
+/** What there is of a client that gave up: the name and message of its error, or all that there is. */
+export function ended ({ message }: Error): Told {
+  return ['<ended>', normal(/^\w*Error: .*/m.exec(message)?.[0] ?? message)]
+}
+
+type Verdict = Pick<Outcome, 'told' | 'problems'>
+
+function list ({ toolsOf = offered, prefix = '' }: Client, { tools }: Visit, first: Turn): Verdict {
+  const expected = tools.map((name) => prefix + name)
+  const names = toolsOf(first).filter((name) => name.startsWith(prefix))
+  return { told: [`${names.length} tools, as ${names[0]}`], problems: differ('lists', expected, names.toSorted()) }
+}
+
+function offered ({ tools }: Turn): readonly string[] {
+  return tools
+}
+
+function instructions ({ showsInstructions }: Client, { instructions }: Visit, first: Turn): Verdict {
+  const isShown = first.instructions.includes(instructions)
+  return { told: [isShown ? 'yes' : 'no'], problems: differ('shows the instructions', showsInstructions, isShown) }
+}
+
+/** What reached the server, and what it answered. */
+function atServer ({ silent = [], asksForProgress }: Client, scene: Scene, exchanges: readonly Exchange[]): readonly string[] {
+  const calls = exchanges.filter(({ body }) => body?.method === 'tools/call')
+  const elsewhere = exchanges.filter(({ path }) => path !== '/mcp').map(({ method, path }) => `${method} ${path}`)
+  if (silent.includes(scene.title)) return differ('calls', 0, calls.length)
+  const [call] = calls
+  if (call === undefined) return ['nothing reached the server']
+  const answered = answerOf(call)
+  return [
+    ...differ('calls', 1, calls.length),
+    // Where the credential is not valid, looking for a way to sign in is right.
+    ...('status' in scene.says ? [] : differ('also asks', [], elsewhere)),
+    ...differ('sends', scene.arguments, call.body.params.arguments),
+    ...differ('asks for progress', asksForProgress, call.body.params._meta?.progressToken !== undefined),
+    ...differ('the server says', 'status' in scene.says ? scene.says : { isError: scene.says.isError, content: scene.says.content }, answered)
+  ]
+}
+
+function answerOf ({ status, answer }: Exchange): Pick<Answer, 'isError' | 'content'> | { readonly status: number } {
+  if (status !== 200) return { status }
+  const messages = answer.startsWith('{') ? [answer] : [...answer.matchAll(/^data: (.+)$/gm)].map(([, message = '']) => message)
+  const { result } = JSON.parse(messages.at(-1) ?? '{}')
+  if (result === undefined) return { isError: true, content: messages }
+  return { isError: result.isError ?? false, content: result.content.map((block: any) => normal(block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))) }
+}
+
+/** @returns what the model must read; undefined when nobody said it */
+export function readBy ({ shows, instead = {} }: Client, { title, says, tool }: Scene): Told | undefined {
+  return instead[title] ?? ('status' in says ? undefined : shows(says, tool))
+}
+
+function atModel (client: Client, scene: Scene, told: Told): readonly string[] {
+  const expected = readBy(client, scene)
+  if (expected === undefined) return [`nobody said what the model reads; it is ${JSON.stringify(told)}`]
+  return differ('the model reads', expected, told)
+}
+
+function differ (what: string, expected: unknown, actual: unknown): readonly string[] {
+  return isDeepStrictEqual(actual, expected) ? [] : [`${what}\n  expected ${JSON.stringify(expected)}\n  got      ${JSON.stringify(actual)}`]
+}

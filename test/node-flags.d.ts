@@ -1,0 +1,1 @@
+export declare function nodeFlags (root: URL): readonly string[]
