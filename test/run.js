@@ -19,7 +19,7 @@ const { values: { jobs }, positionals } = parseArgs({ allowPositionals: true, op
 const TIMEOUT = 600_000
 
 /** Files that get a process each. They start first, so that no processor waits for another at the end. */
-const LONG = /bulk|changes-property|contract\/cli|shop\/test\/(contract|server|commands|tenancy|demo|health|durability)|docs|production/
+const LONG = /console.test|bulk|changes-property|contract\/cli|shop\/test\/(contract|server|commands|tenancy|demo|health|durability)|docs|production/
 /** Their subject is a process that has just started. */
 const FRESH = /late-import/
 /** How many of the others share a process. */

@@ -22,7 +22,7 @@ const script = fileURLToPath(new URL('../../examples/shop/dist/demo/start.js', i
 /** Starts the demo on free ports. */
 export async function startShop (): Promise<Shop> {
   const dataDir = mkdtempSync(join(tmpdir(), 'clients-shop-'))
-  const child = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'pipe'] })
   process.once('exit', () => {
     child.kill('SIGKILL')
     rmSync(dataDir, { recursive: true, force: true })

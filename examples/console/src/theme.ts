@@ -32,6 +32,8 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       button: { textTransform: 'none', fontWeight: 600 }
     },
     shape: { borderRadius: 8 },
+    // Whoever asks the system for less motion gets no transitions.
+    motion: { reducedMotion: 'system' },
     components: {
       ...base.components,
       MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },

@@ -27,7 +27,7 @@ export const faultsOf = new WeakMap<Page, string[]>()
 
 /** Opens the console as somebody, through the page of the identity provider. */
 export async function signIn (browser: Browser, baseUrl: string, { username, password }: Person, path = '/console'): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', reducedMotion: 'reduce' })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl })
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
@@ -50,6 +50,13 @@ export async function goWithin (page: Page, path: string): Promise<void> {
   // The old screen stays until the code of the new one is there.
   await page.waitForTimeout(150)
   await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+/** Shows the page in the other colours, as the system of a person asks for them. */
+export async function inColours (page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  // Evaluated from here: the policy of the page allows no waiting expressions in it.
+  while (await page.evaluate('/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0] < 128') !== (colorScheme === 'dark')) await page.waitForTimeout(20)
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

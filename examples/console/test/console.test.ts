@@ -2,7 +2,7 @@ import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { faultsOf, goWithin, openBrowser, picture, signIn, violations, withoutChromium } from './browser.ts'
+import { faultsOf, goWithin, inColours, openBrowser, picture, signIn, violations, withoutChromium } from './browser.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
@@ -172,14 +172,11 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       await goWithin(page, path.startsWith('/console') ? path : new URL(shop).pathname + path)
       await page.waitForLoadState('networkidle')
       if (name !== undefined) await picture(page, name)
-      // Colours fade into each other.
-      await page.waitForTimeout(350)
       t.strictSame(await violations(page), [])
-      await page.emulateMedia({ colorScheme: 'dark' })
-      await page.waitForTimeout(300)
+      await inColours(page, 'dark')
       // Only colours are others.
       t.strictSame(await violations(page, ['color-contrast']), [])
-      await page.emulateMedia({ colorScheme: 'light' })
+      await inColours(page, 'light')
     })
   }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { changesOf } from '../src/api/changes.ts'
+import { callAs } from '../src/api/http.ts'
 import { inTurn } from '../src/api/in-turn.ts'
 import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
@@ -138,4 +139,19 @@ t.test('no string becomes HTML', async (t) => {
   t.equal(rules!.createHTML('&#8203;'), '&#8203;')
   t.throws(() => rules!.createHTML('<img src=x onerror=alert(1)>'), TypeError)
   refuseHtml({})
+})
+
+t.test('a read that a busy server refuses is tried again; a write is not, and the refusal is shown', async (t) => {
+  const asked: string[] = []
+  const answers = [503, 200, 503]
+  t.intercept(globalThis, 'fetch', {
+    value: async (_url: string, { method }: RequestInit) => {
+      asked.push(String(method))
+      return new Response('{"message":"busy"}', { status: answers.shift()!, headers: { 'retry-after': '0.01' } })
+    }
+  })
+  const call = callAs({ token: async () => 'token' } as never)
+  t.equal((await call('/shops')).status, 200)
+  await t.rejects(call('/shops', { method: 'POST', data: {} }), { status: 503, message: 'busy' })
+  t.strictSame(asked, ['GET', 'GET', 'POST'])
 })

@@ -46,14 +46,14 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
 export const FLAGS = ['--liftoff-only', '--single-threaded-gc', '--max-semi-space-size=64']
 
 /**
- * Starts the server as a user does and waits until it listens.
+ * Starts the server as a user does and waits until it listens. It sheds no load: other tests use the processors too.
  *
  * @param program - `server` for production, `demo/start` for the demo profile
  * @throws with what it printed, when it ends instead
  */
 export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
   const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
-  const child = spawn(process.execPath, [...FLAGS, script], { env: { PATH: process.env['PATH'], PORT: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...FLAGS, script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill('SIGKILL') })
 
   let printed = ''

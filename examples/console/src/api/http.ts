@@ -25,7 +25,7 @@ export interface Request {
 /** Calls the server as the person who signed in. @throws {@link ApiError} */
 export type Call = <Body = any>(url: string, request?: Request) => Promise<Answer<Body>>
 
-/** How often a call without a connection is tried again, and after how many milliseconds. Only reads: a write may have arrived. */
+/** How often a read without a connection, or refused by a busy server, is tried again, and after how many milliseconds. Not writes: one may have arrived. */
 const RETRIES = [400, 1600]
 
 export function callAs (session: Session): Call {
@@ -40,20 +40,24 @@ export function callAs (session: Session): Call {
 
 async function send (url: string, { method = 'GET', data, body, headers, signal }: Request, token: string, tries = 0): Promise<Response> {
   const text = data === undefined ? body : JSON.stringify(data)
+  const pause = method === 'GET' ? RETRIES[tries] : undefined
+  const again = async (milliseconds: number): Promise<Response> => {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds))
+    return await send(url, { method, data, body, headers, signal }, token, tries + 1)
+  }
   try {
-    return await fetch(url, {
+    const response = await fetch(url, {
       method,
       signal,
       body: text,
       credentials: 'omit',
       headers: { ...Object.fromEntries(headers ?? []), accept: 'application/json', authorization: `Bearer ${token}`, ...text !== undefined && { 'content-type': 'application/json' } }
     })
+    return response.status === 503 && pause !== undefined ? await again(Number(response.headers.get('retry-after') ?? 0) * 1000 || pause) : response
   } catch (error) {
     if (!isConnectionLost(error)) throw error
-    const pause = method === 'GET' ? RETRIES[tries] : undefined
     if (pause === undefined) throw new ApiError(0, { message: texts.errors.connection })
-    await new Promise((resolve) => setTimeout(resolve, pause))
-    return await send(url, { method, data, body, headers, signal }, token, tries + 1)
+    return await again(pause)
   }
 }
 

@@ -50,9 +50,11 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
       .send(page.replaceAll(NONCE, nonce))
   }
 
-  const route = { config: { auth: 'public' }, schema: { hide: true } } as const
-  // Files cost nothing, and the people of one office may share an address.
-  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { auth: 'public', rateLimit: false } }, async ({ params }, reply) => await reply.sendFile(params['*'], FOREVER))
+  // Pages and files cost little, and a page whose script is refused stays broken: they are served under load too.
+  const open = { auth: 'public', pressureHandler: () => {} } as const
+  const route = { config: open, schema: { hide: true } } as const
+  // The people of one office may share an address.
+  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { ...open, rateLimit: false } }, async ({ params }, reply) => await reply.sendFile(params['*'], FOREVER))
   // When a session has ended, people sign in again in a second window, which has to know the first.
   app.get(CONSOLE_CALLBACK, route, async (_request, reply) => await sendPage(reply, 'unsafe-none'))
   app.get(CONSOLE_PATH, route, async (_request, reply) => await sendPage(reply, 'same-origin-allow-popups'))
