@@ -7,6 +7,8 @@ import type { Target } from './sign-in/authorize.ts'
 import type { BrokerSettings } from './options.ts'
 import { providerCalls, type ProviderCalls } from './tokens/provider-calls.ts'
 import { sealer, type Sealer } from './seal.ts'
+import { availableStore } from './store/available.ts'
+import type { BrokerStore } from './store/memory.ts'
 
 /** The plugin's settings with a broker. */
 export type WithBroker = Settings & { readonly broker: BrokerSettings }
@@ -16,6 +18,7 @@ export interface Broker {
   readonly settings: WithBroker
   readonly provider: ProviderCalls
   readonly sealer: Sealer
+  readonly store: BrokerStore
   readonly clients: Clients
   readonly documents: ClientDocuments | undefined
   readonly target: Target
@@ -26,7 +29,7 @@ export interface Broker {
 }
 
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
-  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, clients: listed, documents: allowed, appSchemes: schemes } } = settings
+  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes } } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const seals = sealer(secrets, publicBaseUrl)
   const documents = allowed === false
@@ -37,6 +40,7 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     settings,
     provider: providerCalls(provider, settings, log),
     sealer: seals,
+    store: availableStore(store, log),
     clients: clientsFrom({ listed, sealer: seals, documents }),
     documents,
     target: {

@@ -36,7 +36,7 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
     if (registration) scope.post('/oauth/register', options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
     scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
     scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
-  })
+  }, { logSerializers })
 
   // for browsers
   await app.register(async function people (scope) {
@@ -53,8 +53,7 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
     scope.get(authorizePath('root'), options(alias(schemas.authorize)), startSignIn(broker, 'root'))
     scope.post(authorizePath('root'), options(alias(schemas.decide)), decideSignIn(broker))
     scope.get('/oauth/callback', options(schemas.callback), finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true))
-    // its type knows no serializers of objects, which Fastify's own are
-  }, { logSerializers: { req: withoutQuery as (request: FastifyRequest) => never } })
+  }, { logSerializers })
 }
 
 /** Endpoints read parameters themselves, whatever media type they come with; the host's parsers may differ. */
@@ -84,7 +83,10 @@ function showRefusal (reply: FastifyReply, { statusCode, oauth, message }: Refus
   })
 }
 
-/** What Fastify logs of a request, without the query: it holds codes and states. */
+/** What Fastify logs of a request, without the query: it holds codes, states and, by mistake, tokens. */
 function withoutQuery ({ method, url, host, ip, socket }: FastifyRequest): object {
   return { method, url: url.split('?')[0], host, remoteAddress: ip, remotePort: socket.remotePort }
 }
+
+// its type knows no serializers of objects, which Fastify's own are
+const logSerializers = { req: withoutQuery as (request: FastifyRequest) => never }

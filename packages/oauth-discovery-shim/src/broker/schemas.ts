@@ -56,9 +56,9 @@ export const authorize = {
 export const decide = {
   operationId: 'decide_oauth_sign_in',
   summary: 'Answer the consent page',
-  description: 'Sends the browser to the identity provider, or back to the client.',
+  description: 'Sends the browser to the identity provider, or back to the client. Sites that were refused get no redirect, but a link.',
   tags,
-  response: { 303: onward, 400: page, 503: page, ...limits }
+  response: { 200: page, 303: onward, 400: page, 503: page, ...limits }
 } as const
 
 export const callback = {

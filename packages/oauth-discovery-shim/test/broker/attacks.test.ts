@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
+import { memoryBrokerStore } from '../../src/index.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, signedIn, signIn, token } from './world.ts'
 
 const RFC = 'RFC 9700'
@@ -193,6 +194,26 @@ t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-
   t.match((await token(await brokerWorld(t, { idp }), { ...third })).json(), { error: 'invalid_grant' })
 })
 
+t.test(`${RFC} §4.5: a browser that comes back from the provider twice gets two codes, of which one works`, async t => {
+  const world = await brokerWorld(t)
+  const clientId = await register(world.app)
+  const { verifier, challenge } = pkce()
+  const person = browser(world.app)
+  const callback = world.idp.signIn(await allow(person, authorizeUrl(clientId, challenge)))
+  const cookies = [...person.cookies]
+  const grants = []
+  for (let i = 0; i < 2; i++) {
+    for (const [name, value] of cookies) person.cookies.set(name, value)
+    const landed = new URL(String((await person.get(callback.href)).headers.location))
+    grants.push({ grant_type: 'authorization_code', client_id: clientId, code: landed.searchParams.get('code')!, code_verifier: verifier })
+  }
+  t.not(grants[0]!.code, grants[1]!.code)
+  const { refresh_token: refreshToken } = (await token(world, grants[0]!)).json()
+  t.match((await token(world, grants[1]!)).json(), { error: 'invalid_grant', error_description: 'The code was used before' })
+  t.equal(world.idp.calls.length, 1, 'whether or not the provider would take its code again')
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' }, 'and the sign-in is over')
+})
+
 t.test(`${RFC} §4.8: PKCE cannot be left out or weakened`, async t => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
@@ -220,6 +241,25 @@ t.test(`${RFC} §4.11: a faulty request is no open redirect`, async t => {
   t.match(body, /<a href="https:\/\/evil\.example\.com\/\?a=1&amp;error=unsupported_response_type&amp;[^"]*iss=[^"]*" rel="noreferrer">Go back to evil\.example\.com<\/a>\. Only do so if you came from there\./)
   const listed = await app.inject(authorizeUrl('desk', pkce().challenge, { redirect_uri: 'https://desk.example.com/cb', response_type: 'token' }))
   t.equal(listed.statusCode, 303, 'a client of the list is told')
+})
+
+t.test(`${RFC} §4.11: a site that somebody refuses does not get them all the same`, async t => {
+  const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb'] }] } })
+  for (const [clientId, redirectUri, place] of [
+    [await register(app, ['https://evil.example.com/?a=1']), 'https://evil.example.com/?a=1', 'evil\\.example\\.com'],
+    [await register(app, ['vscode://any.extension/run?x=1']), 'vscode://any.extension/run?x=1', 'the app']
+  ] as const) {
+    const person = browser(app)
+    const page = await person.get(authorizeUrl(clientId, pkce().challenge, { redirect_uri: redirectUri }))
+    const { statusCode, headers, body } = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
+    t.equal(statusCode, 200)
+    t.notOk('location' in headers)
+    t.match(body, /<h1>You allowed nothing<\/h1>/)
+    t.match(body, new RegExp(`&amp;error=access_denied&amp;[^"]*state=[^"]*" rel="noreferrer">Go back to ${place}</a>\\. Only do so if you came from there\\.`))
+  }
+  const person = browser(app)
+  const page = await person.get(authorizeUrl('desk', pkce().challenge, { redirect_uri: 'https://desk.example.com/cb' }))
+  t.match((await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })).headers.location, 'https://desk.example.com/cb?error=access_denied', 'a client of the list is told')
 })
 
 t.test(`${RFC} §4.12: redirects turn a form into a GET`, async t => {
@@ -253,6 +293,55 @@ t.test(`${RFC} §4.14: for a moment a refresh token may come again, from clients
   t.type(third, 'string')
   t.match(await refresh(first), { error: 'invalid_grant' }, 'but not once the next one was used')
   t.match(await refresh(third), { error: 'invalid_grant' })
+})
+
+t.test(`${RFC} §4.14: without the moment, a refresh token that is used at the same time on several replicas works once`, async t => {
+  const [idp, store] = [await fakeIdp(t), memoryBrokerStore()]
+  const replicas = [await brokerWorld(t, { idp, broker: { refreshGrace: 0, store } }), await brokerWorld(t, { idp, broker: { refreshGrace: 0, store } })]
+  const { clientId, refreshToken } = await signedIn(replicas[0]!)
+  const used = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }
+  const answers = await Promise.all([0, 1, 0, 1].map(i => token(replicas[i]!, used)))
+  t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [200, 400, 400, 400])
+  t.ok(idp.calls.some(({ path }) => path === '/revoke'), 'and the sign-in is over')
+  const winner = answers.find(({ statusCode }) => statusCode === 200)!.json()
+  t.match((await token(replicas[0]!, { ...used, refresh_token: winner.refresh_token })).json(), { error: 'invalid_grant' })
+})
+
+t.test(`${RFC} §4.14: the clock of another replica that is ahead does not let a refresh token pass twice`, async t => {
+  const store = memoryBrokerStore(() => Date.now() + 30_000)
+  const world = await brokerWorld(t, { broker: { refreshGrace: 0, store } })
+  const { clientId, refreshToken } = await signedIn(world)
+  const used = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }
+  t.equal((await token(world, used)).statusCode, 200)
+  t.match((await token(world, used)).json(), { error: 'invalid_grant' })
+})
+
+t.test('RFC 7009 §2.1: a refresh that overlaps a revocation gives nothing, and what the provider gave for it is revoked, too', async t => {
+  const world = await brokerWorld(t)
+  world.idp.rotates = true
+  const { clientId, refreshToken } = await signedIn(world)
+  let revoked: ReturnType<typeof token> | undefined
+  world.idp.calls.length = 0
+  world.idp.answer = ({ form }) => {
+    // The client revokes while the provider thinks about the refresh.
+    if (form['grant_type'] === 'refresh_token') revoked ??= token(world, { client_id: clientId, token: refreshToken }, '/oauth/revoke')
+    return form['grant_type'] === 'refresh_token' ? { status: 200, body: { access_token: 'late', refresh_token: 'the successor' } } : undefined
+  }
+  world.idp.wait = async ({ form }) => { if (form['grant_type'] === 'refresh_token') await revoked }
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
+  t.equal((await revoked)?.statusCode, 200)
+  t.strictSame(world.idp.calls.filter(({ path }) => path === '/revoke').map(({ form }) => form['token']).at(-1), 'the successor')
+})
+
+t.test('RFC 6749 §6: who asks for less once may have all of it the next time, and never more', async t => {
+  const world = await brokerWorld(t)
+  const { clientId, refreshToken } = await signedIn(world)
+  world.idp.answer = ({ form }) => form['grant_type'] === 'refresh_token' ? { status: 200, body: { access_token: 'x', scope: form['scope'] ?? 'openid email profile' } } : undefined
+  const refresh = async (refreshToken: string, scope?: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, scope })).json()
+  const narrow = await refresh(refreshToken, 'openid')
+  t.equal(narrow.scope, 'openid')
+  t.match(await refresh(narrow.refresh_token, 'openid phone'), { error: 'invalid_scope' })
+  t.equal((await refresh(narrow.refresh_token, 'openid email profile')).scope, 'openid email profile')
 })
 
 t.test('RFC 6749 §10.4: a refresh token belongs to one client', async t => {
@@ -298,6 +387,7 @@ t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`
 t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
   const { app } = await brokerWorld(t)
   for (const [name, shown] of [
+    ['\u3164', 'An app without a name'], ['\u115f\u1160\u2800', 'An app without a name'], ['A\u034f\u{e0041}B', 'AB'], ['A\ud800B', 'AB'], [`x${'\u0334'.repeat(58)}`, `x${'\u0334'.repeat(3)}`], ['x'.repeat(60_000), `${'x'.repeat(59)}…`],
     ['Claude\u202eedoC', 'ClaudeedoC'], ['A\u0000\u0007\u200b\ufeffB', 'AB'], ['two\nlines\u2028more', 'two lines more'], ['  ', 'An app without a name'], ['ﬁle', 'file'], ['x'.repeat(100), `${'x'.repeat(59)}…`], ['', 'An app without a name']
   ] as const) {
     const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: [loopback] } })).json()
@@ -383,12 +473,28 @@ t.test('no secret is logged', async t => {
   await token(world, { ...used, client_id: 'x' })
   await token(world, { ...grant })
   await world.app.inject(`/oauth/callback?code=a-code-of-somebody&state=${'s'.repeat(43)}`)
+  // clients that send their form as a query, or to the wrong URL
+  const query = new URLSearchParams(used).toString()
+  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/register']) t.equal((await world.app.inject({ method: 'POST', url: `${url}?${query}` })).statusCode, 400)
   const log = lines.join('')
   t.match(log, /"url":"\/oauth\/callback"/)
   t.match(log, /The code was used before/)
   for (const [what, secret] of Object.entries({
     code: grant.code, verifier: grant.code_verifier, access: tokens.access_token, refresh: tokens.refresh_token, provider: world.idp.calls[0]!.form['code']!, providerVerifier: world.idp.calls[0]!.form['code_verifier']!, callback: 'a-code-of-somebody'
   })) t.notOk(log.includes(secret), what)
+})
+
+t.test('a store that fails stops sign-ins for a while, and does not say where it is', async t => {
+  const lines: string[] = []
+  const raise = async () => { throw new Error('connect ECONNREFUSED 10.1.2.3:5432') }
+  const world = await brokerWorld(t, { broker: { store: { raise } }, server: { logger: { stream: { write: (line: string) => { lines.push(line) } } } } })
+  const { statusCode, headers, body } = await token(world, { ...await grantOf(world) })
+  t.equal(statusCode, 503)
+  t.match(headers, { 'retry-after': '5', 'cache-control': 'no-store' })
+  t.match(JSON.parse(body), { error: 'temporarily_unavailable' })
+  t.notMatch(body, '10.1.2.3')
+  t.match(lines.join(''), /"level":50.*ECONNREFUSED/)
+  t.strictSame(world.idp.calls, [], 'nothing is exchanged while nobody knows what was used')
 })
 
 t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async t => {

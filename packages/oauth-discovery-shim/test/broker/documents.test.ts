@@ -199,6 +199,51 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
   await Promise.all(flood)
 })
 
+t.test('while the server of a document has an outage, what it said within a day counts; what it takes back does not', async t => {
+  const { client, pages, origin } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const id = client('/client.json')
+  const ask = () => app.inject(authorizeUrl(id, pkce().challenge))
+  t.equal((await ask()).statusCode, 200)
+
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const later = (minutes: number) => { Date.now = () => now() + minutes * 60_000 }
+  later(6)
+  pages.set('/client.json', response => response.writeHead(503).end())
+  t.equal((await ask()).statusCode, 200, 'an error of the server')
+  pages.set('/client.json', response => { response.destroy() })
+  t.equal((await ask()).statusCode, 200, 'no answer')
+  later(24 * 60 + 1)
+  t.match((await ask()).body, /its server cannot be reached over https/, 'a day later')
+
+  client('/client.json')
+  t.equal((await ask()).statusCode, 200)
+  later(24 * 60 + 10)
+  pages.set('/client.json', response => response.writeHead(404).end())
+  t.match((await ask()).body, /its server returns the status 404/)
+  pages.set('/client.json', response => response.writeHead(503).end())
+  t.match((await ask()).body, /its server returns the status 503/, `${origin} took it back`)
+})
+
+t.test('somebody who allowed a client and cancels it later is asked again, and so is everybody if the client wants that', async t => {
+  const { client, origin } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const person = browser(app)
+  const own = { 'sec-fetch-site': 'none' }
+  const url = (path: string, more: Record<string, string> = {}) => authorizeUrl(client(path), pkce().challenge, { redirect_uri: `${origin}/callback`, ...more })
+  for (const path of ['/one.json', '/two.json']) {
+    await allow(person, url(path))
+    t.equal((await person.get(url(path), own)).statusCode, 303)
+  }
+  const page = await person.get(url('/one.json', { prompt: 'login consent' }), own)
+  t.equal(page.statusCode, 200, 'OpenID Connect Core §3.1.2.1: prompt=consent')
+  t.equal((await person.get(url('/one.json'), own)).statusCode, 303)
+  await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
+  t.equal((await person.get(url('/one.json'), own)).statusCode, 200)
+  t.equal((await person.get(url('/two.json'), own)).statusCode, 303, 'the other one is not forgotten')
+})
+
 t.test('consent is remembered for clients with a document and an https callback, and where no other site started the sign-in', async t => {
   const { client, origin } = await site(t)
   const world = await brokerWorld(t, trusting)

@@ -21,6 +21,8 @@ export interface Idp {
   readonly calls: Call[]
   /** Answers instead of it. */
   answer: (call: Call) => { readonly status: number, readonly body: object } | undefined
+  /** Holds an answer back. */
+  wait: (call: Call) => Promise<void>
   /** Whether a refresh token works once. */
   rotates: boolean
   /** Signs somebody in: the URL that the browser is sent back to. */
@@ -34,6 +36,7 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
     issuer: '',
     calls: [],
     answer: () => undefined,
+    wait: async () => {},
     rotates: false,
     signIn (authorizationUrl, more = {}) {
       const wanted = new URL(authorizationUrl).searchParams
@@ -71,6 +74,7 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
     const call: Call = { path, form: Object.fromEntries(new URLSearchParams(text)), authorization: request.headers.authorization }
     idp.calls.push(call)
     const { status, body } = idp.answer(call) ?? (path === '/token' ? tokens(call.form) : { status: 200, body: {} })
+    await idp.wait(call)
     if (path === '/revoke') refreshTokens.delete(call.form['token']!)
     response.writeHead(status).end(JSON.stringify(body))
   })

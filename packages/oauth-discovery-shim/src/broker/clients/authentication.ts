@@ -3,7 +3,7 @@ import type { Broker } from '../broker.ts'
 import { digest, type ClientAuth } from './client.ts'
 import { ASSERTION_ALGORITHMS, issuerOf } from '../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
-import { refusal, type Refusal } from '../refusal.ts'
+import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 
 const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
@@ -58,7 +58,7 @@ export function clientOf (parameters: Parameters, broker: Broker): NamedClient {
 }
 
 /** @throws a {@link refusal} `invalid_client` */
-async function requireAssertion (assertion: string, id: string, { clients, documents, settings: { publicBaseUrl, broker: { store } } }: Broker): Promise<void> {
+async function requireAssertion (assertion: string, id: string, { clients, documents, store, settings: { publicBaseUrl } }: Broker): Promise<void> {
   const keys = await documents?.keysOf(await clients.find(id)) ?? { keys: [] }
   try {
     const { payload: { exp = 0, jti } } = await jwtVerify(assertion, createLocalJWKSet(keys as JSONWebKeySet), {
@@ -74,7 +74,7 @@ async function requireAssertion (assertion: string, id: string, { clients, docum
     const { raised } = await store.raise(`assertion:${digest(`${id} ${jti}`)}`, 1, Math.ceil(left) + 2 * TOLERANCE)
     if (!raised) throw new Error('it was used before')
   } catch (cause) {
-    throw Object.assign(refused(), { cause })
+    throw isRefusal(cause) ? cause : Object.assign(refused(), { cause })
   }
 }
 

@@ -7,6 +7,9 @@ export const MOST_REDIRECTS = 20
 /** Why a metadata document, or its URL, must not be used: a sentence for the person and for whoever wrote the document. */
 export class DocumentFault extends Error {}
 
+/** Its server does not deliver it now. What was read before still counts for a while. */
+export class DocumentOutage extends DocumentFault {}
+
 /**
  * Checks the URL of a metadata document, which is the client's id.
  *

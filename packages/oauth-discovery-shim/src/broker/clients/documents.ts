@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { clientFromDocument, DocumentFault, documentUrl, objectFrom } from './document.ts'
+import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl, objectFrom } from './document.ts'
 import type { Client } from './client.ts'
 import { fetchJson, type FetchOptions } from './fetch-json.ts'
 import { refusal } from '../refusal.ts'
@@ -56,12 +56,13 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
 
 /**
  * Reads each URL once however many want it, and keeps what it made of the text as long as its cache headers say, within
- * limits. Faults are not kept.
+ * limits. Faults are not kept. While a server does not answer, or too many others are being read, what it said less than a
+ * day ago still counts (RFC 5861 §4): otherwise nobody could sign in with a client whose maker has an outage.
  *
  * @see [draft-ietf-oauth-client-id-metadata-document §4.4](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.4)
  */
 function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
-  const kept = new Map<string, { readonly value: Value, readonly until: number }>()
+  const kept = new Map<string, { readonly value: Value, readonly until: number, readonly readAt: number }>()
   const reading = new Map<string, Promise<Value>>()
 
   async function read (url: URL): Promise<Value> {
@@ -69,8 +70,13 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
     const value = parse(text, url.href)
     kept.delete(url.href)
     if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(url.href, { value, until: Date.now() + Math.min(Math.max(maxAge, SHORTEST), LONGEST) * 1000 })
+    const readAt = Date.now()
+    kept.set(url.href, { value, readAt, until: readAt + Math.min(Math.max(maxAge, SHORTEST), LONGEST) * 1000 })
     return value
+  }
+
+  function busy (): never {
+    throw refusal('temporarily_unavailable', 'Too many clients are being looked up. Try again in a moment', 503)
   }
 
   return async url => {
@@ -78,8 +84,15 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
     if (known !== undefined && known.until > Date.now()) return known.value
     const started = reading.get(url.href)
     if (started) return await started
-    if (reading.size >= MOST_AT_ONCE) throw refusal('temporarily_unavailable', 'Too many clients are being looked up. Try again in a moment', 503)
-    const starting = read(url).finally(() => reading.delete(url.href))
+    const older = known !== undefined && known.readAt + LONGEST * 1000 > Date.now() ? known : undefined
+    if (reading.size >= MOST_AT_ONCE) return older?.value ?? busy()
+    const starting = read(url)
+      .catch((error: unknown) => {
+        if (older !== undefined && error instanceof DocumentOutage) return older.value
+        kept.delete(url.href)
+        throw error
+      })
+      .finally(() => reading.delete(url.href))
     reading.set(url.href, starting)
     return await starting
   }

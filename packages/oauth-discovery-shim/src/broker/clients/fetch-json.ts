@@ -3,7 +3,7 @@ import { lookup as resolve } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
-import { DocumentFault } from './document.ts'
+import { DocumentFault, DocumentOutage } from './document.ts'
 
 export interface FetchOptions {
   /** For the whole response, in milliseconds. */
@@ -29,7 +29,7 @@ export interface Fetched {
  * Reads JSON from a host that a stranger named: over https, without redirects, from a public address, and little of it.
  * The address is checked where the connection resolves it, so that a name cannot lead elsewhere a moment later.
  *
- * @throws {@link DocumentFault}
+ * @throws {@link DocumentFault}, {@link DocumentOutage}
  * @see [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
  */
 export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, lookup = resolve }: FetchOptions): Promise<Fetched> {
@@ -54,7 +54,7 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     }
   } catch (error) {
     if (error instanceof DocumentFault) throw error
-    throw new DocumentFault(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : 'its server cannot be reached over https', { cause: error })
+    throw new DocumentOutage(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : 'its server cannot be reached over https', { cause: error })
   }
 }
 
@@ -63,7 +63,7 @@ const PRIVATE = 'its address leads into a private network'
 async function read (response: IncomingMessage, largest: number): Promise<Fetched> {
   const { statusCode = 0, headers } = response
   if (statusCode >= 300 && statusCode < 400) throw new DocumentFault('its server redirects to another address')
-  if (statusCode !== 200) throw new DocumentFault(`its server returns the status ${statusCode}`)
+  if (statusCode !== 200) throw new (statusCode >= 500 || statusCode === 429 ? DocumentOutage : DocumentFault)(`its server returns the status ${statusCode}`)
   // Some servers compress what nobody wanted compressed; a small body may expand to a huge one.
   if (!['identity', undefined].includes(headers['content-encoding'])) throw new DocumentFault('its server sends it compressed')
   if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(headers['content-type'] ?? '')) throw new DocumentFault('its server does not send it as application/json')

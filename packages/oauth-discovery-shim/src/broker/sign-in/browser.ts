@@ -29,7 +29,8 @@ export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecur
   const cookies = new Map<string, string>()
   for (const pair of (request.headers.cookie ?? '').split(';')) {
     const [name = '', value = ''] = pair.trim().split(/=(.*)/s)
-    if (name.startsWith(prefix) && !cookies.has(name)) cookies.set(name.slice(prefix.length), value)
+    // Without the prefix __Host- a cookie for a longer path comes first. Ours is the last one.
+    if (name.startsWith(prefix)) cookies.set(name.slice(prefix.length), value)
   }
   const send = (name: string, value: string, ...attributes: readonly string[]): void => {
     reply.header('set-cookie', [`${prefix}${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], ...attributes].join('; '))

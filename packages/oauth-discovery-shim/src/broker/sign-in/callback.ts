@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerUrl, errorAnswer } from './authorize.ts'
 import type { Broker } from '../broker.ts'
-import { browserOf, unguessable } from './browser.ts'
+import { browserOf } from './browser.ts'
 import type { ClientAuth } from '../clients/client.ts'
 import { digest } from '../clients/client.ts'
 import { sendOn } from './pages.ts'
@@ -61,7 +61,9 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
       return sendOn(reply, answerUrl(transaction, publicBaseUrl, errorAnswer(refusal(told, 'The identity provider did not sign the person in'))))
     }
     const { client, auth, redirectUri, challenge, scope, verifier } = transaction
-    const held: Code = { family: unguessable().slice(0, 22), client, auth, redirectUri: digest(redirectUri), challenge, scope, code, verifier }
+    // The same however often the browser comes here with its cookie: of one sign-in only one code works.
+    const family = digest(state).slice(0, 22)
+    const held: Code = { family, client, auth, redirectUri: digest(redirectUri), challenge, scope, code, verifier }
     return sendOn(reply, answerUrl(transaction, publicBaseUrl, { code: sealer.seal('code', held, CODE_LIFETIME) }))
   }
 }

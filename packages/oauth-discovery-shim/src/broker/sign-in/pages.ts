@@ -24,6 +24,12 @@ function textOf (value: Value): string {
   return value instanceof Html ? value.text : value.map(({ text }) => text).join('')
 }
 
+/**
+ * The animation is a defence against double-clickjacking: a window on top of the page makes somebody click twice, and
+ * closes at the first click, so that the second one hits a button underneath. For a moment after the pointer reached the
+ * page, buttons ignore it, longer than a double click takes. The keyboard and touch, which this attack cannot use, work at
+ * once. It needs no script, which the policy would have to allow.
+ */
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
 body { margin: 0; padding: 2rem 1rem; display: grid; justify-content: center }
@@ -34,6 +40,8 @@ dt { font-weight: 600 } dd { margin: 0 0 .75rem; overflow-wrap: anywhere }
 form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem }
 button { font: inherit; padding: .6rem 1.5rem; border: 1px solid GrayText; border-radius: .4rem; cursor: pointer; background: transparent; color: inherit }
 button[value=allow] { background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent }
+@media (hover: hover) { html:hover button { animation: wait .8s } }
+@keyframes wait { from, to { pointer-events: none; opacity: .6 } }
 :focus-visible { outline: 3px solid light-dark(#1d4ed8, #93c5fd); outline-offset: 2px }
 code { overflow-wrap: anywhere } small { color: GrayText }
 `

@@ -4,7 +4,7 @@ import { answerUrl, errorAnswer, recipientFrom, signInRequestFrom, type Recipien
 import type { Broker } from '../broker.ts'
 import { browserOf, unguessable, type Browser } from './browser.ts'
 import { digest } from '../clients/client.ts'
-import { remembers, rememberedWith } from './consent-memory.ts'
+import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
 import { consentPage, consentTitle } from './consent.ts'
 import { authorizePath, type Name } from '../metadata.ts'
 import { sendOn, sendPage, sendProblemPage } from './pages.ts'
@@ -21,6 +21,8 @@ const MOST_AT_ONCE = 3
 /** What the consent page's form holds: the request, and which browser was asked. */
 interface Asked extends SignInRequest {
   readonly browser: string
+  /** Whether the client is told by a redirect if the person does not agree. */
+  readonly isTold: boolean
 }
 
 /** What a browser keeps while its person is at the identity provider. */
@@ -46,12 +48,13 @@ export function startSignIn (broker: Broker, name: Name) {
     }
 
     const browser = browserOf(request, reply, isSecure)
-    if (signIn.remember !== undefined && rememberConsent > 0 && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
+    const mustAsk = parameters.get('prompt')?.split(' ').includes('consent') === true
+    if (signIn.remember !== undefined && rememberConsent > 0 && !mustAsk && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
       return goToProvider(broker, browser, reply, signIn)
     }
     let id = browser.get('browser')
     if (id === undefined || !/^[\w-]{43}$/.test(id)) browser.set('browser', id = unguessable())
-    const asked: Asked = { ...signIn, browser: digest(id) }
+    const asked: Asked = { ...signIn, browser: digest(id), isTold: isToldByRedirect(recipient) }
     const consent = {
       ...recipient,
       scope: signIn.scope,
@@ -62,13 +65,10 @@ export function startSignIn (broker: Broker, name: Name) {
     return sendPage(reply, 200, consentTitle(consent), consentPage(consent))
   }
 
-  /**
-   * Redirects by itself only to programs on this machine and to clients of the list: to others a faulty request would
-   * be an open redirect (RFC 9700 §4.11.2).
-   */
-  function tellClient (reply: FastifyReply, { client, kind, redirectUri, state }: Recipient, name: Name, error: Refusal): FastifyReply {
+  function tellClient (reply: FastifyReply, recipient: Recipient, name: Name, error: Refusal): FastifyReply {
+    const { client, kind, redirectUri, state } = recipient
     const url = answerUrl({ redirectUri, state, name }, publicBaseUrl, errorAnswer(error))
-    if (kind === 'loopback' || client.source === 'list') return sendOn(reply, url)
+    if (isToldByRedirect(recipient)) return sendOn(reply, url)
     return sendProblemPage(reply, {
       statusCode: 400,
       title: 'This app cannot sign in here',
@@ -78,6 +78,15 @@ export function startSignIn (broker: Broker, name: Name) {
       back: { url, place: kind === 'https' ? new URL(redirectUri).host : client.name }
     })
   }
+}
+
+/**
+ * Whether the browser takes bad news to the client by itself: only to programs on this machine and to clients of the
+ * list. To others it would be an open redirect, and the site that somebody just refused would get them all the same
+ * (RFC 9700 §4.11.2).
+ */
+function isToldByRedirect ({ client, kind }: Recipient): boolean {
+  return kind === 'loopback' || client.source === 'list'
 }
 
 /** `POST`: what the person decided. */
@@ -92,10 +101,23 @@ export function decideSignIn (broker: Broker) {
     const isOwn = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
     if (asked === undefined || !isOwn || digest(browser.get('browser') ?? '') !== asked.browser) throw elsewhere()
 
-    const { browser: _browser, ...signIn } = asked
+    const { browser: _browser, isTold, ...signIn } = asked
     if (form.get('decision') !== 'allow') {
       request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
-      return sendOn(reply, answerUrl(signIn, publicBaseUrl, errorAnswer(refusal('access_denied', 'The person did not agree'))))
+      // Who allowed it before changed their mind.
+      if (signIn.remember !== undefined && remembers(sealer, browser, signIn.remember)) browser.set('consent', forgotten(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))
+      const denied = refusal('access_denied', 'The person did not agree')
+      const url = answerUrl(signIn, publicBaseUrl, errorAnswer(denied))
+      if (isTold) return sendOn(reply, url)
+      const { protocol, host } = new URL(signIn.redirectUri)
+      return sendProblemPage(reply, {
+        statusCode: 200,
+        title: 'You allowed nothing',
+        reason: 'The app cannot act in your name, and was sent nothing',
+        advice: 'You can close this page',
+        code: denied.oauth,
+        back: { url, place: protocol === 'https:' ? host : 'the app' }
+      })
     }
     if (signIn.remember !== undefined && rememberConsent > 0) {
       browser.set('consent', rememberedWith(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))

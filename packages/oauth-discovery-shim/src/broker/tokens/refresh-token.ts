@@ -23,14 +23,18 @@ export const familyKey = (family: string): string => `family:${family}`
 /** In seconds. */
 export const lifetimeOf = ({ settings: { broker: { refreshLifetime } } }: Broker): number => Math.ceil(refreshLifetime / 1000)
 
-/** The tokens as the client gets them: the access token as it is, and the next refresh token of the chain. */
+/**
+ * The tokens as the client gets them: the access token as it is, and the next refresh token of the chain.
+ *
+ * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6): whoever asks for less once may have all of it the next time
+ */
 export function responseFrom ({ accessToken, expiresIn, refreshToken, scope }: ProviderTokens, used: RefreshToken, broker: Broker): object {
-  const next: RefreshToken = { ...used, generation: used.generation + 1, token: refreshToken ?? used.token, scope: scope ?? used.scope }
+  const next: RefreshToken = { ...used, generation: used.generation + 1, token: refreshToken ?? used.token }
   return {
     access_token: accessToken,
     token_type: 'Bearer',
     ...expiresIn !== undefined && { expires_in: expiresIn },
     ...next.token !== '' && { refresh_token: broker.sealer.seal('refresh', next, lifetimeOf(broker)) },
-    scope: next.scope
+    scope: scope ?? used.scope
   }
 }

@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Broker } from '../broker.ts'
 import type { NamedClient } from '../clients/authentication.ts'
 import { required, type Parameters } from '../parameters.ts'
-import { refusal } from '../refusal.ts'
+import { refusal, type Refusal } from '../refusal.ts'
+import type { Raised } from '../store/memory.ts'
 import { familyKey, lifetimeOf, responseFrom, REVOKED, type RefreshToken } from './refresh-token.ts'
 
 /**
@@ -13,7 +14,7 @@ import { familyKey, lifetimeOf, responseFrom, REVOKED, type RefreshToken } from 
  * @see [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2)
  */
 export async function refresh (parameters: Parameters, client: NamedClient, broker: Broker, log: FastifyBaseLogger): Promise<object> {
-  const { sealer, provider, target, settings: { broker: { store, refreshGrace, sendResource } } } = broker
+  const { sealer, provider, store, target, settings: { broker: { refreshGrace, sendResource } } } = broker
   const used = sealer.open<RefreshToken>('refresh', required(parameters, 'refresh_token'))
   if (used === undefined) {
     await client.mustBeKnown()
@@ -24,25 +25,39 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   const isNarrower = scope === undefined || scope.split(' ').every(name => used.scope.split(' ').includes(name))
   if (!isNarrower) throw refusal('invalid_scope', `The scope must be part of: ${used.scope}`)
 
-  const key = familyKey(used.family)
+  const { family, generation, client: holder } = used
+  const key = familyKey(family)
   const lifetime = lifetimeOf(broker)
-  // whoever has this token proves that the one before it was used
-  const last = await store.raise(key, used.generation - 1, lifetime)
-  if (!last.raised && last.value >= used.generation) {
-    const isRepeat = last.value === used.generation && Date.now() - last.since < refreshGrace
-    if (!isRepeat) {
-      if (last.value !== REVOKED) {
-        log.warn({ client: used.client }, 'a refresh token was used again: its sign-in was ended, because somebody may have copied it')
-        await store.raise(key, REVOKED, lifetime)
-        await provider.revoke(used.token)
-      }
-      throw refusal('invalid_grant', 'The refresh token was used before or revoked')
-    }
+  const mayNotUse = wasUsed(generation, Date.now(), refreshGrace)
+  async function end (token: string): Promise<Refusal> {
+    const { raised } = await store.raise(key, REVOKED, lifetime)
+    if (raised) log.warn({ client: holder }, 'a refresh token was used again: its sign-in was ended, because somebody may have copied it')
+    await provider.revoke(token)
+    return over()
   }
+
+  // whoever has this token proves that the one before it was used
+  const last = await store.raise(key, generation - 1, lifetime)
+  if (mayNotUse(last)) throw last.value === REVOKED ? over() : await end(used.token)
   const tokens = await provider.tokens({
     grant_type: 'refresh_token', refresh_token: used.token, ...scope !== undefined && { scope }, ...sendResource && { resource: target.resources[0]! }
   })
   // only now: a client may try again if the identity provider could not be reached
-  await store.raise(key, used.generation, lifetime)
+  const now = await store.raise(key, generation, lifetime)
+  // Meanwhile, on this replica or another, it was used as well or revoked: what the provider gave in its place ends, too.
+  if (mayNotUse(now)) throw await end(tokens.refreshToken ?? used.token)
   return responseFrom(tokens, used, broker)
 }
+
+type Held = Raised & { readonly raised: false }
+
+/** Whether the token with this number comes again, and is no repeat that is let pass at this time. */
+function wasUsed (generation: number, time: number, grace: number) {
+  return (state: Raised): state is Held => {
+    if (state.raised || state.value < generation) return false
+    // The clock of another replica may be ahead of this one, which must not let a token pass.
+    return state.value > generation || Math.max(0, time - state.since) >= grace
+  }
+}
+
+const over = (): Refusal => refusal('invalid_grant', 'The refresh token was used before or revoked')

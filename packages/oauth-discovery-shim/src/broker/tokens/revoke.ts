@@ -12,7 +12,7 @@ import { familyKey, lifetimeOf, REVOKED, type RefreshToken } from './refresh-tok
  * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
  */
 export function revokeToken (broker: Broker) {
-  const { sealer, provider, settings: { broker: { store } } } = broker
+  const { sealer, provider, store } = broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')

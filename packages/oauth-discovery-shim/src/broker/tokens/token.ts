@@ -28,7 +28,7 @@ export function issueTokens (broker: Broker) {
 }
 
 async function exchange (parameters: Parameters, client: NamedClient, broker: Broker): Promise<object> {
-  const { sealer, provider, callback, target, settings: { broker: { store, sendResource } } } = broker
+  const { sealer, provider, store, callback, target, settings: { broker: { sendResource } } } = broker
   const code = sealer.open<Code>('code', required(parameters, 'code'))
   if (code === undefined) {
     await client.mustBeKnown()
@@ -49,8 +49,8 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   const tokens = await provider.tokens({
     grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resources[0]! }
   })
-  const { family, client: holder, auth, scope } = code
-  return responseFrom(tokens, { family, client: holder, auth, scope, generation: 0, token: '' }, broker)
+  const { family, client: holder, auth } = code
+  return responseFrom(tokens, { family, client: holder, auth, scope: tokens.scope ?? code.scope, generation: 0, token: '' }, broker)
 }
 
 /** [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6) */
