@@ -565,10 +565,10 @@ t.test('the command', async t => {
     out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n',
     err: 'warning: anybody between you and the server can read and change plain http; use https\n'
   }, 'another host than this one, without encryption')
-  t.match(help, { code: 0, out: /^Usage: oauth-discovery-shim doctor \[--private\] <url> \[client…\]/, err: '' })
+  t.match(help, { code: 0, out: /^Usage: oauth-discovery-shim doctor \[--private\] \[--document <url>\] <url> \[client…\]/, err: '' })
   const problems = ["Unknown option '--privat'", '', `There is no client netscape${harmless}\n\n`]
   for (const [index, { code, out, err }] of wrong.entries()) {
-    const [problem = ''] = err.split('Usage: oauth-discovery-shim doctor [--private] <url> [client…]')
+    const [problem = ''] = err.split('Usage: oauth-discovery-shim doctor [--private] [--document <url>] <url> [client…]')
     t.ok(problem.startsWith(problems[index]!) && problem.length < err.length, err)
     t.strictSame({ code, out }, { code: 2, out: '' })
   }

@@ -4,8 +4,19 @@ import { documentAt } from './discovery.ts'
 import { outcome, type HttpResponse, type Http } from './http.ts'
 import { first, isUrl, list, stop, type Json, type Step } from './step.ts'
 
+/**
+ * The client's id: the URL of its metadata document, if it has one and the server reads such documents, or what it gets
+ * when it registers.
+ */
+export async function identityWith (client: ClientProfile, metadata: Json, http: Http): Promise<Step> {
+  const { document } = client
+  return document !== undefined && metadata['client_id_metadata_document_supported'] === true
+    ? { found: { client_id: document.url, redirect_uris: [document.callback] } }
+    : await registrationWith(client, metadata, http)
+}
+
 /** RFC 7591 §3. */
-export async function registrationWith (client: ClientProfile, metadata: Json, http: Http): Promise<Step> {
+async function registrationWith (client: ClientProfile, metadata: Json, http: Http): Promise<Step> {
   const fault = (detail: string) => stop('registration', detail)
   const endpoint = metadata['registration_endpoint']
   if (!isUrl(endpoint)) return fault('the metadata has no registration_endpoint')
@@ -30,7 +41,8 @@ export async function registrationWith (client: ClientProfile, metadata: Json, h
 export async function signInPage (
   client: ClientProfile, metadata: Json, registration: Json, requested: { readonly resource: unknown, readonly scope: string | undefined }, http: Http
 ): Promise<Step | undefined> {
-  const callback = client.callback ?? first(registration['redirect_uris']) ?? 'http://localhost:7777/callback'
+  const isDocument = registration['client_id'] === client.document?.url
+  const callback = (isDocument ? client.document?.callback : client.callback) ?? first(registration['redirect_uris']) ?? 'http://localhost:7777/callback'
   const url = new URL(String(metadata['authorization_endpoint']))
   for (const [name, value] of Object.entries({
     response_type: 'code',
@@ -46,6 +58,7 @@ export async function signInPage (
   if (response === undefined) return stop('provider', `${asked.origin} does not answer`)
   const error = errorFrom(response, asked)
   if (error === undefined) return undefined
+  if (isDocument && asked === url && response.status >= 400) return stop('document', `the server cannot use its metadata document ${client.document?.url}: ${faultIn(response.text) ?? error}`)
   if (/redirect/i.test(error)) return stop('callback', `the identity provider does not know the callback ${asked.searchParams.get('redirect_uri') ?? callback}`)
   if (/scope/i.test(error)) return stop('scope', `the identity provider rejects the scope ${requested.scope ?? '(none)'}`)
   if (/target|resource/i.test(error)) return stop('resource', `the identity provider rejects the resource ${String(requested.resource)}`)
@@ -61,6 +74,12 @@ async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, r
   const decided = await http.submit(url.origin + url.pathname, { request: sealed, decision: 'allow' }, cookie)
   const location = decided?.headers.get('location') ?? ''
   return URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }
+}
+
+/** Why a broker of this package refused, as its page says. */
+function faultIn (page: string): string | undefined {
+  const [, sentence] = /<p>(?:The metadata document of this app cannot be used: )?([^<]{1,400})\.<\/p>/.exec(page) ?? []
+  return sentence?.replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 }
 
 /** Providers send an error to the callback, redirect to an error page, or show it. */

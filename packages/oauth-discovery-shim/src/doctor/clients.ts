@@ -19,6 +19,11 @@ export interface ClientProfile {
   readonly otherwiseScopes: 'none' | 'all'
   /** Its callback URL; `undefined` if it is not known: the first registered one is used. */
   readonly callback: string | undefined
+  /**
+   * Its metadata document, where it has one: it then does not register, if the server's metadata says that it reads such
+   * documents. Its callback is one of the document's, on loopback with any port.
+   */
+  readonly document?: { readonly url: string, readonly callback: string }
   /** It runs in its maker's cloud, so it reaches only public servers. */
   readonly hosted: boolean
 }
@@ -35,22 +40,28 @@ const sdk = {
   hosted: false
 } as const
 
+/** A client of which only its metadata document is known: it does what all do. */
+export function clientWith (document: { readonly url: string, readonly callback: string }, name: string): ClientProfile {
+  return { ...sdk, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
+}
+
 /**
- * The clients the doctor knows. The first three run in this package's tests; Python's and VS Code's steps were read in
- * their source; Codex's callback was seen from its program; the others are described as their makers or users report them.
+ * The clients the doctor knows. The first three run in this package's tests; the steps of Python, VS Code and Zed were read
+ * in their source; Codex's callback was seen from its program; the others are described as their makers or users report
+ * them, and so are metadata documents.
  */
 export const clients: readonly ClientProfile[] = [
   { ...sdk, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
   { ...sdk, id: 'sdk-2', name: 'MCP TypeScript SDK 2.x', checksIssuer: true },
   { ...sdk, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
   { ...sdk, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
-  { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true },
-  // At the end of the path it has an id of the server, which no list of callbacks has.
-  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/id' },
-  { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined },
-  { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/' },
+  { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true, document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' } },
+  // With a registration its callback has an id of the server at its end, which no list of callbacks has.
+  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/id', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
+  { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined, document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' } },
+  { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/', document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' } },
   { ...sdk, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
   { ...sdk, id: 'inspector', name: 'MCP Inspector', callback: 'http://localhost:6274/oauth/callback' },
-  { ...sdk, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', hosted: true },
-  { ...sdk, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', hosted: true }
+  { ...sdk, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', document: { url: 'https://chatgpt.com/oauth/client.json', callback: 'https://chatgpt.com/connector_platform_oauth_redirect' }, hosted: true },
+  { ...sdk, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', document: { url: 'https://claude.ai/oauth/mcp-oauth-client-metadata', callback: 'https://claude.ai/api/mcp/auth_callback' }, hosted: true }
 ]

@@ -1,4 +1,5 @@
-import { clients, type ClientProfile } from './clients.ts'
+import { clients, clientWith, type ClientProfile } from './clients.ts'
+import { clientsFromDocument } from './document.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
 import { httpClient } from './http.ts'
 import { printable } from './printable.ts'
@@ -16,8 +17,10 @@ export interface Verdict {
 }
 
 export interface DoctorOptions {
-  /** Clients to try. Default: all known ones. */
+  /** Clients to try. Default: all known ones, or none beside `document`. */
   readonly only?: readonly ClientProfile[]
+  /** URL of the metadata document of a client of your own, which is tried with each of its callbacks. */
+  readonly document?: string
   /** How long one response may take, in milliseconds. Default 5000. */
   readonly timeout?: number
   /**
@@ -36,10 +39,11 @@ export interface DoctorOptions {
  * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, and OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if `url` names a host that is
  *   not on the internet
  */
-export async function doctor (url: string, { only = clients, timeout = 5_000, allowPrivate }: DoctorOptions = {}): Promise<readonly Verdict[]> {
+export async function doctor (url: string, { document, only = document === undefined ? clients : [], timeout = 5_000, allowPrivate }: DoctorOptions = {}): Promise<readonly Verdict[]> {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_URL(url)
   const mcpUrl = new URL(new URL(url).pathname === '/' ? '/mcp' : url, url).href
-  const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(mcpUrl))))
+  const mayBePrivate = allowPrivate ?? namesPrivateHost(new URL(mcpUrl))
+  const net = httpClient(timeout, !mayBePrivate)
   // one request for all clients: this first step is the same for each
   const endpoint = await net.post(mcpUrl, {
     jsonrpc: '2.0',
@@ -48,7 +52,9 @@ export async function doctor (url: string, { only = clients, timeout = 5_000, al
     params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'oauth-discovery-shim doctor', version: '1' } }
   })
   const verdicts: Verdict[] = []
-  for (const client of only) verdicts.push({ client, obstacle: await walk(client, mcpUrl, endpoint, net) })
+  const documented = document === undefined ? { clients: [] } : await clientsFromDocument(document, timeout, mayBePrivate)
+  if (document !== undefined && documented.obstacle) verdicts.push({ client: clientWith({ url: document, callback: '' }, document), obstacle: documented.obstacle })
+  for (const client of [...documented.clients ?? [], ...only]) verdicts.push({ client, obstacle: await walk(client, mcpUrl, endpoint, net) })
   return verdicts
 }
 

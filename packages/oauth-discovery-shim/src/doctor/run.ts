@@ -3,12 +3,13 @@ import { clients, doctor, report } from './index.ts'
 import { printable } from './printable.ts'
 import { isSafeUrl } from '../options.ts'
 
-const usage = `Usage: oauth-discovery-shim doctor [--private] <url> [client…]
+const usage = `Usage: oauth-discovery-shim doctor [--private] [--document <url>] <url> [client…]
 
 Reports for each known MCP client whether it gets from <url> to the sign-in page, and if not, what stops it.
 <url> is the URL of the MCP endpoint, or the server's origin when the endpoint is /mcp.
 
 Clients: ${clients.map(client => client.id).join(', ')}. Default: all.
+--document: the URL of a client's metadata document; tries that client, with each of its callbacks.
 --private: also connect to private addresses, for a server inside your network. Not needed for localhost or an IP address.
 Exit status: 0 if every client gets there, 1 if some do not, 2 for wrong usage.`
 
@@ -25,12 +26,12 @@ export interface Streams {
  * @returns the exit code
  */
 export async function run (argv: readonly string[], { stdout, stderr }: Streams): Promise<number> {
-  const { isPrivate, wantsHelp, problem, words: [command, url, ...ids] } = argumentsFrom(argv)
+  const { isPrivate, document, wantsHelp, problem, words: [command, url, ...ids] } = argumentsFrom(argv)
   if (wantsHelp) {
     stdout.write(`${usage}\n`)
     return 0
   }
-  const only = ids.length > 0 ? clients.filter(client => ids.includes(client.id)) : clients
+  const only = ids.length > 0 ? clients.filter(client => ids.includes(client.id)) : undefined
   const unknown = ids.find(id => !clients.some(client => client.id === id))
   if (problem !== undefined || command !== 'doctor' || url === undefined || unknown !== undefined) {
     const wrong = problem ?? (unknown === undefined ? undefined : `There is no client ${printable(unknown)}`)
@@ -39,7 +40,7 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
   }
   if (/^http:/i.test(url) && !isSafeUrl(url)) stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
   try {
-    const verdicts = await doctor(url, { only, ...isPrivate && { allowPrivate: true } })
+    const verdicts = await doctor(url, { ...only && { only }, ...document !== undefined && { document }, ...isPrivate && { allowPrivate: true } })
     stdout.write(`${report(verdicts)}\n`)
     return verdicts.some(({ obstacle }) => obstacle) ? 1 : 0
   } catch (error) {
@@ -50,6 +51,7 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
 
 interface Arguments {
   readonly isPrivate: boolean
+  readonly document?: string
   readonly wantsHelp: boolean
   readonly words: readonly string[]
   /** What is wrong with an option. */
@@ -59,8 +61,8 @@ interface Arguments {
 function argumentsFrom (args: readonly string[]): Arguments {
   const flag = { type: 'boolean', default: false } as const
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: { private: flag, help: flag }, allowPositionals: true })
-    return { isPrivate: values.private, wantsHelp: values.help, words: positionals }
+    const { values, positionals } = parseArgs({ args: [...args], options: { private: flag, help: flag, document: { type: 'string' } }, allowPositionals: true })
+    return { isPrivate: values.private, ...values.document !== undefined && { document: values.document }, wantsHelp: values.help, words: positionals }
   } catch (error) {
     return { isPrivate: false, wantsHelp: false, words: [], problem: printable(error instanceof Error ? error.message : String(error)) }
   }

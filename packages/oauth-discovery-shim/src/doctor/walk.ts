@@ -1,5 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
-import { callbackIssuer, registrationWith, signInPage } from './authorization.ts'
+import { callbackIssuer, identityWith, signInPage } from './authorization.ts'
 import type { ClientProfile } from './clients.ts'
 import { documentAt, resourceFor, serverFor } from './discovery.ts'
 import { outcome, type HttpResponse, type Http } from './http.ts'
@@ -31,7 +31,7 @@ async function steps (client: ClientProfile, mcpUrl: string, endpoint: HttpRespo
   }
   if (noServer) return noServer
 
-  const { found: registration, obstacle: notRegistered } = await registrationWith(client, server, http)
+  const { found: registration, obstacle: notRegistered } = await identityWith(client, server, http)
   if (notRegistered) return notRegistered
 
   const scope = challenge.scope ?? list(resource['scopes_supported'])?.join(' ') ??

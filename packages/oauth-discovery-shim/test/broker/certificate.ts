@@ -11,12 +11,12 @@ const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts
 const oid = (hex: string): Buffer => der(6, Buffer.from(hex, 'hex'))
 const time = (date: Date): Buffer => der(0x18, Buffer.from(date.toISOString().replace(/[-:T]|\.\d+/g, '')))
 
-/** A certificate for `localhost` that is its own authority, and its key, both in PEM (RFC 5280 §4.1). */
-export function selfSigned (): { readonly key: string, readonly cert: string } {
+/** A certificate for some hosts and 127.0.0.1 that is its own authority, and its key, both in PEM (RFC 5280 §4.1). */
+export function selfSigned (hosts: readonly string[] = ['localhost']): { readonly key: string, readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(oid('2a8648ce3d040302')) // ecdsa-with-SHA256
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('localhost')))))
-  const altNames = sequence(oid('551d11'), der(4, sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))))
+  const altNames = sequence(oid('551d11'), der(4, sequence(...hosts.map(host => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])))))
   const body = sequence(
     der(0xa0, der(2, Buffer.from([2]))),
     der(2, Buffer.from([1])),

@@ -13,7 +13,7 @@ export interface ClientDocuments {
 }
 
 /** In bytes: what the draft recommends for a document, and keys. */
-const LARGEST_DOCUMENT = 5 * 1024
+export const LARGEST_DOCUMENT = 5 * 1024
 const LARGEST_KEYS = 32 * 1024
 
 /** In seconds: how long a document is kept at least, at most, and if it says nothing. */
