@@ -67,6 +67,28 @@ t.test('the metadata is that of a user pool', async t => {
   t.match(await read(outspoken), { code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true })
 })
 
+t.test('a sign-in outlives a restart and the session of the browser, and a revoked one does not', async t => {
+  const dataDir = join(t.testdir(), 'data')
+  const options = { port: 0, users: [ada], resource, clientId, m2m, dataDir }
+  const first = await startIdentityProvider(options)
+  const tokens = async () => {
+    const { url, verifier } = authorization(first.issuer)
+    const code = (await callbackFrom(url, ada)).searchParams.get('code') ?? ''
+    const response = await post(`${first.issuer}/token`, { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: clientId, redirect_uri: redirectUri })
+    return (await response.json() as { refresh_token: string }).refresh_token
+  }
+  const [kept, revoked] = [await tokens(), await tokens()]
+  await post(`${first.issuer}/token/revocation`, { token: revoked, client_id: clientId })
+  await first.close()
+  t.equal((await stat(join(dataDir, 'demo-sign-ins.json'))).mode & 0o777, 0o600)
+
+  const second = await startIdentityProvider({ ...options, port: Number(new URL(first.issuer).port) })
+  t.teardown(second.close)
+  const refresh = async (token: string) => (await post(`${second.issuer}/token`, { grant_type: 'refresh_token', refresh_token: token, client_id: clientId })).status
+  t.equal(await refresh(kept), 200)
+  t.equal(await refresh(revoked), 400)
+})
+
 t.test('a user\'s tokens say what a user pool\'s say', async t => {
   const issuer = await start(t)
   const { url, verifier } = authorization(issuer)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Configuration } from 'oidc-provider'
 import { accountFrom, userById } from './account.ts'
+import { adapterIn } from './adapter.ts'
 import { errors } from './library.ts'
-import { memoryAdapter } from './memory-adapter.ts'
 import { errorPage, show } from './pages.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { IdentityProviderOptions } from './types.ts'
@@ -20,7 +20,7 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
   const apiScope = `${resource}/api`
 
   return {
-    adapter: memoryAdapter(),
+    adapter: adapterIn(options.dataDir),
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     clients: [
@@ -69,6 +69,8 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
     pkce: { required: () => true },
     clientBasedCORS: () => true,
     rotateRefreshToken: false,
+    // a user pool's refresh tokens work for their 30 days, whatever became of the browser's session
+    expiresWithSession: async () => false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     // nobody is asked for consent, neither in a user pool nor here: a sign-in grants what was asked for
     async loadExistingGrant ({ oidc: { client, params, provider, result, session } }) {

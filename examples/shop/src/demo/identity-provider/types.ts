@@ -15,7 +15,7 @@ export interface IdentityProviderOptions {
   /** Port on 127.0.0.1; 0 takes a free one. */
   readonly port: number
   readonly users: readonly DemoUser[]
-  /** Directory for the signing key (file mode 0600), so that tokens outlive a restart. Default: a new key each start. */
+  /** Directory for the signing key and refresh tokens (file mode 0600), so that sign-ins outlive a restart. Default: none do. */
   readonly dataDir?: string
   /** Identifier of the resource server: the public base URL of the shop. Tokens are for it or for a URL under it. */
   readonly resource: string
