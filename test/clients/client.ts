@@ -23,6 +23,8 @@ export interface Place {
   readonly model: string
   /** Whether a person signs in: there are no headers then. */
   readonly signsIn: boolean
+  /** URL of the metadata document that the client is told to be known by. */
+  readonly document?: string | undefined
 }
 
 /** A client in the form in which it is released, and what it makes of answers. */
@@ -43,6 +45,8 @@ export interface Client {
   readonly asksForProgress: boolean
   /** Whether the model reads the server's instructions. */
   readonly showsInstructions: boolean
+  /** How a server knows it that reads metadata documents: by its maker's, or by one that it is told. Otherwise it registers. */
+  readonly document?: { readonly own: string } | 'told'
   /** What stands before a tool's name when the model calls it. */
   readonly prefix?: string
   start (place: Place): Command
@@ -67,8 +71,8 @@ export function versionOf ({ packages: [own = ''] }: Client): string {
 
 /** A program of the lab that uses a library: it is copied beside the library, and run there. */
 export function program (name: string, ...args: readonly string[]): Client['start'] {
-  return ({ folder, node, url, headers, model, signsIn }) => ({
-    command: node, args: [`${folder}/${name}.ts`, ...args], env: { LAB_TASK: JSON.stringify({ url, headers, model, signsIn }) }
+  return ({ folder, node, url, headers, model, signsIn, document }) => ({
+    command: node, args: [`${folder}/${name}.ts`, ...args], env: { LAB_TASK: JSON.stringify({ url, headers, model, signsIn, document }) }
   })
 }
 

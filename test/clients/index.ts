@@ -5,12 +5,15 @@ import { versionOf, type Client } from './client.ts'
 import { envelopesOf } from './envelopes.ts'
 import { startFixture } from './fixture.ts'
 import { installClient, installNode } from './install.ts'
+import { documentOf } from './internet/documents.ts'
+import { openInternet } from './internet/index.ts'
 import { page } from './page.ts'
+import { playAll } from './played/index.ts'
 import { record, type Exchange } from './recorder.ts'
 import type { Scene, Visit } from './scene.ts'
 import { catalog, readOnly, revoked } from './scenes/catalog.ts'
 import { results } from './scenes/results.ts'
-import { signIn } from './scenes/sign-in.ts'
+import { signIn, signInByDocument } from './scenes/sign-in.ts'
 import { startShop } from './shop.ts'
 import { clients } from './table.ts'
 import { ended, take, type Outcome } from './visit.ts'
@@ -19,28 +22,37 @@ const { values: options } = parseArgs({
   options: { only: { type: 'string', multiple: true }, record: { type: 'string' }, write: { type: 'boolean', default: false } }
 })
 const chosen = clients.filter(({ id, isLarge = false }) => options.only ? options.only.includes(id) : !isLarge || process.env['CLIENTS'] === 'all')
-if (chosen.length === 0) throw new Error(`--only must name some of ${clients.map(({ id }) => id).join(', ')}`)
+const plays = options.only?.includes('played') ?? true
+if (chosen.length === 0 && !plays) throw new Error(`--only must name some of ${clients.map(({ id }) => id).join(', ')}, played`)
 
 /** How many clients are installed, or run, at the same time. */
 const AT_ONCE = 2
 
-const visits = [catalog, readOnly, revoked, results, signIn]
+const visits = [catalog, readOnly, revoked, results, signIn, signInByDocument]
 const pageFile = new URL('../../docs/clients.md', import.meta.url)
 
 const folders = new Map<Client, string>()
 const recorded = new Map<Client, readonly Exchange[]>()
 let scenes: readonly Scene[] = []
 
+const internet = await openInternet()
 const [node, shop] = await Promise.all([
   installNode(),
-  startShop(),
+  startShop(internet.environment),
   each(chosen, async (client) => { folders.set(client, await installClient(client)) })
 ])
+if (plays) {
+  for (const { client, problem } of await playAll(shop)) {
+    console.log(`${problem === undefined ? 'ok    ' : 'not ok'} ${client.name}, played`)
+    if (problem !== undefined) fail(`  ${problem}`)
+  }
+}
 await each(chosen, async (client) => {
   const start = performance.now()
   print(client, await outcomesOf(client), performance.now() - start)
 })
 await shop.stop()
+internet.close()
 
 // What is on the page was asserted, for the clients that ran.
 const text = page(clients, scenes)
@@ -65,6 +77,8 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
   for (const visit of visits) {
     let disconnect = (): void => {}
     const plan = await visit({ shop, fixture, disconnect: () => disconnect() })
+    plans.push(plan)
+    if (plan.byDocument && client.document !== 'told') continue
     const recorder = await record(plan.origin)
     disconnect = recorder.disconnect
     try {
@@ -74,12 +88,19 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
     }
     recorder.close()
     exchanges.push(...recorder.exchanges)
-    plans.push(plan)
   }
   await fixture.close()
+  outcomes.push(...documentOutcome(client))
   recorded.set(client, exchanges)
   scenes = plans.flatMap(({ scenes }) => scenes)
   return outcomes
+}
+
+/** Whether the server has read the client's metadata document: otherwise the client has registered. */
+function documentOutcome (client: Client): readonly Outcome[] {
+  if (client.document === undefined) return []
+  const url = client.document === 'told' ? documentOf(client.id) : client.document.own
+  return [{ client, scene: 'metadata document', told: [], problems: internet.read.has(url) ? [] : [`the server did not read ${url}`] }]
 }
 
 /** A visit of which nothing came. */

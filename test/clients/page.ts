@@ -1,5 +1,6 @@
 import { versionOf, type Client } from './client.ts'
 import type { Told } from './model.ts'
+import { playedClients, type PlayedClient } from './played/clients.ts'
 import type { Scene } from './scene.ts'
 import { readBy } from './visit.ts'
 
@@ -17,9 +18,19 @@ What a model reads when a client calls a tool of this repository's servers, meas
 
 | client | version | newest revision | shows the instructions | asks for progress | signs a person in |
 |---|---|---|---|---|---|
-${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), word(client.instead?.['sign-in'] === undefined)])).join('\n')}
+${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), signsIn(client)])).join('\n')}
 
 The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools that the server lists.
+
+Every client signs in with nothing but the URL, at a server with [the broker](oauth-discovery-shim/broker.md). A server without the internet turns metadata documents off; then all of them register.
+
+## Clients that the lab plays
+
+These cannot run here. The lab sends what they send, by the metadata documents and callbacks that their makers publish, and serves the documents in place of their sites. Each signs in, calls the server, and refreshes its token before and after a restart of the server; a refresh after revocation is refused.
+
+| client | known by | callback |
+|---|---|---|
+${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.callback}\``])).join('\n')}
 
 ## How to configure them
 
@@ -56,6 +67,16 @@ function quote (told: Told): string {
   const whole = told.join(' ⏎ ').replaceAll('\n', ' ⏎ ')
   if (whole === '') return 'nothing'
   return `\`${whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole}\``
+}
+
+function signsIn ({ instead, document }: Client): string {
+  if (instead?.['sign-in'] !== undefined) return 'no'
+  if (document === 'told') return 'yes; by registration, or by a metadata document that it is told'
+  return document === undefined ? 'yes, by registration' : 'yes, by its metadata document'
+}
+
+function knownBy ({ by }: PlayedClient): string {
+  return 'document' in by ? `its metadata document, \`${by.document}\`` : 'registration'
 }
 
 function word (yes: boolean): string {

@@ -37,6 +37,8 @@ export interface Visit {
   readonly tools: readonly string[]
   /** Who signs in with a browser, in place of headers. The client then talks to the server itself: nothing is recorded. */
   readonly person?: Credentials
+  /** Whether it is only for clients that are told the URL of a metadata document, by which they sign in. */
+  readonly byDocument?: true
   /** How the server's instructions begin. */
   readonly instructions: string
   readonly scenes: readonly Scene[]

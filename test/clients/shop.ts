@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Demo } from '../../examples/shop/src/demo/demo-file.ts'
 import { accessTokenFor, type Credentials } from '../../examples/shop/src/demo/identity-provider.ts'
+import { freePort } from '../../examples/shop/src/demo/ports.ts'
 
 /** The demo shop, as `npm start` starts it, with data of its own. */
 export interface Shop {
@@ -14,30 +15,31 @@ export interface Shop {
   readonly person: Credentials
   createKey (scopes: readonly string[]): Promise<{ readonly id: string, readonly plaintext: string }>
   revokeKey (id: string): Promise<void>
+  /** Stops it and starts it again, at the same address and with its data. */
+  restart (): Promise<void>
   stop (): Promise<void>
 }
 
 const script = fileURLToPath(new URL('../../examples/shop/dist/demo/start.js', import.meta.url))
 
-/** Starts the demo on free ports. */
-export async function startShop (): Promise<Shop> {
+/** Starts the demo on free ports; it reads metadata documents, from where its `environment` leads. */
+export async function startShop (environment: Readonly<Record<string, string>>): Promise<Shop> {
   const dataDir = mkdtempSync(join(tmpdir(), 'clients-shop-'))
-  const child = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'pipe'] })
+  // Not 0, so that it comes back where it was.
+  const port = String(await freePort(0))
+  const file = join(dataDir, 'demo.json')
+  const start = async (): Promise<ChildProcess> => await started({ PATH: process.env['PATH'], PORT: port, MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir, OAUTH_BROKER_DOCUMENTS: 'true', ...environment })
+  let child = await start()
   process.once('exit', () => {
     child.kill('SIGKILL')
     rmSync(dataDir, { recursive: true, force: true })
   })
-  let printed = ''
-  child.stderr.on('data', (chunk) => { printed += chunk })
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      printed += chunk
-      if (printed.includes('Stop with')) resolve()
-    })
-    child.once('exit', () => reject(new Error(printed)))
-  })
+  async function stop (): Promise<void> {
+    child.kill()
+    await once(child, 'exit')
+  }
 
-  const demo: Demo = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+  const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
   const person = demo.users.find(({ username }) => username === 'kim')!
   const token = await accessTokenFor({ ...person, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
   const keys = `${demo.base_url}/shops/${demo.shops[0]!.id}/api-keys/`
@@ -54,9 +56,26 @@ export async function startShop (): Promise<Shop> {
     person,
     createKey: async (scopes) => await call('POST', keys, { name: 'Lab', scopes }),
     revokeKey: async (id) => await call('DELETE', keys + id),
-    async stop () {
-      child.kill()
-      await once(child, 'exit')
-    }
+    async restart () {
+      await stop()
+      child = await start()
+      const { base_url: baseUrl, idp } = JSON.parse(readFileSync(file, 'utf8')) as Demo
+      if (baseUrl !== demo.base_url || idp.issuer !== demo.idp.issuer) throw new Error(`the shop came back at ${baseUrl} with ${idp.issuer}: its ports were taken`)
+    },
+    stop
   }
+}
+
+async function started (env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let printed = ''
+  child.stderr.on('data', (chunk) => { printed += chunk })
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      printed += chunk
+      if (printed.includes('Stop with')) resolve()
+    })
+    child.once('exit', () => reject(new Error(printed)))
+  })
+  return child
 }

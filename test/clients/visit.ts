@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from './client.ts'
 import type { Told, Turn } from './model.ts'
+import { documentOf } from './internet/documents.ts'
 import { normal } from './normal.ts'
 import type { Exchange, Recorder } from './recorder.ts'
 import type { Answer, Scene, Visit } from './scene.ts'
@@ -24,7 +25,7 @@ export async function take (client: Client, visit: Visit, recorder: Recorder, { 
   const outcomes: Outcome[] = []
   const { prefix = '' } = client
   const origin = visit.person === undefined ? recorder.url : visit.origin
-  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers }, visit.person)
+  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers, document: visit.byDocument && documentOf(client.id) }, visit.person)
   for (const [scene, look] of [['list', list], ['instructions', instructions]] as const) {
     const outcome = { client, scene, ...look(client, visit, session.first) }
     if (visit.isFirst || outcome.problems.length > 0) outcomes.push(outcome)

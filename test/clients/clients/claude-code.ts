@@ -11,6 +11,7 @@ export const claudeCode: Client = {
   isLarge: true,
   configure: '`claude mcp add --transport http shop http://localhost:8080/mcp --header "X-API-Key: shop_…"`',
   note: 'Of a result with a structure the model reads that alone, so of a record without headers such as `location`. Tools are deferred: the model knows their names, and loads those that it wants. To sign in: `claude mcp add --transport http shop http://localhost:8080/mcp`, then `claude mcp login shop`.',
+  document: { own: 'https://claude.ai/oauth/claude-code-client-metadata' },
   isNewest: true,
   asksForProgress: true,
   showsInstructions: true,

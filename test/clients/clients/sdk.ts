@@ -1,7 +1,7 @@
 import { asContent, program, type Client } from '../client.ts'
 
 /** The official SDK leaves to the application what a model reads. */
-const sdk = { asksForProgress: false, showsInstructions: true, shows: asContent }
+const sdk = { asksForProgress: false, showsInstructions: true, document: 'told', shows: asContent } as const
 
 export const sdk1: Client = {
   ...sdk,

@@ -12,6 +12,8 @@ export interface Task {
   readonly model: string
   /** Whether a person signs in: there are no headers then. */
   readonly signsIn: boolean
+  /** URL of the metadata document that the client is told to be known by. */
+  readonly document?: string
 }
 
 export const task: Task = JSON.parse(process.env['LAB_TASK'] ?? '')
@@ -57,6 +59,7 @@ export function application () {
     /** What came with the browser, once the person has signed in. */
     returned,
     redirectUrl: callback.href,
+    clientMetadataUrl: task.document,
     clientMetadata: { client_name: 'lab', redirect_uris: [callback.href] },
     clientInformation: () => kept.client,
     saveClientInformation: (client: object) => { kept.client = client },
