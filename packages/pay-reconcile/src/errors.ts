@@ -11,6 +11,8 @@ export const PAY_RECONCILE_SHOP_NOT_FOUND = createError('PAY_RECONCILE_SHOP_NOT_
 export const PAY_RECONCILE_SNAPSHOT_NOT_FOUND = createError('PAY_RECONCILE_SNAPSHOT_NOT_FOUND', 'No snapshot of this change is kept', 404)
 export const PAY_RECONCILE_NO_CUSTOMER_ID = createError('PAY_RECONCILE_NO_CUSTOMER_ID', 'The account has no pay_customer_id', 400)
 export const PAY_RECONCILE_NO_SECRET_KEY = createError('PAY_RECONCILE_NO_SECRET_KEY', 'The shop of the account has no usable pay_secret_key', 400)
+/** A delivery to the webhook route that is not signed, not valid, too old, too large or a copy, or that is for no such shop. */
+export const PAY_RECONCILE_WEBHOOK_REFUSED = createError('PAY_RECONCILE_WEBHOOK_REFUSED', 'The delivery was refused', 400)
 /** Several customers carry the account's id: a person must choose one and link it. */
 export const PAY_RECONCILE_CUSTOMER_AMBIGUOUS = createError('PAY_RECONCILE_CUSTOMER_AMBIGUOUS', 'Several customers at the payment provider carry the id of the account: link one of them', 409)
 /** Each time a snapshot was about to be stored, the account had been linked to another customer. */

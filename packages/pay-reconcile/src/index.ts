@@ -14,6 +14,8 @@ import { settingsFromOptions, type PayReconcileOptions } from './options.ts'
 import { providerCalls } from './provider/calls.ts'
 import { bulkRunner } from './reconcile/runner.ts'
 import { scheduler } from './schedule/scheduler.ts'
+import { gathering } from './webhooks/gathering.ts'
+import { webhookRoute } from './webhooks/route.ts'
 
 /** What the plugin offers to the rest of the application, as `app.payReconcile`. */
 export interface PayReconcile {
@@ -53,10 +55,12 @@ const hour = 3_600_000
  */
 async function payReconcile (app: FastifyInstance, options: PayReconcileOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const { provider, authorize, actor, prefix, leaseDuration } = settings
+  const { provider, authorize, actor, prefix, leaseDuration, webhooks } = settings
   const accounts = guardedStore(settings.accounts)
   const runs = settings.runs && guardedStore(settings.runs)
+  const secrets = webhooks && guardedStore(webhooks.secrets)
   const sources: Sources = { accounts, provider, call: providerCalls(settings) }
+  const runner = runs && bulkRunner(sources, runs, settings, app.log)
   const callerOf = (request: FastifyRequest): Caller =>
     ({ actor: actor(request), requestId: request.id, runId: null, signal: request.signal })
 
@@ -67,7 +71,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 
   app.addHook('onReady', async () => {
     const timeout = sleep(readyTimeout, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${readyTimeout} ms` }) })
-    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.()]), timeout]).catch(error => {
+    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()]), timeout]).catch(error => {
       if (!(error instanceof PAY_RECONCILE_STORE_FAILED)) throw error
       app.log.warn({ err: error }, 'the tables cannot be checked at the moment')
     })
@@ -86,18 +90,32 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     accountRoutes(scope, sources, callerOf)
     auditRoutes(scope, accounts)
     orphanRoutes(scope, sources)
-    if (!runs) return
-    const runner = bulkRunner(sources, runs, settings, app.log)
-    runRoutes(scope, runner, runs, callerOf)
-    // This process may have restarted, another one may have died.
-    repeatedly(app, () => runner.resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
-    const due = scheduler(settings.slots, runs, runner, app.log)
-    // Slots that were missed while no process ran, or the database was down.
-    repeatedly(app, () => due.startDue().catch(error => app.log.warn({ err: error }, 'a run by the schedule was not started')), leaseDuration)
-    app.addHook('onReady', async () => due.open())
-    app.addHook('preClose', async () => due.close())
-    app.addHook('preClose', runner.close)
+    if (runs && runner) runRoutes(scope, runner, runs, callerOf)
   }, { prefix })
+
+  if (!runs || !runner) return
+  // This process may have restarted, another one may have died.
+  repeatedly(app, () => runner.resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
+  const due = scheduler(settings.slots, runs, runner, app.log)
+  // Slots that were missed while no process ran, or the database was down.
+  repeatedly(app, () => due.startDue().catch(error => app.log.warn({ err: error }, 'a run by the schedule was not started')), leaseDuration)
+  app.addHook('onReady', async () => due.open())
+  app.addHook('preClose', async () => due.close())
+
+  const { awaited } = runs
+  const { webhooks: verifier } = provider
+  if (webhooks && secrets && awaited && verifier) {
+    const gathered = gathering(awaited, runner, webhooks.delay, app.log)
+    await app.register(async scope => {
+      setHttpRules(scope)
+      // No `authorize`: the signature is the credential.
+      webhookRoute(scope, { config: webhooks.config, secrets, verifier, awaited, gathering: gathered })
+    }, { prefix })
+    // What a process noted that has died since.
+    repeatedly(app, () => gathered.now().catch(error => app.log.warn({ err: error }, 'a run by webhooks was not started')), leaseDuration)
+    app.addHook('preClose', async () => gathered.close())
+  }
+  app.addHook('preClose', runner.close)
 }
 
 /** Does something at startup and regularly. @param interval in milliseconds. */
@@ -119,6 +137,7 @@ export type { AdminAccount } from './admin/schemas.ts'
 export type { NewCustomer } from './customers/types.ts'
 export type { PayReconcileOptions } from './options.ts'
 export type { Schedule } from './schedule/options.ts'
+export type { Webhooks } from './webhooks/options.ts'
 export type {
-  Candidate, Counters, Difference, Drift, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
+  AwaitedShops, Candidate, Counters, Difference, Drift, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
 } from './reconcile/types.ts'

@@ -5,6 +5,7 @@ import { canFollow } from './reconcile/can-follow.ts'
 import type { NewRun, RunStore } from './reconcile/types.ts'
 import { slotsFrom, type Schedule, type Slots } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'
+import { webhooksFrom, type Webhooks } from './webhooks/options.ts'
 
 /** Options of the plugin. */
 export interface PayReconcileOptions {
@@ -62,10 +63,19 @@ export interface PayReconcileOptions {
    * The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
    */
   readonly schedule?: Schedule | undefined
+  /**
+   * Accepts the provider's events at `POST {prefix}/webhooks/{shop_id}`, **without `authorize`**: the signature is the
+   * credential. Needs `runs`. The actor of the runs that they start is `webhook`; `mayContinue` is not called for them.
+   * Default: there is no such route.
+   */
+  readonly webhooks?: Webhooks | undefined
 }
 
 /** The options after checks, with their defaults. */
-export type Settings = Required<Omit<PayReconcileOptions, 'schedule'>> & { readonly slots: readonly Slots[] }
+export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks'>> & {
+  readonly slots: readonly Slots[]
+  readonly webhooks: Required<Webhooks> | undefined
+}
 
 const defaults = {
   callTimeout: 10_000,
@@ -84,7 +94,7 @@ const renamed = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakM
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, driftFields = provider?.driftFields, schedule, ...rest } = options
+  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, driftFields = provider?.driftFields, schedule, webhooks, ...rest } = options
   if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
   if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
   if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
@@ -104,7 +114,7 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find(name => !Object.hasOwn(defaults, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, slots: slotsFrom(schedule), ...numbersFrom(options) }
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, slots: slotsFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof defaults {

@@ -104,7 +104,7 @@ const ProviderProblem = Type.Object({
 })
 
 // The host sends these in its own form; a stricter schema would remove fields.
-const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalProperties: true })
+export const HostProblem = Type.Object(Type.Partial(Problem).properties, { additionalProperties: true })
 
 /** Responses of the host: not authorized, or the server or its database has a problem. */
 export const refusals = { 401: HostProblem, 403: HostProblem, 500: HostProblem, 503: HostProblem }

@@ -37,7 +37,7 @@ const columns = Object.entries({ ...fields, ...objects }).map(([name, sql]) => `
 
 /** Selects the runs `r` that a clause picks, as rows for {@link runFrom}. */
 export function runsStatement (clause: string): string {
-  return `select ${columns}, r.request_id from pay_reconcile_runs r ${clause}`
+  return `select ${columns}, r.request_id, r.webhook from pay_reconcile_runs r ${clause}`
 }
 
 export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'drift' | 'selection'> {
@@ -45,6 +45,7 @@ export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | '
   readonly shop_id: string | null
   readonly request_id: string | null
   readonly cancel_requested: boolean
+  readonly webhook: boolean
   /** These are strings if the host has configured its driver so. */
   readonly slot: Date | string | null
   readonly started_at: Date | string
@@ -66,6 +67,7 @@ export function runFrom (row: RunRow): Run {
     requestId: row.request_id,
     selection: row.selection,
     slot: row.slot === null ? null : new Date(row.slot).toISOString(),
+    webhook: row.webhook,
     status: row.status,
     cancelRequested: row.cancel_requested,
     startedAt: new Date(row.started_at).toISOString(),

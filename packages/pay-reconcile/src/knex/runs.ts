@@ -2,10 +2,11 @@ import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION, runActiveError } from '../errors.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { storable } from '../storable.ts'
+import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { orderOfRuns, partFrom, runFrom, runsStatement, whereRun, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
-import { assertUsable, hasPaging, hasSchedule, hasSelections, isCurrent } from './startup.ts'
+import { assertUsable, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent } from './startup.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -15,7 +16,7 @@ const leasedUntil = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
 export interface KnexRunStoreOptions {
-  /** For how many days a run that the schedule started is kept, with its items. Other runs are kept until you delete them. Default 30. */
+  /** For how many days a run that the schedule or a webhook started is kept, with its items. Other runs are kept until you delete them. Default 30. */
   readonly keepScheduledRuns?: number
 }
 
@@ -60,7 +61,7 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
   }
 
   return {
-    ready: () => assertUsable(Promise.all([knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+    ready: () => assertUsable(Promise.all([knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
       'knexRunStore needs the tables of createPayReconcileTables'),
 
     async start (run, shops, targets) {
@@ -122,6 +123,7 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
       return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
 
+    awaited: awaitedShops(knex),
     items: (id, query) => itemPage(knex, id, query),
     itemsById: ids => itemsById(knex, ids),
 
@@ -186,7 +188,8 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
     },
 
     async deleteExpired () {
-      await knex.raw("delete from pay_reconcile_runs where slot is not null and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns])
+      await knex.raw("delete from pay_reconcile_runs where (slot is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns])
+      await knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'")
     },
 
     async claimable () {

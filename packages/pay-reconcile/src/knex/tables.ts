@@ -53,6 +53,18 @@ alter table pay_reconcile_runs add column if not exists selection jsonb not null
 alter table pay_reconcile_runs add column if not exists slot timestamptz;
 create index if not exists pay_reconcile_runs_slot on pay_reconcile_runs (mode, slot) where slot is not null;
 
+alter table pay_reconcile_runs add column if not exists webhook boolean not null default false;
+
+create table if not exists pay_reconcile_awaited (
+  shop_id text primary key
+);
+
+create table if not exists pay_reconcile_deliveries (
+  id text primary key,
+  at timestamptz not null default now()
+);
+create index if not exists pay_reconcile_deliveries_at on pay_reconcile_deliveries (at);
+
 create table if not exists pay_reconcile_schedule (
   mode text primary key,
   slot timestamptz not null
@@ -160,7 +172,7 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
-  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'changed', 'events', 'positions', 'snapshots', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
+  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'awaited', 'deliveries', 'changed', 'events', 'positions', 'snapshots', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
   await knex.raw('drop function if exists pay_reconcile_append_only()')
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { CustomerEvent } from '../types.ts'
 
 /** A customer as the provider returned it; only its id is known. */
@@ -87,6 +88,29 @@ export interface PayProvider {
    * `changes`, which is refused without it. Events are expected for 30 days.
    */
   listEvents? (call: ProviderCall & { readonly since: Date, readonly after?: string | undefined }): Promise<ProviderResponse<EventPage>>
+
+  /** How the provider signs what it sends. For the option `webhooks`, which is refused without it. */
+  readonly webhooks?: WebhookVerifier | undefined
+}
+
+/** Tells the provider's deliveries from everybody else's. None of these calls the provider. */
+export interface WebhookVerifier {
+  /** Whether `secret` has the form of a signing secret. Nothing is verified with other strings. */
+  isSecret (secret: string): boolean
+
+  /** Whether the headers have a signature that may be valid now. Called before the body is read. */
+  isSigned (headers: Readonly<IncomingHttpHeaders>): boolean
+
+  /** Verifies the signature over the body, byte by byte, and its age. @returns undefined if it is not valid. Must not throw. */
+  verify (delivery: { readonly headers: Readonly<IncomingHttpHeaders>, readonly body: Buffer, readonly secret: string }): WebhookDelivery | undefined
+}
+
+/** A delivery with a valid signature. */
+export interface WebhookDelivery {
+  /** The same for a copy of this delivery, however its headers are written; another one for each attempt of the provider. */
+  readonly id: string
+  /** Whether it says that customers have changed. */
+  readonly isAboutCustomers: boolean
 }
 
 /** A page of events, and whether there are more behind it. */

@@ -11,7 +11,7 @@ import { limitsOf } from './limits.ts'
 import { rateLimits } from './rate-limit.ts'
 import { noKey, shopKey, type ShopKey } from './shop-key.ts'
 import { reconcileShop, type Ending, type RunLimits } from './shop.ts'
-import type { Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
+import type { AwaitedShops, Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
 
 /** A run to start, limited to some accounts by at most one of these. */
 export interface RunRequest extends Omit<NewRun, 'selection' | 'slot'> {
@@ -25,11 +25,16 @@ export interface RunRequest extends Omit<NewRun, 'selection' | 'slot'> {
 /** Who makes the changes of scheduled runs, for the audit. */
 export const scheduledActor = 'schedule'
 
+/** Who makes the changes of runs that webhooks start, for the audit. */
+export const webhookActor = 'webhook'
+
 /** Bulk runs of this process. */
 export interface BulkRunner {
   start (run: RunRequest): Promise<Run>
   /** Starts the run of a slot, unless another process has. A `sync` or `changes` writes. */
   startSlot (mode: Mode, slot: string): Promise<void>
+  /** Starts a run over the shops that wait for one, if there are any and no other run holds them. @returns whether some still wait. */
+  startAwaited (awaited: AwaitedShops): Promise<boolean>
   cancel (id: string): Promise<Run>
   /** Continues runs that other processes left behind. */
   resume (): Promise<void>
@@ -174,6 +179,13 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       const id = randomUUID()
       const run = { id, mode, slot, dryRun: mode === 'check', shopId: null, actor: scheduledActor, requestId: null, selection: {} }
       if (await runs.startSlot(run, await shopsOf(run, null))) startWorkers(await existing(id))
+    },
+
+    async startAwaited (awaited) {
+      const run: NewRun = { id: randomUUID(), mode: 'changes', slot: null, webhook: true, dryRun: false, shopId: null, actor: webhookActor, requestId: null, selection: {} }
+      const { started, left } = await awaited.start(run)
+      if (started) startWorkers(await existing(run.id))
+      return left
     },
 
     async cancel (id) {

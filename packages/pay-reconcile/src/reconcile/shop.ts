@@ -65,8 +65,8 @@ export async function reconcileShop (work: ShopWork, started: Part): Promise<{ r
   for (;;) {
     if (interrupted.aborted) return { part, ending: { status: 'interrupted' } }
     if (cancelled.aborted) return { part, ending: { status: 'cancelled' } }
-    // The host itself has scheduled the others.
-    if (!run.dryRun && run.slot === null && !await limits.mayContinue({ id: run.id, actor: run.actor })) return { part, ending: stopped(PAY_RECONCILE_RUN_FORBIDDEN) }
+    // The others were started by the host itself.
+    if (!run.dryRun && run.slot === null && run.webhook !== true && !await limits.mayContinue({ id: run.id, actor: run.actor })) return { part, ending: stopped(PAY_RECONCILE_RUN_FORBIDDEN) }
 
     const moment = run.mode === 'changes' ? await sources.accounts.changes?.moment() : undefined
     let batch: Batch | undefined

@@ -93,8 +93,10 @@ export interface NewRun {
   readonly requestId: string | null
   /** Which accounts, as the run shows it; empty: all. Named as in responses. */
   readonly selection: Selection
-  /** The time by the schedule that it was started for, ISO 8601 UTC with milliseconds; null: by a request. */
+  /** The time by the schedule that it was started for, ISO 8601 UTC with milliseconds; null: not by the schedule. */
   readonly slot: string | null
+  /** Whether a webhook started it. Default false. */
+  readonly webhook?: boolean | undefined
 }
 
 /** What a run is limited to; at most one of these. */
@@ -197,6 +199,19 @@ export interface Lease {
 /** Whether to go on with a part; `lost`: another process has it by now. */
 export type Next = 'continue' | 'cancelled' | 'lost'
 
+/** The shops whose customers have changed, as deliveries of the provider say, and that wait for a run. */
+export interface AwaitedShops {
+  /** Notes the shop, unless this delivery has been noted before. @returns false if it has. */
+  note (shopId: string, deliveryId: string): Promise<boolean>
+
+  /**
+   * Starts a run over the noted shops that no other run holds, and removes their notes: all of it, or nothing after a crash.
+   *
+   * @returns whether there were any, and whether notes are left.
+   */
+  start (run: NewRun): Promise<{ readonly started: boolean, readonly left: boolean }>
+}
+
 /** Where runs are stored. A part belongs to one owner at a time, and a shop to one run at a time. */
 export interface RunStore {
   /** Like `ready` of an AccountStore. */
@@ -218,6 +233,9 @@ export interface RunStore {
    * @returns whether it was started.
    */
   startSlot (run: NewRun & { readonly slot: string }, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<boolean>
+
+  /** For the option `webhooks`, which is refused without it. */
+  readonly awaited?: AwaitedShops | undefined
 
   /** The named accounts of a run; null if it has none. */
   targets (id: string): Promise<Targets | null>
@@ -256,7 +274,7 @@ export interface RunStore {
   /** Returns a part unfinished, for any process to continue. */
   release (part: Part, lease: Lease): Promise<void>
 
-  /** Deletes runs of the schedule that are kept no longer. Called at startup and hourly. */
+  /** Deletes runs of the schedule and of webhooks that are kept no longer, and deliveries that are too old to be valid. Called at startup and hourly. */
   deleteExpired? (): Promise<void>
 
   /** Runs that have parts to claim. */

@@ -6,6 +6,7 @@ import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom } from './error.ts'
 import { send, type StripeRequest } from './request.ts'
+import { webhookVerifier } from './webhooks.ts'
 
 /** Address of the API; only needed for a stand-in. */
 export interface StripeProviderOptions {
@@ -59,6 +60,7 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
 
   return {
     driftFields,
+    webhooks: webhookVerifier(stripe),
     isSecretKey: key => secretKeyPattern.test(key),
     isCustomerId: id => customerIdPattern.test(id),
 

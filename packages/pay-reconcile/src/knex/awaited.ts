@@ -1,0 +1,47 @@
+import type { Knex } from 'knex'
+import type { AwaitedShops } from '../reconcile/types.ts'
+import { violates } from './sql.ts'
+
+/** The shops that wait for a run, in tables. */
+export function awaitedShops (knex: Knex): AwaitedShops {
+  return {
+    async note (shopId, deliveryId) {
+      const { rows } = await knex.raw<{ rows: unknown[] }>(`
+        with fresh as (
+          insert into pay_reconcile_deliveries (id) values (:id) on conflict do nothing returning id
+        ), noted as (
+          insert into pay_reconcile_awaited (shop_id) select :shopId from fresh on conflict do nothing
+        )
+        select id from fresh`, { id: `${shopId}:${deliveryId}`, shopId })
+      return rows.length > 0
+    },
+
+    async start (run) {
+      for (;;) {
+        try {
+          const { rows: [row] } = await knex.raw<{ rows: Array<{ started: boolean, left: boolean }> }>(startStatement, { ...run })
+          return { started: row?.started === true, left: row?.left === true }
+        } catch (error) {
+          // Another run has taken a shop since this statement began.
+          if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
+        }
+      }
+    }
+  }
+}
+
+/** Skips notes that another process is just taking. A note that arrives meanwhile waits for that, and is a new one. */
+const startStatement = `
+  with free as (
+    select a.shop_id from pay_reconcile_awaited a
+    where not exists (select from pay_reconcile_run_shops o where o.shop_id = a.shop_id and o.status in ('pending', 'running'))
+    order by a.shop_id for update of a skip locked
+  ), taken as (
+    delete from pay_reconcile_awaited where shop_id in (select shop_id from free) returning shop_id
+  ), run as (
+    insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, webhook)
+    select :id, :mode, :dryRun, case when count(*) = 1 then min(shop_id) end, :actor, true from taken having count(*) > 0 returning id
+  ), parts as (
+    insert into pay_reconcile_run_shops (run_id, shop_id, total) select run.id, t.shop_id, 0 from run, taken t
+  )
+  select exists (select from run) as started, (select count(*) from pay_reconcile_awaited) > (select count(*) from taken) as left`

@@ -1,0 +1,39 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { BulkRunner } from '../reconcile/runner.ts'
+import type { AwaitedShops } from '../reconcile/types.ts'
+
+/** Starts runs for the shops that deliveries are about. Notes are in the store, so that any process may start the run. */
+export interface Gathering {
+  /** Starts a run after the delay, for this and all other deliveries until then. */
+  soon (): void
+  /** Starts a run for what other processes have left, and soon again if another run holds some of the shops. */
+  now (): Promise<void>
+  close (): void
+}
+
+/** @param delay in milliseconds. */
+export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: number, log: FastifyBaseLogger): Gathering {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function soon (): void {
+    if (closed) return
+    timer ??= setTimeout(() => {
+      timer = undefined
+      now().catch(error => log.warn({ err: error }, 'a run by webhooks was not started'))
+    }, delay).unref()
+  }
+
+  async function now (): Promise<void> {
+    if (await runner.startAwaited(awaited)) soon()
+  }
+
+  return {
+    soon,
+    now,
+    close () {
+      closed = true
+      clearTimeout(timer)
+    }
+  }
+}
