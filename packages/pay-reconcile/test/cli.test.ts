@@ -9,8 +9,10 @@ import { clientFor } from '../src/cli/client.ts'
 import { progressOn } from '../src/cli/progress.ts'
 import { run as runCommand } from '../src/cli/run.ts'
 import { startAndWatch } from '../src/cli/watch.ts'
-import { csvLine } from '../src/cli/csv.ts'
-import { itemCsvHead, itemCsvLines, itemLines, type ItemBody } from '../src/cli/items.ts'
+import { csvLine } from '../src/csv/csv.ts'
+import type { ItemBody } from '../src/admin/run-schemas.ts'
+import { itemTable } from '../src/csv/items.ts'
+import { itemLines } from '../src/cli/items.ts'
 import { table } from '../src/cli/table.ts'
 import { listText, progressLine, reportText, succeeded, type RunBody } from '../src/cli/tables.ts'
 import { pglite } from './database.ts'
@@ -143,11 +145,11 @@ t.test('an item is one line for each thing to say of it', async t => {
     [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', linked: false }, customer] },
       [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org (another account has it)']]]
   ] as const) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
-  t.strictSame(itemCsvLines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map(line => line.slice(12)), [
+  t.strictSame(itemTable.lines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map(line => line.slice(12)), [
     ['metadata', '{"a":1}', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true']
   ])
   t.strictSame(itemLines(item, true), [['7', 'a1', 'Ada', 'linked', '(none) → cus_1  metadata']])
-  t.equal(itemCsvLines(item)[0]?.length, itemCsvHead.length)
+  t.equal(itemTable.lines(item)[0]?.length, itemTable.head.length)
 })
 
 const json = { 'content-type': 'application/json' }
@@ -429,7 +431,7 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   t.notMatch(link.stdout, 'ada@example.org')
   const text = readFileSync(file, 'utf8')
   const [head, ...lines] = text.split('\r\n')
-  t.equal(head, itemCsvHead.map(name => `"${name}"`).join())
+  t.equal(head, itemTable.head.map(name => `"${name}"`).join())
   t.equal(lines.filter(line => line.includes('"\'=cmd"')).length, 3, 'no cell is a formula')
   t.match(lines.find(line => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false"$/)
   t.equal(statSync(file).mode & 0o777, 0o600)

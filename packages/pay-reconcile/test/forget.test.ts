@@ -1,5 +1,7 @@
 import t from 'tap'
-import { forgetAccounts } from '../src/knex/index.ts'
+import { randomUUID } from 'node:crypto'
+import { forgetAccounts, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { itemOf } from '../src/reconcile/item.ts'
 import { engines } from './database.ts'
 import { build, host, shopKey } from './world.ts'
 
@@ -50,6 +52,17 @@ for (const engine of engines) {
     t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items'], ['snapshots', 'items']])
     await forgetAccounts(knex, { shopId: here })
     t.strictSame([await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items']])
+    const karl = await addAccount(there, { email: 'karl@example.org' }, { name: 'karl' })
+    const runs = knexRunStore(knex)
+    const lease = { owner: randomUUID(), duration: 60_000 }
+    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: there, actor: 'a', requestId: null, selection: {}, slot: null } as const
+    await runs.start(run, [{ shopId: there, accounts: 1 }], null)
+    const part = await runs.claim(run.id, lease)
+    const read = await knexAccountStore(knex).get(karl)
+    await knex('accounts').where('id', karl).delete()
+    await forgetAccounts(knex, { accountId: karl })
+    t.equal(await runs.advance({ ...part!, processed: 1, outcomes: { drifted: 1 } }, [itemOf(read!, 'drifted', { drift: ['missing'] })], lease), 'continue')
+    t.strictSame(await naming('karl'), [], 'a run that had read the account adds nothing')
     t.match(await knex('pay_reconcile_audit').where('account_id', zelda).pluck('action'), ['link', 'sync', 'sync'], 'the audit stays')
   })
 }

@@ -1,7 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { auditTable } from '../csv/audit.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
 import { auditActions, type AccountStore, type AuditEntry } from '../types.ts'
+import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { auditQueryFrom } from './list-query.ts'
@@ -13,7 +15,7 @@ const AuditedDetails = Type.Object({
   snapshot_sha256: NullableString
 })
 
-export const AuditEntrySchema = Type.Object({
+const AuditEntrySchema = Type.Object({
   id: Type.String({ description: 'UUID' }),
   at: Timestamp,
   actor: Type.String({ description: 'Who changed the account' }),
@@ -27,6 +29,9 @@ export const AuditEntrySchema = Type.Object({
   request_id: NullableString,
   snapshot_kept: Type.Boolean({ description: 'Whether the snapshot that this change replaced can be read back' })
 })
+
+/** A change of an account in a response. */
+export type AuditBody = Static<typeof AuditEntrySchema>
 
 const ReplacedSnapshotSchema = Type.Object({
   audit_id: Type.String(),
@@ -42,12 +47,20 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
     schema: documented({
       operationId: 'list_pay_audit',
       summary: 'List changes of accounts',
-      description: 'Who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}.',
-      querystring: Type.Object(listParameters('at_gte, at_lte and any field of a change')),
-      response: { 200: Type.Array(AuditEntrySchema), ...refusals, 422: InputProblem }
+      description: 'Who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}. As CSV all of them, oldest first unless sorted otherwise.',
+      querystring: Type.Object({ ...listParameters('at_gte, at_lte and any field of a change'), format: formatParameter }),
+      response: { 200: jsonOrCsv(Type.Array(AuditEntrySchema), 'Changes'), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
     const query = auditQueryFrom(request.query)
+    if (wantsCsv(request.query)) {
+      // The oldest come first: changes that are made meanwhile come last and move no page.
+      const sort = query.sort ?? { field: 'at', descending: false } as const
+      return await sendCsv(reply, 'audit', auditTable, async page => {
+        const { entries, count } = await accounts.audit({ ...query, ...page, sort })
+        return { records: entries.map(entryBodyFrom), count }
+      })
+    }
     const { entries, count } = await accounts.audit(query)
     setContentRange(reply, contentRange('audit', query, count, entries.length))
     return entries.map(entryBodyFrom)
@@ -69,7 +82,7 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
   })
 }
 
-function entryBodyFrom (entry: AuditEntry): Static<typeof AuditEntrySchema> {
+function entryBodyFrom (entry: AuditEntry): AuditBody {
   return {
     id: entry.id,
     at: entry.at,

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../customers/types.ts'
+import { itemTable } from '../csv/items.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
 import type { BulkRunner } from '../reconcile/runner.ts'
 import type { Item, Run, RunStore } from '../reconcile/types.ts'
+import { jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { itemQueryFrom, runQueryFrom } from './list-query.ts'
 import { runRequestFrom } from './run-body.ts'
-import { ItemsQuerystring, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema } from './run-schemas.ts'
+import { ItemsQuerystring, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema, type ItemBody } from './run-schemas.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
@@ -52,18 +54,24 @@ export function runRoutes (
     schema: documented({
       operationId: 'get_reconciliation',
       summary: 'Get a run with its items',
-      description: 'The progress of a run, what it found, counted by kind, and a page of its items: one for each account that is not unchanged. A page of large items ends early; skip as many as it has.',
+      description: 'The progress of a run, what it found, counted by kind, and a page of its items: one for each account that is not unchanged. A page of large items ends early; skip as many as it has. As CSV all items that match.',
       params: IdParams,
       querystring: ItemsQuerystring,
-      response: { 200: RunWithItemsSchema, ...refusals, 404: Problem, 422: InputProblem }
+      response: { 200: jsonOrCsv(RunWithItemsSchema, 'The run, or as CSV its items'), ...refusals, 404: Problem, 422: InputProblem }
     })
-  }, async request => {
+  }, async (request, reply) => {
     const { id } = request.params
     const query = itemQueryFrom(request.query)
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
     // Outcomes of different modes are never the same: everything would be new.
     if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
+    if (wantsCsv(request.query)) {
+      return await sendCsv(reply, `run-${run.id}`, itemTable, async page => {
+        const { items, count } = await runs.items(id, { ...query, ...page })
+        return { records: items.map(itemBodyFrom), count }
+      })
+    }
     const { items, count } = await runs.items(id, query)
     return { ...runBodyFrom(run), items: items.map(itemBodyFrom), items_count: count }
   })
@@ -104,7 +112,7 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
   }
 }
 
-function itemBodyFrom (item: Item): Static<typeof RunWithItemsSchema>['items'][number] {
+function itemBodyFrom (item: Item): ItemBody {
   return {
     id: item.id,
     account_id: item.accountId,

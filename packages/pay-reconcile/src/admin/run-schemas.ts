@@ -1,4 +1,5 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
+import { formatParameter } from './csv-reply.ts'
 import { filterParameter, Id, listParameters, maxLimit, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
 import { drifts, matchReasons, modes, outcomes, statuses, type Counters } from '../reconcile/types.ts'
 
@@ -85,6 +86,9 @@ const ItemSchema = Type.Object({
   provider_request_id: NullableString
 })
 
+/** An item in a response. */
+export type ItemBody = Static<typeof ItemSchema>
+
 export const RunWithItemsSchema = Type.Object({
   ...RunSchema.properties,
   items: Type.Array(ItemSchema),
@@ -110,5 +114,6 @@ export const ItemsQuerystring = Type.Object({
   outcome: Type.Optional(Outcome),
   drift: Type.Optional(oneOf(drifts)),
   shop_id: Type.Optional(Id),
+  format: formatParameter,
   since: Type.Optional(Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' }))
 })

@@ -17,7 +17,8 @@ export const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-export const oneOf = <Word extends string>(words: readonly Word[]) => Type.Union(words.map(word => Type.Literal(word)))
+export const oneOf = <Word extends string>(words: readonly Word[], description?: string) =>
+  Type.Union(words.map(word => Type.Literal(word)), description === undefined ? {} : { description })
 
 export const NullableString = nullable(Type.String())
 export const NullableTimestamp = nullable(Timestamp)

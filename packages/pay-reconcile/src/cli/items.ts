@@ -1,8 +1,5 @@
-import type { Static } from '@sinclair/typebox'
-import type { RunWithItemsSchema } from '../admin/run-schemas.ts'
-
-/** An item in the server's response. */
-export type ItemBody = Static<typeof RunWithItemsSchema>['items'][number]
+import type { ItemBody } from '../admin/run-schemas.ts'
+import { cell } from '../csv/items.ts'
 
 /** @param oneShop whether the table is about one shop. */
 export const itemHead = (oneShop: boolean): string[] => ['item', 'account', 'name', ...(oneShop ? [] : ['shop']), 'found', 'details']
@@ -25,29 +22,6 @@ function detailsOf ({ differences, candidates, before, after, reason, error_code
   return [[before === after ? before : `${before ?? '(none)'} → ${after ?? '(none)'}`, reason].filter(Boolean).join('  ')]
 }
 
-export const itemCsvHead = [
-  'item', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code',
-  'provider_request_id', 'field', 'stored', 'live', 'candidate', 'match', 'candidate_name', 'candidate_email', 'candidate_linked'
-]
-
-/** Lines of a CSV file: one for each difference or candidate, each with all that is known of the account. */
-export function itemCsvLines (item: ItemBody): string[][] {
-  const common = [
-    item.id, item.account_id, item.account_name, item.shop_id, item.shop_name, item.outcome, item.drift.join(' '), item.before ?? '', item.after ?? '',
-    item.reason ?? '', item.error_code ?? '', item.provider_request_id ?? ''
-  ]
-  const none = ['', '', '', '', '']
-  const lines = [
-    ...item.differences.map(({ field, stored, live }) => [field, cell(stored), cell(live), ...none]),
-    ...item.candidates.map(({ pay_customer_id: id, match, name, email, linked }) => ['', '', '', id, match, name ?? '', email ?? '', String(linked)])
-  ]
-  return (lines.length > 0 ? lines : [['', '', '', ...none]]).map(line => [...common, ...line])
-}
-
 function shown (value: unknown): string {
   return value === undefined ? '(none)' : cell(value)
-}
-
-function cell (value: unknown): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }

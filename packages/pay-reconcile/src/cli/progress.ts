@@ -1,4 +1,4 @@
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 import { progressLine, type RunBody } from './tables.ts'
 
 /** `process.stderr`, for example. */

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { csvLine } from './csv.ts'
-import { printable, printableJson } from './printable.ts'
+import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
+import { printableJson } from '../printable.ts'
 import type { Output } from './progress.ts'
 import { table } from './table.ts'
 
@@ -16,8 +16,7 @@ export interface Listing<Body> {
   readonly pages: (size: number) => AsyncIterable<RecordPage<Body>>
   readonly head: readonly string[]
   readonly lines: (record: Body) => string[][]
-  readonly csvHead: readonly string[]
-  readonly csvLines: (record: Body) => string[][]
+  readonly csv: CsvTable<Body>
 }
 
 const pageSize = 1000
@@ -77,11 +76,11 @@ export async function csvFile (path: string): Promise<CsvFile> {
   // A file that was there before keeps its mode.
   if ((await file.stat()).isFile()) await file.chmod(0o600)
   return {
-    async fill ({ pages, csvHead, csvLines }) {
+    async fill ({ pages, csv }) {
       let count = 0
-      await file.appendFile(csvLine(csvHead))
+      await file.appendFile(csvLine(csv.head))
       for await (const { records } of pages(pageSize)) {
-        await file.appendFile(records.flatMap(csvLines).map(line => csvLine(line.map(cell => printable(cell, Infinity)))).join(''))
+        await file.appendFile(csvText(csv, records))
         count += records.length
       }
       return count

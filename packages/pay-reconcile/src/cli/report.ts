@@ -1,5 +1,7 @@
-import { itemCsvHead, itemCsvLines, itemHead, itemLines, type ItemBody } from './items.ts'
-import { printableJson } from './printable.ts'
+import type { ItemBody } from '../admin/run-schemas.ts'
+import { itemTable } from '../csv/items.ts'
+import { itemHead, itemLines } from './items.ts'
+import { printableJson } from '../printable.ts'
 import type { Output } from './progress.ts'
 import { pagesBySkip, printJson, recordsTable, type CsvFile, type Listing } from './records.ts'
 import { reportText, type RunBody } from './tables.ts'
@@ -25,8 +27,7 @@ export async function reportRun (run: RunBody, { json, show, since, csv, read, s
     }),
     head: itemHead(run.shop_id !== null),
     lines: item => itemLines(item, run.shop_id !== null),
-    csvHead: itemCsvHead,
-    csvLines: itemCsvLines
+    csv: itemTable
   })
   if (json) {
     const { items: _, items_count: __, ...counters } = run

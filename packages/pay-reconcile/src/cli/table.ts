@@ -1,4 +1,4 @@
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 
 /** Characters that take two columns of a terminal, and those that take none. */
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u

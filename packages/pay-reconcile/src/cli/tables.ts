@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 import { table } from './table.ts'
 import type { RunSchema, RunWithItemsSchema } from '../admin/run-schemas.ts'
 

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 /**
  * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses and
  * what differed, and the snapshots that were replaced. The audit stays; it holds ids and hashes. Call it in the transaction
- * of the deletion.
+ * of the deletion, after it: a run that has just read an account then either leaves no item of it, or one that is deleted.
  *
  * @param of the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case.
  */

@@ -16,6 +16,8 @@ const leasedUntil = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
 export interface KnexRunStoreOptions {
+  /** Table of accounts. Items are stored only of those that exist. Default `accounts`. */
+  readonly table?: string
   /** For how many days a run that the schedule or a webhook started is kept, with its items. Other runs are kept until you delete them. Default 30. */
   readonly keepScheduledRuns?: number
 }
@@ -26,7 +28,7 @@ export interface KnexRunStoreOptions {
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
+export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
   if (!(keepScheduledRuns > 0 && keepScheduledRuns <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION('keepScheduledRuns must be a number of days greater than 0 and at most 36500')
   /**
    * Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. Their targets, which
@@ -61,8 +63,8 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
   }
 
   return {
-    ready: () => assertUsable(Promise.all([knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
-      'knexRunStore needs the tables of createPayReconcileTables'),
+    ready: () => assertUsable(Promise.all([knex(table).select('id').limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+      `knexRunStore needs ${table} with a column id, and the tables of createPayReconcileTables`),
 
     async start (run, shops, targets) {
       const parts = partsFrom(shops)
@@ -154,7 +156,10 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
     async advance (part, items, { owner, duration }) {
       // The accounts after the last one need no record.
       const unchanged = part.paging && part.lastAccount === null ? items.filter(({ outcome }) => outcome === 'unchanged') : []
-      const records = items.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
+      const found = items.filter(({ outcome }) => outcome !== 'unchanged')
+      const records = found.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
+      // Locked, so that whoever deletes an account and then forgets it sees its item, too.
+      const existing = knex(table).whereIn('id', found.map(({ accountId }) => accountId)).select(knex.raw('id::text as id')).forKeyShare()
       const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
         with ours as (
           update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,
@@ -163,15 +168,17 @@ export function knexRunStore (knex: Knex, { keepScheduledRuns = 30 }: KnexRunSto
         ), same as (
           insert into pay_reconcile_unchanged (run_id, shop_id, account_id)
           select ours.run_id, ours.shop_id, u.id from ours, unnest(?::text[]) u (id) on conflict do nothing
+        ), existing as (
+          ?
         ), found as (
           insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
           select ours.run_id, i.account_id, i.shop_id, i.outcome, i.item
-          from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb)
+          from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb) join existing e on e.id = i.account_id
           on conflict do nothing
         )
         select r.cancel_requested from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
         part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), part.paging && JSON.stringify(part.paging), duration,
-        part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), JSON.stringify(storable(records.filter(({ outcome }) => outcome !== 'unchanged')))
+        part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), existing, JSON.stringify(storable(records))
       ])
       return nextFrom(row)
     },

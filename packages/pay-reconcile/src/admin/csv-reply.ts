@@ -1,0 +1,56 @@
+import { Readable } from 'node:stream'
+import { Type, type TSchema } from '@sinclair/typebox'
+import type { FastifyReply } from 'fastify'
+import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
+import type { Page, RawQuery } from './list-grammar.ts'
+import { commonRules, wordFrom } from './list-query.ts'
+import { oneOf } from './schemas.ts'
+
+/** The parameter that asks for CSV. */
+export const formatParameter = Type.Optional(oneOf(['json', 'csv'], 'csv: all records that match as a file, without skip, limit and range'))
+
+/** The schema of a response that is JSON or CSV. */
+export const jsonOrCsv = (schema: TSchema, description: string) => ({
+  description,
+  content: { 'application/json': { schema }, 'text/csv': { schema: Type.String({ description: 'RFC 4180, with a line of names' }) } }
+})
+
+/**
+ * Whether a request asks for CSV.
+ *
+ * @throws {@link PAY_RECONCILE_VALIDATION} if it also asks for a page: a file that ends early would pass for all of it.
+ */
+export function wantsCsv (query: RawQuery): boolean {
+  if (wordFrom('format', query.format, ['json', 'csv']) !== 'csv') return false
+  const page = ['skip', 'limit', 'range'].find(name => query[name] !== undefined)
+  if (page !== undefined) throw commonRules.refuse([page], 'cannot be combined with format=csv, which has all records')
+  return true
+}
+
+/** In records. */
+const pageSize = 1000
+
+/**
+ * Sends all records as a CSV file, page by page, as fast as the client reads. The first page is read before, so that its
+ * failure has a status; a later one breaks the connection, and the client sees that the file is not whole.
+ *
+ * @param name of the file, without characters that a header cannot hold.
+ */
+export async function sendCsv<Body> (
+  reply: FastifyReply, name: string, table: CsvTable<Body>, read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>
+): Promise<FastifyReply> {
+  const first = await read({ skip: 0, limit: pageSize })
+  async function * text (): AsyncGenerator<string> {
+    yield csvLine(table.head)
+    let skip = 0
+    for (let page = first; page.records.length > 0; page = await read({ skip, limit: pageSize })) {
+      yield csvText(table, page.records)
+      skip += page.records.length
+      if (skip >= page.count) return
+    }
+  }
+  return await reply
+    .header('content-type', 'text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${name}.csv"`)
+    .send(Readable.from(text(), { objectMode: false }))
+}

@@ -1,0 +1,80 @@
+import t from 'tap'
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run as command } from '../src/cli/run.ts'
+import { knexAccountStore } from '../src/knex/index.ts'
+import { fast, finished, start } from './bulk.ts'
+import { engines } from './database.ts'
+import { build, host, superuser } from './world.ts'
+
+for (const engine of engines) {
+  t.test(`lists as CSV on ${engine.name}`, { skip: engine.skip }, async t => {
+    const knex = await engine.connect(t)
+    const world = await build(t, knex, fast)
+    const { call, addShop, addAccount, app } = world
+    const shopId = await addShop({ name: 'Kettle, "Copper"' })
+    const names = ['=HYPERLINK("http://example.org")', '+1', '@sum', '-2+3', '-2', '\uff1d1', ' =1', 'two\nlines', '\tTab', 'O\u202ehara', 'plain']
+    for (const [n, name] of names.entries()) await addAccount(shopId, {}, { id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`, name })
+    const { id: runId } = await finished(world, await start(world, { mode: 'check' }))
+
+    await t.test('the items of a run, with cells that no spreadsheet takes for a formula', async t => {
+      const { statusCode, headers, body } = await call('GET', `/admin/accounts/reconcile/${runId}?format=csv`)
+      t.match([statusCode, headers], [200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="run-${runId}.csv"` }])
+      const [head, ...lines] = body.split('\r\n')
+      t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","drift","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked"')
+      t.strictSame(lines.map(line => line.split('","')[2]), [
+        '\'=HYPERLINK(""http://example.org"")', "'+1", "'@sum", "'-2+3", '-2', "'\uff1d1", ' =1', 'two\\u000alines', '\\u0009Tab', 'O\\u202ehara', 'plain', undefined
+      ])
+      t.match(lines[0], /,"Kettle, ""Copper""","drifted","missing",/)
+    })
+
+    await t.test('filters hold, pages are refused', async t => {
+      const linesOf = async (query: string) => (await call('GET', `/admin/accounts/reconcile/${runId}?format=csv&${query}`)).body.split('\r\n').length - 2
+      t.equal(await linesOf('outcome=failed'), 0)
+      t.equal(await linesOf('drift=missing'), names.length)
+      t.equal(await linesOf(`since=${runId}`), 0)
+      for (const [path, field] of [
+        [`reconcile/${runId}?format=csv&limit=5`, 'limit'], [`reconcile/${runId}?format=csv&skip=5`, 'skip'], ['audit?format=csv&range=[0,1]', 'range'],
+        ['audit?format=xml', 'format'], ['audit?format=csv&format=csv', 'format']
+      ]) {
+        const { statusCode, body } = await call('GET', `/admin/accounts/${path}`)
+        t.match([statusCode, JSON.parse(body)], [422, { code: 'PAY_RECONCILE_VALIDATION', field }], path)
+      }
+      t.equal((await call('GET', `/admin/accounts/reconcile/${randomUUID()}?format=csv`)).statusCode, 404)
+      t.equal((await app.inject({ url: '/admin/accounts/audit?format=csv' })).statusCode, 401)
+      t.match((await call('GET', '/admin/accounts/audit?format=json')).headers, { 'content-type': 'application/json; charset=utf-8', 'content-range': 'audit 0-100/0' })
+    })
+
+    await t.test('an audit of many pages is whole, and the same as that of the command', async t => {
+      await knex.raw(`insert into pay_reconcile_audit (actor, action, account_id, shop_id, before, after, at)
+        select '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second' from generate_series(1, 2500) n`)
+      const { body } = await call('GET', '/admin/accounts/audit?format=csv')
+      const lines = body.split('\r\n').slice(1, -1)
+      t.equal(new Set(lines).size, 2500)
+      t.match([lines[0], lines[2499]], [/,"'=2500","link",/, /,"'=1","link",/], 'oldest first')
+      const [newest] = (await call('GET', '/admin/accounts/audit?format=csv&sort=-at')).body.split('\r\n').slice(1)
+      t.match(newest, /,"'=1","link",/)
+      const url = await app.listen({ port: 0 })
+      const file = join(t.testdir({}), 'audit.csv')
+      const sink = { isTTY: false, columns: 80, write: () => true }
+      t.equal(await command(['--url', `${url}/admin/accounts`, '--audit', '--csv', file], { PAY_RECONCILE_TOKEN: superuser.authorization.slice(7) }, { stdout: sink, stderr: sink } as never), 0)
+      t.equal(await readFile(file, 'utf8'), body)
+    })
+
+    await t.test('a failure before the first line has a status, a later one breaks the connection', async t => {
+      const accounts = knexAccountStore(knex)
+      let allowed = 0
+      const failing = await host(t, knex, world.standIn, {
+        ...fast,
+        accounts: { ...accounts, audit: async query => { if (query.skip >= allowed) throw new Error('down'); return await accounts.audit(query) } }
+      })
+      t.match((await failing.call('GET', '/admin/accounts/audit?format=csv')).json(), { statusCode: 500, code: 'PAY_RECONCILE_STORE_FAILED' })
+      allowed = 1500
+      const url = await failing.app.listen({ port: 0 })
+      const response = await fetch(`${url}/admin/accounts/audit?format=csv`, { headers: superuser })
+      t.equal(response.status, 200)
+      await t.rejects(response.text(), 'the client sees that the file is not whole')
+    })
+  })
+}
