@@ -93,6 +93,8 @@ export interface ProviderFaultFacts {
   readonly replayed?: boolean
   /** False: the provider says that retrying will fail too. Default true. */
   readonly retryable?: boolean | undefined
+  /** Of `key_forbidden`: the permission that a restricted key lacks, by the provider's name for it. */
+  readonly missingPermission?: string | undefined
 }
 
 /** An error of the payment provider: a fixed message, a code, status 502. */
@@ -100,6 +102,7 @@ export interface ProviderError extends FastifyError {
   readonly fault: ProviderFault
   /** Named as in the response body: Fastify serializes errors by the names in the response schema. */
   readonly provider_request_id?: string
+  readonly missing_permission?: string
   readonly retryAfter?: number
   readonly replayed?: true
   readonly retryable?: false
@@ -110,10 +113,11 @@ export interface ProviderError extends FastifyError {
  * A {@link PayProvider} throws nothing else. Fastify would copy the status, headers and message of a library's error to
  * the response.
  */
-export function providerError (fault: ProviderFault, { requestId, retryAfter, replayed, retryable }: ProviderFaultFacts = {}): ProviderError {
+export function providerError (fault: ProviderFault, { requestId, retryAfter, replayed, retryable, missingPermission }: ProviderFaultFacts = {}): ProviderError {
   return Object.assign(new providerErrors[fault](), {
     fault,
     ...(requestId != null && { provider_request_id: requestId }),
+    ...(missingPermission !== undefined && { missing_permission: missingPermission }),
     ...(retryAfter !== undefined && { retryAfter }),
     ...(replayed && { replayed }),
     ...(retryable === false && { retryable })

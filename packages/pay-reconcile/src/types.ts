@@ -273,4 +273,7 @@ export interface AccountStore {
 
   /** Those of the customers that accounts of the shop are linked to. */
   linkedCustomers (shopId: string, customerIds: readonly string[]): Promise<ReadonlySet<string>>
+
+  /** The other shops that have accounts with some of the customers: their keys may be of the same account at the provider. */
+  linkedElsewhere (shopId: string, customerIds: readonly string[]): Promise<ReadonlyArray<{ readonly shopId: string, readonly customerId: string }>>
 }

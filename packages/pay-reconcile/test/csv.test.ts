@@ -39,7 +39,7 @@ for (const engine of engines) {
         ['audit?format=xml', 'format'], ['audit?format=csv&format=csv', 'format']
       ]) {
         const { statusCode, body } = await call('GET', `/admin/accounts/${path}`)
-        t.match([statusCode, JSON.parse(body)], [422, { code: 'PAY_RECONCILE_VALIDATION', field }], path)
+        t.match([statusCode, JSON.parse(body)], [422, { code: 'PAY_RECONCILE_VALIDATION', field }], String(path))
       }
       t.equal((await call('GET', `/admin/accounts/reconcile/${randomUUID()}?format=csv`)).statusCode, 404)
       t.equal((await app.inject({ url: '/admin/accounts/audit?format=csv' })).statusCode, 401)

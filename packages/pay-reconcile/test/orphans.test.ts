@@ -58,6 +58,13 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
     next: null
   }, 'customers that no account is linked to, with the accounts of this shop that they may belong to')
 
+  const orphansOf = async () => (await call('GET', path({ shop_id: shopId, after: first.json().next }))).json().orphans.map(({ pay_customer_id: id }: Record<string, unknown>) => id)
+  await knex('accounts').where({ id: theirs }).update({ details: JSON.stringify({ pay_customer_id: 'cus_foreign' }) })
+  t.strictSame(await orphansOf(), ['cus_named', 'cus_foreign', 'cus_odd'], 'a shop with another key has customers of its own')
+  await knex('shops').where({ id: otherShop }).update({ pay_secret_key: key })
+  t.strictSame(await orphansOf(), ['cus_named', 'cus_odd'], 'a customer of a shop with the same key is no orphan')
+  await knex('shops').where({ id: otherShop }).update({ pay_secret_key: 'sk_test_others' })
+
   for (const [query, status, code] of [
     [{}, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: shopId, after: '../charges' }, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: shopId, after: '' }, 422, 'PAY_RECONCILE_VALIDATION'],
     [{ shop_id: shopId, limit: '1' }, 422, 'PAY_RECONCILE_VALIDATION'], [{ shop_id: nobody }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],

@@ -19,7 +19,8 @@ export const Problem = Type.Object({
 /** The body when the payment provider failed. */
 const ProviderProblem = Type.Object({
   ...Problem.properties,
-  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
+  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
+  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' }))
 }, { description: 'The payment provider failed; the code says how' })
 
 /** Response schemas for what calls the payment provider. */
@@ -100,7 +101,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId } =
+  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId } =
     told as Partial<FieldError & ProviderError & RunActiveError & RevertError>
   return {
     statusCode,
@@ -112,6 +113,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       message: excerpt(told.message, LONGEST_MESSAGE),
       ...(field !== undefined && { field: excerpt(field) }),
       ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
+      ...(missingPermission !== undefined && { missing_permission: missingPermission }),
       ...(runId !== undefined && { run_id: runId, shop_id: shopId }),
       ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts })
     }

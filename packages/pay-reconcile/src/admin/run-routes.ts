@@ -107,7 +107,7 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
     shops: {
       total: run.shops.total,
       finished: run.shops.finished,
-      stopped: run.shops.stopped.map(({ shopId, reason }) => ({ shop_id: shopId, reason }))
+      stopped: run.shops.stopped.map(({ shopId, reason, missingPermission }) => ({ shop_id: shopId, reason, ...(missingPermission !== undefined && { missing_permission: missingPermission }) }))
     }
   }
 }

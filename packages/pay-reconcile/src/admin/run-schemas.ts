@@ -51,7 +51,11 @@ export const RunSchema = Type.Object({
   shops: Type.Object({
     total: Type.Integer(),
     finished: Type.Integer(),
-    stopped: Type.Array(Type.Object({ shop_id: Id, reason: Type.String() }), { description: 'Shops that stopped, with the error code' })
+    stopped: Type.Array(Type.Object({
+      shop_id: Id,
+      reason: Type.String(),
+      missing_permission: Type.Optional(Type.String({ description: 'The permission that the restricted key of the shop lacks' }))
+    }), { description: 'Shops that stopped, with the error code' })
   })
 })
 

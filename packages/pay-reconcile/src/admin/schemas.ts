@@ -101,7 +101,8 @@ export const InputProblem = Type.Object({
 
 const ProviderProblem = Type.Object({
   ...Problem.properties,
-  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' }))
+  provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
+  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' }))
 })
 
 // The host sends these in its own form; a stricter schema would remove fields.

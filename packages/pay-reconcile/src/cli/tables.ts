@@ -25,7 +25,7 @@ export function reportText (run: RunBody, items = ''): string {
     printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
     table(['drift', 'accounts'], entries(run.drift)),
-    table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason }) => [shop, reason])),
+    table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason, missing_permission: missing }) => [shop, missing === undefined ? reason : `${reason}  lacks ${missing}`])),
     items
   ].filter(part => part !== '').join('\n\n') + '\n'
 }

@@ -16,7 +16,7 @@ export interface AccountMatch {
   readonly customerId: string | null
 }
 
-/** A customer at the provider that no account of the shop is linked to. */
+/** A customer at the provider that no account of the shop is linked to, nor of another shop with the same key. */
 export interface Orphan {
   readonly customerId: string
   readonly name: string | null
@@ -42,11 +42,25 @@ export async function orphansOf (
   const secretKey = await secretKeyOf(sources, shopId)
   const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt }))
   const linked = await accounts.linkedCustomers(shopId, customers.map(({ id }) => id))
-  const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
+  const strangers = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
+  const elsewhere = await linkedUnderKey(sources, shopId, secretKey, strangers.map(({ id }) => id))
+  const unlinked = strangers.filter(({ id }) => !elsewhere.has(id))
   const emails = unlinked.map(emailOf).filter(email => email !== undefined)
   const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
   return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)?.id ?? null : null }
+}
+
+/** Those of the customers that accounts of other shops are linked to, if these shops have the same key: not a key of the same account. */
+async function linkedUnderKey ({ accounts }: Sources, shopId: string, secretKey: string, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const links = customerIds.length > 0 ? await accounts.linkedElsewhere(shopId, customerIds) : []
+  const sharing = new Set<string>()
+  for (const other of new Set(links.map(link => link.shopId))) {
+    // A key that cannot be read is no reason to show nothing of this shop.
+    const key = await accounts.secretKey(other).catch(() => null)
+    if (key === secretKey) sharing.add(other)
+  }
+  return new Set(links.filter(link => sharing.has(link.shopId)).map(({ customerId }) => customerId))
 }
 
 /** @param candidates accounts that some of the page's customers may belong to. */

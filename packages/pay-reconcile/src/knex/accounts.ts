@@ -162,6 +162,12 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       const linked = await knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerId, customerIds))
         .select<Array<{ id: string }>>(knex.raw(`${customerId} as id`))
       return new Set(linked.map(({ id }) => id))
+    },
+
+    async linkedElsewhere (shopId, customerIds) {
+      const linked = await knex(`${table} as a`).whereNot('a.shop_id', shopId).modify(query => whereAny(query, customerId, customerIds))
+        .distinct<Array<{ shop_id: unknown, id: string }>>('a.shop_id', knex.raw(`${customerId} as id`))
+      return linked.map(row => ({ shopId: String(row.shop_id), customerId: row.id }))
     }
   }
 }

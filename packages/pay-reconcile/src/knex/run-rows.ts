@@ -29,8 +29,8 @@ const objects = {
   outcomes: countersOf('outcomes'),
   drift: countersOf('drift'),
   shops: `jsonb_build_object('total', ${ofShops('count(*)')}, 'finished', ${ofShops('count(*)', "p.status not in ('pending', 'running')")},
-    'stopped', (select coalesce(jsonb_agg(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason)), '[]') from (
-      select shop_id, reason from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
+    'stopped', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason, 'missing_permission', s.missing_permission))), '[]') from (
+      select shop_id, reason, missing_permission from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
 }
 
 const columns = Object.entries({ ...fields, ...objects }).map(([name, sql]) => `${sql} as ${name}`).join(', ')
@@ -53,7 +53,7 @@ export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | '
   readonly shops: {
     readonly total: number
     readonly finished: number
-    readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string }>
+    readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string, readonly missing_permission?: string }>
   }
 }
 
@@ -76,7 +76,7 @@ export function runFrom (row: RunRow): Run {
     processed: row.processed,
     outcomes: row.outcomes,
     drift: row.drift,
-    shops: { ...row.shops, stopped: row.shops.stopped.map(({ shop_id: shopId, reason }) => ({ shopId, reason })) }
+    shops: { ...row.shops, stopped: row.shops.stopped.map(({ shop_id: shopId, reason, missing_permission: missingPermission }) => ({ shopId, reason, ...(missingPermission !== undefined && { missingPermission }) })) }
   }
 }
 

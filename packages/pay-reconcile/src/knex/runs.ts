@@ -183,8 +183,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
       return nextFrom(row)
     },
 
-    async finish (part, lease, status, reason) {
-      const ended = await held(part, lease).update({ status, reason, updated_at: knex.fn.now() })
+    async finish (part, lease, status, reason, missingPermission = undefined) {
+      const ended = await held(part, lease).update({ status, reason, missing_permission: missingPermission ?? null, updated_at: knex.fn.now() })
       // Of a part that ended early they say which accounts it did not reach.
       if (ended > 0 && status === 'done') await knex('pay_reconcile_unchanged').where({ run_id: part.runId, shop_id: part.shopId }).delete()
       await settle()

@@ -33,4 +33,4 @@ export const hasSchedule = 'select r.slot, s.slot from pay_reconcile_runs r, pay
 export const hasWebhooks = 'select r.webhook, a.shop_id, d.id from pay_reconcile_runs r, pay_reconcile_awaited a, pay_reconcile_deliveries d limit 0'
 
 /** A statement that fails on a table of the parts of runs of an earlier version. */
-export const hasPaging = 'select paging from pay_reconcile_run_shops limit 0'
+export const hasPaging = 'select paging, missing_permission from pay_reconcile_run_shops limit 0'

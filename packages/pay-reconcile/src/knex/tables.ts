@@ -85,7 +85,7 @@ create table if not exists pay_reconcile_run_shops (
   updated_at timestamptz not null default now(),
   primary key (run_id, shop_id)
 );
-alter table pay_reconcile_run_shops add column if not exists paging jsonb;
+alter table pay_reconcile_run_shops add column if not exists paging jsonb, add column if not exists missing_permission text;
 create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (shop_id) where status in ('pending', 'running');
 
 create table if not exists pay_reconcile_items (

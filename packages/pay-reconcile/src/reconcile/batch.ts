@@ -4,7 +4,7 @@ import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
 import type { CustomerPage } from './page.ts'
-import type { ShopWork } from './shop.ts'
+import type { ShopWork, Stop } from './shop.ts'
 import type { FoundItem } from './types.ts'
 import { withWaits } from './waits.ts'
 
@@ -22,7 +22,7 @@ export interface BatchResult {
   /** In the order of the accounts; undefined for those that were not finished. */
   readonly items: ReadonlyArray<FoundItem | undefined>
   /** Why the shop stops. */
-  readonly reason: string | undefined
+  readonly stop: Stop | undefined
 }
 
 /**
@@ -31,25 +31,25 @@ export interface BatchResult {
  * @param reasonToStop is called with the provider error of each account, or undefined.
  */
 export async function reconcileBatch (
-  work: ShopWork, { accounts, page }: Batch, reasonToStop: (error: ProviderError | undefined) => string | undefined
+  work: ShopWork, { accounts, page }: Batch, reasonToStop: (error: ProviderError | undefined) => Stop | undefined
 ): Promise<BatchResult> {
   const items: Array<FoundItem | undefined> = accounts.map(() => undefined)
-  let reason: string | undefined
+  let stop: Stop | undefined
   let started = 0
 
   async function worker (): Promise<void> {
-    while (reason === undefined && !work.ended.aborted) {
+    while (!stop && !work.ended.aborted) {
       const index = started++
       const account = accounts[index]
       if (!account) return
       const { item, error } = await reconciled(work, account, page)
       items[index] = item
-      if (item) reason ??= reasonToStop(error)
+      if (item) stop ??= reasonToStop(error)
     }
   }
 
   await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
-  return { items, reason }
+  return { items, stop }
 }
 
 /** @returns the item of an account, and why it failed; no item if it was interrupted. */

@@ -70,7 +70,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       if (!part) return
       const { part: reached, ending } = await processPart(run, targets, part, cancel)
       if (ending.status === 'interrupted') await runs.release(reached, lease)
-      else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason)
+      else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
       else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
     }
   }

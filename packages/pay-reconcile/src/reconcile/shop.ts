@@ -23,7 +23,15 @@ export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAt
 /** How a shop's part ended: `interrupted` parts continue later, `lost` parts in another process. */
 export type Ending =
   { readonly status: 'done' | 'cancelled' | 'interrupted' | 'lost' } |
-  { readonly status: 'stopped', readonly reason: string }
+  ({ readonly status: 'stopped' } & Stop)
+
+/** Why a shop stopped. */
+export interface Stop {
+  /** An error code. */
+  readonly reason: string
+  /** The permission that its key lacks. */
+  readonly missingPermission?: string | undefined
+}
 
 /** What is needed to reconcile a shop. */
 export interface ShopWork {
@@ -74,7 +82,7 @@ export async function reconcileShop (work: ShopWork, started: Part): Promise<{ r
       batch = part.paging && !part.paging.ended ? await batchOfPage(work, part, part.paging) : await nextBatch(work, part)
     } catch (error) {
       if (!isProviderError(error)) throw error
-      if (rejectsKey(error)) return { part, ending: { status: 'stopped', reason: error.code } }
+      if (rejectsKey(error)) return { part, ending: stoppedBy(error) }
       work.log.warn({ err: error, shopId: part.shopId, runId: run.id }, 'the customers cannot be listed: reading one by one')
       part = { ...part, paging: part.paging && { ...part.paging, ended: true } }
       continue
@@ -83,13 +91,13 @@ export async function reconcileShop (work: ShopWork, started: Part): Promise<{ r
     if (!batch) continue
     if (batch.accounts.length === 0 && !batch.page) return { part, ending: knowsNone(run, part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
 
-    const { items, reason } = await reconcileBatch(work, batch, reasonToStop)
+    const { items, stop } = await reconcileBatch(work, batch, reasonToStop)
     const finished = finishedOf(batch, items)
     part = partAfter(part, batch, finished)
     const next = await runs.advance(part, finished, lease)
     if (moment !== undefined && !run.dryRun && next !== 'lost') await sources.accounts.changes?.done(doneAccounts(finished), moment)
     if (next === 'lost') return { part, ending: { status: 'lost' } }
-    if (reason !== undefined) return { part, ending: { status: 'stopped', reason } }
+    if (stop) return { part, ending: { status: 'stopped', ...stop } }
     if (next === 'cancelled') return { part, ending: { status: 'cancelled' } }
   }
 }
@@ -102,7 +110,7 @@ async function withChanges (work: ShopWork, part: Part): Promise<Part | Ending> 
     if (!await noteChanges(work, accounts.changes, part.shopId)) return { status: interrupted.aborted ? 'interrupted' : 'cancelled' }
   } catch (error) {
     if (!isProviderError(error)) throw error
-    return { status: 'stopped', reason: error.code }
+    return stoppedBy(error)
   }
   const [shop] = await accounts.shops(part.shopId, limitsOf(run, targets))
   return { ...part, total: shop?.accounts ?? 0 }
@@ -137,6 +145,10 @@ function stopped (Reason: new () => { readonly code: string }): Ending {
   return { status: 'stopped', reason: new Reason().code }
 }
 
+function stoppedBy ({ code, missing_permission: missingPermission }: ProviderError): Ending & Stop {
+  return { status: 'stopped', reason: code, missingPermission }
+}
+
 /**
  * Whether the provider knew none of several customers. A single unknown one says nothing about the key, nor do those of a
  * limited run or of changed accounts: they may be the very ones that were unknown before.
@@ -148,11 +160,11 @@ function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, drift }:
 }
 
 /** Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. */
-function stopRule (): (error: ProviderError | undefined) => string | undefined {
+function stopRule (): (error: ProviderError | undefined) => Stop | undefined {
   let failures = 0
   return error => {
-    if (error && rejectsKey(error)) return error.code
+    if (error && rejectsKey(error)) return { reason: error.code, missingPermission: error.missing_permission }
     failures = isTransient(error) ? failures + 1 : 0
-    return failures >= maxFailures ? new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code : undefined
+    return failures >= maxFailures ? { reason: new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code } : undefined
   }
 }

@@ -163,8 +163,8 @@ export interface Run extends NewRun {
   readonly shops: {
     readonly total: number
     readonly finished: number
-    /** Shops that stopped, with the error code that says why. The first 100. */
-    readonly stopped: ReadonlyArray<{ readonly shopId: string, readonly reason: string }>
+    /** Shops that stopped, with the error code that says why, and the permission that a restricted key lacks. The first 100. */
+    readonly stopped: ReadonlyArray<{ readonly shopId: string, readonly reason: string, readonly missingPermission?: string }>
   }
 }
 
@@ -269,7 +269,7 @@ export interface RunStore {
   advance (part: Part, items: readonly FoundItem[], lease: Lease): Promise<Next>
 
   /** Ends a part; the last part ends the run. */
-  finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null): Promise<void>
+  finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null, missingPermission?: string): Promise<void>
 
   /** Returns a part unfinished, for any process to continue. */
   release (part: Part, lease: Lease): Promise<void>

@@ -32,7 +32,7 @@ export interface StandInAccountOptions {
   /** Customers; `{ id }` is enough. `deleted: true` leaves only a tombstone. */
   readonly customers?: ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }>
   readonly permissions?: readonly string[]
-  /** Accounts that the key reaches through a `Stripe-Account` header, by id. They share its permissions and its rate limit. */
+  /** Accounts that the key reaches through a `Stripe-Account` or `Stripe-Context` header, by id. They share its permissions and its rate limit. */
   readonly connected?: Readonly<Record<string, Pick<StandInAccountOptions, 'customers' | 'searchLag'>>>
 }
 
@@ -68,10 +68,12 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
   const [endpoint, id] = endpointOf(request) ?? []
   if (!endpoint || id === undefined) return refusal(404, `Unrecognized request URL (${request.method}: /v1/${request.path.join('/')}).`)
 
-  const [resource] = request.path
-  const permission = `${resource === 'customers' || resource === 'events' ? resource : 'payments'}:${request.method === 'GET' ? 'read' : 'write'}`
-  if (account.permissions && !account.permissions.includes(permission)) {
-    return refusal(403, `The provided key does not have the required permissions for this endpoint (${permission}).`)
+  const [resource = ''] = request.path
+  const verb = request.method === 'GET' ? 'read' : 'write'
+  const { permission, named } = permissionsOf[resource] ?? { permission: 'payments', named: 'charge' }
+  if (account.permissions && !account.permissions.includes(`${permission}:${verb}`)) {
+    return refusal(403, `The provided key '${request.keyEnd}' does not have the required permissions for this endpoint on account 'acct_standin'. ` +
+      `Having the 'rak_${named}_${verb}' permission would allow this request to continue.`)
   }
   // The provider stores no response to a request that it has not begun to execute.
   const fault = parameterFault(request.form, endpoint) ?? expandFault(request.form, endpoint.returns)
@@ -88,8 +90,20 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
   return response
 }
 
-/** The account of a request: the key's, or the connected one in its `Stripe-Account` header. */
-export function accountFor (account: StandInAccount, connectedId: string | undefined): StandInAccount | StandInResponse {
+/** What the endpoints of a resource need, by the stand-in's name and by the provider's. */
+const permissionsOf: Readonly<Record<string, { readonly permission: string, readonly named: string }>> = {
+  customers: { permission: 'customers', named: 'customer' },
+  events: { permission: 'events', named: 'event' },
+  payment_intents: { permission: 'payments', named: 'payment_intent' },
+  checkout: { permission: 'payments', named: 'checkout_session' }
+}
+
+/**
+ * The account of a request: the key's, or the one in its `Stripe-Account` or `Stripe-Context` header. The key of an
+ * organization has no account of its own.
+ */
+export function accountFor (account: StandInAccount, connectedId: string | undefined, isOrganization: boolean): StandInAccount | StandInResponse {
+  if (connectedId === undefined && isOrganization) return refusal(400, 'The Stripe-Context header is required for requests with an organization API key.')
   if (connectedId === undefined) return account
   return account.connected.get(connectedId) ?? refusal(403,
     `The provided key does not have access to account '${connectedId}' (or that account does not exist). Application access may have been revoked.`,

@@ -50,7 +50,7 @@ export interface PayStandIn {
   close (): Promise<void>
 }
 
-const liveKey = /^[a-z]+_live_/
+const liveKey = /^[a-z]+(_org)?_live_/
 
 /**
  * Starts an HTTP server that behaves like the payment provider, for tests and demos: customers, checkout sessions and
@@ -81,10 +81,12 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     const requestId = newId('req')
     const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
     const form = formFrom(method === 'POST' ? body : location.search)
-    const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), origin: url }
-    const connectedId = headerOf(headers['stripe-account'])
+    const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), keyEnd: hidden(secretKey), origin: url }
+    const isOrganization = secretKey.startsWith('sk_org_')
+    const context = headerOf(headers['stripe-context'])
+    const connectedId = context ?? (isOrganization ? undefined : headerOf(headers['stripe-account']))
     const owner = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
-    const found = owner ? accountFor(owner, connectedId) : refuseKey(secretKey)
+    const found = owner ? accountFor(owner, connectedId, isOrganization) : refuseKey(secretKey)
     const account = 'status' in found ? undefined : found
     const respondTo = (): StandInResponse => {
       if (first === 'pay') return visitAny(accounts, path[0] ?? '')
@@ -101,7 +103,7 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
       'content-type': 'application/json',
       'request-id': requestId,
       'stripe-version': headerOf(headers['stripe-version']) ?? 'stand-in',
-      ...(connectedId !== undefined && { 'stripe-account': connectedId }),
+      ...(connectedId !== undefined && { [context === undefined ? 'stripe-account' : 'stripe-context']: connectedId }),
       ...own
     }).end(typeof result === 'string' ? result : JSON.stringify(result))
   }
@@ -135,7 +137,11 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
 function refuseKey (secretKey: string): StandInResponse {
   if (secretKey === '') return refusal(401, 'You did not provide an API key.')
   if (liveKey.test(secretKey)) return refusal(401, 'The stand-in refuses live keys.')
-  return refusal(401, `Invalid API Key provided: ${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`)
+  return refusal(401, `Invalid API Key provided: ${hidden(secretKey)}`)
+}
+
+function hidden (secretKey: string): string {
+  return `${secretKey.slice(0, 8)}****${secretKey.slice(-4)}`
 }
 
 function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInResponse {

@@ -8,6 +8,8 @@ export interface StandInRequest {
   readonly path: readonly string[]
   readonly form: Form
   readonly idempotencyKey: string | undefined
+  /** The secret key with most of it hidden, for errors. */
+  readonly keyEnd: string
   /** URL of the stand-in, for links in responses. */
   readonly origin: string
 }

@@ -3,7 +3,7 @@ import { providerError, type ProviderError, type ProviderFault } from '../../err
 import type { StripeRequest } from './request.ts'
 
 /**
- * The error for one that the library threw. Its message, headers and body are dropped: they contain the end of the key and
+ * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing permission: they contain the end of the key and
  * anything else the provider sent.
  */
 export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, replayed = false, retryable }: StripeRequest): ProviderError {
@@ -14,6 +14,7 @@ export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, 
   return providerError(fault, {
     requestId,
     retryable,
+    ...(fault === 'key_forbidden' && { missingPermission: permissionIn(error) }),
     ...(fault === 'rate_limited' && { retryAfter }),
     // A stored success with a broken body is not a stored failure: the customer exists, and the next attempt gets it.
     ...((status >= 500 || isOtherRequest) && { replayed: replayed || isOtherRequest })
@@ -29,4 +30,12 @@ function faultFrom (status: number, code: string | undefined): ProviderFault {
   if (status === 429) return 'rate_limited'
   // 409: another request with the same idempotency key is in progress, and will end soon.
   return status < 400 || status >= 500 || status === 409 ? 'error' : 'refused'
+}
+
+/**
+ * The permission that a restricted key lacks: Stripe names it in the message alone, `Having the 'rak_customer_read'
+ * permission would allow this request to continue`. A name of any other form is not trusted.
+ */
+function permissionIn (error: unknown): string | undefined {
+  return error instanceof Error ? /'(rak_[a-z0-9_]{1,60})' permission/.exec(error.message)?.[1] : undefined
 }

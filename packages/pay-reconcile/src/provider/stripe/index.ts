@@ -1,15 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
 import { isObject } from '../../details.ts'
-import { providerError } from '../../errors.ts'
+import { PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
 import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom } from './error.ts'
 import { send, type StripeRequest } from './request.ts'
 import { webhookVerifier } from './webhooks.ts'
 
-/** Address of the API; only needed for a stand-in. */
+/** How to reach shops that have no key of their own, and the address of the API, which is only needed for a stand-in. */
 export interface StripeProviderOptions {
+  /**
+   * The secret key of a Connect platform, or of an organization (`sk_org_…`). A shop's pay_secret_key may then be the id of
+   * its account, `acct_…`, which is sent as `Stripe-Account`, or as `Stripe-Context` under the key of an organization.
+   * **Only you may set these ids**: whoever can set one reads the customers of that account. Default: every shop has a key.
+   */
+  readonly platformKey?: string | undefined
   /** Default `api.stripe.com`. */
   readonly host?: string
   /** Default 443. */
@@ -19,6 +25,8 @@ export interface StripeProviderOptions {
 }
 
 const secretKeyPattern = /^(sk|rk)_(test|live)_[A-Za-z0-9]+$/
+const organizationKeyPattern = /^sk_org_[A-Za-z0-9_]+$/
+const accountPattern = /^acct_[A-Za-z0-9]{1,250}$/
 const customerIdPattern = /^[A-Za-z0-9_-]{1,255}$/
 
 /** What people and payments change. Other fields come, go and change their form with the version of the API. */
@@ -33,7 +41,8 @@ const driftFields = [
  * The library makes single attempts. Its telemetry is off, because it would send one shop's request ids under the key of
  * another. Requests end with the signal of the call, body included; the library's own `timeout` is an idle timeout.
  */
-export function stripeProvider ({ host, port, protocol }: StripeProviderOptions = {}): PayProvider {
+export function stripeProvider ({ platformKey, host, port, protocol }: StripeProviderOptions = {}): PayProvider {
+  const access = accessUnder(platformKey)
   const requests = new AsyncLocalStorage<StripeRequest>()
 
   const stripe = new Stripe('sk_none', {
@@ -49,9 +58,10 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
     { secretKey, signal }: ProviderCall, call: (options: Stripe.RequestOptions) => Promise<T>, read: (body: T) => Value | undefined
   ): Promise<ProviderResponse<Value>> {
     // For a blank key the library would use the key of the client.
-    if (!secretKeyPattern.test(secretKey)) throw providerError('key_rejected')
+    const options = access(secretKey)
+    if (!options) throw providerError('key_rejected')
     const request: StripeRequest = { signal }
-    const body = await requests.run(request, () => call({ apiKey: secretKey })).catch(error => { throw errorFrom(error, request) })
+    const body = await requests.run(request, () => call(options)).catch(error => { throw errorFrom(error, request) })
     const { requestId = null, replayed = false } = request
     const value = read(body)
     if (value === undefined) throw providerError('unexpected_object', { requestId })
@@ -61,7 +71,7 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
   return {
     driftFields,
     webhooks: webhookVerifier(stripe),
-    isSecretKey: key => secretKeyPattern.test(key),
+    isSecretKey: key => access(key) !== undefined,
     isCustomerId: id => customerIdPattern.test(id),
 
     retrieveCustomer: ({ customerId, ...call }) =>
@@ -104,6 +114,24 @@ export function stripeProvider ({ host, port, protocol }: StripeProviderOptions 
         const events = eventsFrom(body)
         return events && { events, more: body.has_more === true && events.length > 0 }
       })
+  }
+}
+
+/**
+ * What a shop's pay_secret_key stands for, as options of a request; undefined if it is neither a key nor the id of an account.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION}
+ * @see [Stripe: Connect](https://docs.stripe.com/connect/authentication), [organization keys](https://docs.stripe.com/keys/organization-api-keys)
+ */
+function accessUnder (platformKey: string | undefined): (secretKey: string) => Stripe.RequestOptions | undefined {
+  const isOrganization = platformKey !== undefined && organizationKeyPattern.test(platformKey)
+  if (platformKey !== undefined && !isOrganization && !secretKeyPattern.test(platformKey)) {
+    throw new PAY_RECONCILE_INVALID_OPTION('platformKey must be a secret key: sk_test_…, sk_live_… or sk_org_…')
+  }
+  return secretKey => {
+    if (secretKeyPattern.test(secretKey)) return { apiKey: secretKey }
+    if (platformKey === undefined || !accountPattern.test(secretKey)) return undefined
+    return { apiKey: platformKey, ...(isOrganization ? { stripeContext: secretKey } : { stripeAccount: secretKey }) }
   }
 }
 
