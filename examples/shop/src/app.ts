@@ -32,7 +32,7 @@ import { webConsole } from './pages/console.ts'
 import { documentation } from './pages/documentation.ts'
 import { landing } from './pages/landing.ts'
 import { keyRing } from './pay/key-ring.ts'
-import { payProvider, payReconcileOptions, scheduleFrom } from './pay/reconcile.ts'
+import { payProvider, payReconcileOptions } from './pay/reconcile.ts'
 import { pay } from './pay/routes.ts'
 import type { Settings } from './settings/settings.ts'
 import { trustedProxies } from './settings/trusted-proxies.ts'
@@ -162,8 +162,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   const sender = payProvider(config.PAY_API_URL)
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)
   const keys = keyRing(config.PAY_KEY_SECRETS)
-  await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys, scheduleFrom(config)))
-  await app.register(pay, { knex: database.knex, provider, keys, isPublic: config.PAY_ROUTES_PUBLIC, prefix: PAY_PREFIX })
+  await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys, config))
+  await app.register(pay, { knex: database.knex, provider, keys, isPublic: config.PAY_ROUTES_PUBLIC, ...(config.PAY_WEBHOOKS_ENABLED && { webhooksAt: config.PUBLIC_BASE_URL }), prefix: PAY_PREFIX })
 
   return app
 }

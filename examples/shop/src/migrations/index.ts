@@ -14,6 +14,7 @@ import { payFindings } from './013-pay-findings.ts'
 import { paySchedule } from './014-pay-schedule.ts'
 import { history } from './015-history.ts'
 import { oauthBroker } from './016-oauth-broker.ts'
+import { payWebhooks } from './019-pay-webhooks.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -33,5 +34,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '013-pay-findings': payFindings,
   '014-pay-schedule': paySchedule,
   '015-history': history,
-  '016-oauth-broker': oauthBroker
+  '016-oauth-broker': oauthBroker,
+  '019-pay-webhooks': payWebhooks
 }

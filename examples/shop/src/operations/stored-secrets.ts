@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Knex } from 'knex'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { keyRing } from '../pay/key-ring.ts'
+import { sealedValues } from '../pay/pay-keys.ts'
 import type { Settings } from '../settings/settings.ts'
 import { allowedBy } from '../settings/risks.ts'
 import { pepperFromText, secretFromText } from '../settings/secrets.ts'
@@ -83,8 +84,8 @@ function sum (rows: ReadonlyArray<{ readonly count: number }>): number {
 
 async function lostPayKeys (knex: Knex, { PAY_KEY_SECRETS: secrets }: Needed): Promise<Lost> {
   const ring = keyRing(secrets)
-  const rows = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
-  const lost = rows.filter(({ id, pay_secret_key: sealed }) => !ring.opens(sealed, id))
+  const rows = await sealedValues(knex)
+  const lost = rows.filter(({ sealed, sealedFor }) => !ring.opens(sealed, sealedFor))
   return {
     setting: 'PAY_KEY_SECRETS',
     keys: 'payment keys',
@@ -92,6 +93,6 @@ async function lostPayKeys (knex: Knex, { PAY_KEY_SECRETS: secrets }: Needed): P
     remedy: 'set the keys of these shops again',
     total: rows.length,
     lost: lost.length,
-    ids: [...new Set(lost.map(({ pay_secret_key: sealed }) => ring.secretOf(sealed)))]
+    ids: [...new Set(lost.map(({ sealed }) => ring.secretOf(sealed)))]
   }
 }

@@ -18,24 +18,57 @@ export interface PayStatus {
 
 /** The result of {@link resealPayKeys}. */
 export interface Resealed {
-  /** How many keys were re-encrypted with the newest secret. */
+  /** How many keys and signing secrets were re-encrypted with the newest secret. */
   readonly resealed: number
   /** How many were encrypted with it already. */
   readonly current: number
-  /** The shops whose key no secret decrypts. */
+  /** The shops with a key or a signing secret that no secret decrypts. */
   readonly unreadable: readonly string[]
 }
 
-/** Re-encrypts keys with the newest secret. Keys that are set meanwhile are left alone. */
+/** What a shop has of its payment provider, encrypted. A value that is copied to the other column cannot be decrypted there. */
+const SEALED = {
+  pay_secret_key: (shopId: string) => shopId,
+  pay_webhook_secret: (shopId: string) => `webhook:${shopId}`
+} as const
+
+type SealedColumn = keyof typeof SEALED
+
+/** A value as it is stored, and for whom it was encrypted. */
+export interface SealedValue {
+  readonly shopId: string
+  readonly column: SealedColumn
+  readonly sealed: string
+  readonly sealedFor: string
+}
+
+/** All that is stored of all shops. */
+export async function sealedValues (knex: Knex): Promise<readonly SealedValue[]> {
+  const shops = await knex('shops').orderBy('id').select<Array<{ id: string } & Record<SealedColumn, string | null>>>('id', ...Object.keys(SEALED))
+  return shops.flatMap(({ id, ...columns }) => (Object.keys(SEALED) as SealedColumn[]).flatMap((column) => {
+    const sealed = columns[column]
+    return sealed === null ? [] : [{ shopId: id, column, sealed, sealedFor: SEALED[column](id) }]
+  }))
+}
+
+/** Re-encrypts keys and signing secrets with the newest secret. Those that are set meanwhile are left alone. */
 export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Resealed> {
-  const result = { resealed: 0, current: 0, unreadable: [] as string[] }
-  const shops = await knex('shops').whereNotNull('pay_secret_key').orderBy('id').select<Array<{ id: string, pay_secret_key: string }>>('id', 'pay_secret_key')
-  for (const { id, pay_secret_key: sealed } of shops) {
-    if (!keys.opens(sealed, id)) result.unreadable.push(id)
+  const result = { resealed: 0, current: 0 }
+  const unreadable = new Set<string>()
+  for (const { shopId: id, column, sealed, sealedFor } of await sealedValues(knex)) {
+    if (!keys.opens(sealed, sealedFor)) unreadable.add(id)
     else if (keys.isCurrent(sealed)) result.current++
-    else result.resealed += await knex('shops').where({ id, pay_secret_key: sealed }).update({ pay_secret_key: keys.seal(keys.open(sealed, id), id) })
+    else result.resealed += await knex('shops').where({ id, [column]: sealed }).update({ [column]: keys.seal(keys.open(sealed, sealedFor), sealedFor) })
   }
-  return result
+  return { ...result, unreadable: [...unreadable] }
+}
+
+/** The signing secret as it was set; undefined if no secret decrypts it: then the shop has no webhook. */
+export function openWebhookSecret (keys: KeyRing): (sealed: string, shopId: string) => string | undefined {
+  return (sealed, shopId) => {
+    const sealedFor = SEALED.pay_webhook_secret(shopId)
+    return keys.opens(sealed, sealedFor) ? keys.open(sealed, sealedFor) : undefined
+  }
 }
 
 /** The secret keys of shops: encrypted in the database, and decrypted only for calls to the provider. */
@@ -59,27 +92,34 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
 
     /** @throws {@link SHOP_GONE} */
     async set (shop: ShopScope, caller: Caller, secretKey: string): Promise<void> {
-      await replace(shop, caller, keys.seal(secretKey, shop.id))
+      await replace(shop, caller, 'pay_secret_key', secretKey)
     },
 
     /** @throws {@link SHOP_GONE} */
     async remove (shop: ShopScope, caller: Caller): Promise<void> {
-      await replace(shop, caller, null)
+      await replace(shop, caller, 'pay_secret_key', null)
+    },
+
+    /** @param secret - null: removes it. @throws {@link SHOP_GONE} */
+    async setWebhookSecret (shop: ShopScope, caller: Caller, secret: string | null): Promise<void> {
+      await replace(shop, caller, 'pay_webhook_secret', secret)
     }
   }
 
-  async function replace (shop: ShopScope, caller: Caller, sealed: string | null): Promise<void> {
+  async function replace (shop: ShopScope, caller: Caller, column: SealedColumn, value: string | null): Promise<void> {
+    const sealed = value === null ? null : keys.seal(value, SEALED[column](shop.id))
     await knex.transaction(async (trx) => {
-      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first('pay_secret_key')
+      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first<Record<SealedColumn, string | null> | undefined>(column)
       if (row === undefined) throw new SHOP_GONE()
-      if (row.pay_secret_key === null && sealed === null) return
-      await trx('shops').where({ id: shop.id }).update({ pay_secret_key: sealed, updated_at: newer(trx) })
+      if (row[column] === null && sealed === null) return
+      await trx('shops').where({ id: shop.id }).update({ [column]: sealed, updated_at: newer(trx) })
+      const told = column === 'pay_secret_key' ? { configured: true } : { webhook_secret: true }
       await recordChange(trx, caller, {
         shopId: shop.id,
         recordKind: 'pay_key',
         recordId: shop.id,
-        before: row.pay_secret_key === null ? null : { configured: true },
-        after: sealed === null ? null : { configured: true }
+        before: row[column] === null ? null : told,
+        after: sealed === null ? null : told
       })
     })
   }

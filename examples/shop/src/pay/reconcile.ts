@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import type { PayProvider, PayReconcileOptions, Schedule } from 'pay-reconcile'
-import { knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
+import { knexAccountStore, knexRunStore, knexWebhookSecrets } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
 import type { Settings } from '../settings/settings.ts'
 import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import type { KeyRing } from './key-ring.ts'
+import { openWebhookSecret } from './pay-keys.ts'
 
 /** @param url - of a stand-in; default: the payment provider itself */
 export function payProvider (url: string | undefined): PayProvider {
@@ -17,20 +18,22 @@ export function payProvider (url: string | undefined): PayProvider {
 }
 
 /** The accounts of all shops, for admins. */
-export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing, schedule: Schedule): PayReconcileOptions {
+export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing, config: Settings): PayReconcileOptions {
   return {
     accounts: knexAccountStore(knex, { openKey: keys.open }),
     runs: knexRunStore(knex),
     provider,
     authorize: requireAdmin(knex),
     actor: actorOf,
-    schedule,
+    schedule: scheduleFrom(config),
+    // The only route of the administration without a token: the provider signs what it sends.
+    ...(config.PAY_WEBHOOKS_ENABLED && { webhooks: { secrets: knexWebhookSecrets(knex, { openSecret: openWebhookSecret(keys) }), config: { auth: 'public' } } }),
     mayContinue: async ({ actor }) => await isAdmin(knex, actor)
   }
 }
 
 /** When runs start by themselves. */
-export function scheduleFrom ({ PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: changes, PAY_SCHEDULE_TIMEZONE: timezone }: Settings): Schedule {
+function scheduleFrom ({ PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: changes, PAY_SCHEDULE_TIMEZONE: timezone }: Settings): Schedule {
   return { ...(check !== undefined && { check }), ...(changes !== undefined && { changes }), timezone }
 }
 

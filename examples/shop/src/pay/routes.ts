@@ -20,6 +20,8 @@ export interface PayOptions {
   readonly keys: KeyRing
   /** Makes these routes public, as they were before they required a token. */
   readonly isPublic: boolean
+  /** The public address of the server, if it accepts events of the provider. Default: it does not. */
+  readonly webhooksAt?: string
 }
 
 /** Time limit for verifying a key at the provider, in milliseconds. */
@@ -33,6 +35,12 @@ const PayKey = Type.Object({
     pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9]+$', maxLength: 255, description: 'The secret key of the shop at the payment provider'
   })
 }, { additionalProperties: false })
+
+const WebhookSecret = Type.Object({
+  pay_webhook_secret: Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{16,250}$', description: 'The signing secret of the endpoint at the payment provider' })
+}, { additionalProperties: false })
+
+const Webhook = Type.Object({ url: Type.String({ description: 'Where the payment provider delivers events of the shop' }) })
 
 const PayStatus = Type.Object({
   configured: Type.Boolean({ description: 'Whether the shop has a secret key' }),
@@ -57,7 +65,7 @@ const Checkout = Type.Object({
 })
 
 /** The routes between a shop and its payment provider. */
-export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, isPublic }) => {
+export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, isPublic, webhooksAt }) => {
   const repository = payKeyRepository(knex, keys)
   const accounts = accountRepository(knex)
   const orders = orderRepository(knex)
@@ -125,6 +133,8 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     return await reply.code(204).send(null)
   })
 
+  if (webhooksAt !== undefined) webhookSecretRoutes(app, webhooksAt)
+
   app.post('/checkout', {
     schema: {
       operationId: 'create_pay_checkout',
@@ -147,6 +157,40 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     })
     return { order_id: order.id, account_id: accountId, pay_customer_id: customerId, created }
   })
+
+  function webhookSecretRoutes (routes: typeof app, origin: string): void {
+    routes.put('/webhook-secret', {
+      preParsing: ownersAlone,
+      schema: {
+        operationId: 'set_pay_webhook_secret',
+        summary: 'Set the signing secret of the webhook',
+        description: 'Set the secret that the payment provider signs events of the shop with, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
+        tags: ['pay'],
+        params: ShopParams,
+        body: WebhookSecret,
+        response: { 200: Webhook, ...writeProblems }
+      }
+    }, async (request) => {
+      const { shop, body } = request
+      await repository.setWebhookSecret(shop, callerOf(request), body.pay_webhook_secret)
+      return { url: new URL(`/admin/accounts/webhooks/${shop.id}`, origin).href }
+    })
+
+    routes.delete('/webhook-secret', {
+      preParsing: ownersAlone,
+      schema: {
+        operationId: 'delete_pay_webhook_secret',
+        summary: 'Remove the signing secret of the webhook',
+        description: 'Events of the shop are refused from then on. For owners of the shop, admins and machines.',
+        tags: ['pay'],
+        params: ShopParams,
+        response: { 204: Deleted, ...writeProblems }
+      }
+    }, async (request, reply) => {
+      await repository.setWebhookSecret(request.shop, callerOf(request), null)
+      return await reply.code(204).send(null)
+    })
+  }
 }
 
 /** @throws a provider error if the provider did not say whether it accepts the key */

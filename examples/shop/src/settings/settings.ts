@@ -61,6 +61,7 @@ const Schema = Type.Object({
   PAY_SCHEDULE_CHECK: Type.Optional(Type.String({ pattern: CRON, description: 'When all accounts are compared with the payment provider, as a cron pattern: 0 3 * * *; default: never' })),
   PAY_SCHEDULE_CHANGES: Type.Optional(Type.String({ pattern: CRON, description: 'When customers that have changed at the payment provider are read again, as a cron pattern: */5 * * * *; default: never' })),
   PAY_SCHEDULE_TIMEZONE: Type.String({ default: 'UTC', minLength: 1, description: 'Time zone of the schedule, such as Europe/Oslo' }),
+  PAY_WEBHOOKS_ENABLED: Type.Boolean({ default: false, description: 'Accepts events of the payment provider at /admin/accounts/webhooks/:shop_id, without a token: a signature is the credential. Shops need a signing secret' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
   DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
