@@ -30,13 +30,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Both ways give the same verdict: at this cost they also take about the same time.'
   },
   {
-    file: 'packages/mcp-from-routes/src/contract/document.ts',
-    within: 'canonical',
-    before: 'const parts = Object.entries(value).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1)',
-    after: 'const parts = Object.entries(value).filter(([, part]) => part !== undefined).sort(([a], [b]) => a <= b ? -1 : 1)',
-    reason: 'No two keys of an object are equal.'
-  },
-  {
     file: 'packages/mcp-from-routes/src/contract/snapshot.ts',
     within: 'textFromContract',
     before: 'const tools = Object.fromEntries([...contract].sort(([a], [b]) => a < b ? -1 : 1).map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {',

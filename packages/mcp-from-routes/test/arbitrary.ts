@@ -54,12 +54,21 @@ export const whole = fc.tuple(schema, definitions).map(([root, $defs]): JsonSche
 const ajv = new Ajv2020({ strict: false, logger: false, addUsedSchema: false, formats: { short: (text: string) => text.length < 3, plain: /^[a-z]*$/ } })
 const PROBES = [null, 1, 'a', [], {}, { a: 1, b: 2, 'x-c': 3 }, [1, 2]]
 
-/** @returns undefined for what is no schema, or leads to itself without looking at a smaller value, which has no meaning */
-export function validatorOf (schema: JsonSchema): ((value: unknown) => boolean) | undefined {
+/**
+ * @returns undefined for what is no schema, or leads to itself without looking at a smaller value, which has no meaning; the
+ * validator, for a value with which that shows only then
+ */
+export function validatorOf (schema: JsonSchema): ((value: unknown) => boolean | undefined) | undefined {
   try {
     const validate = ajv.compile(schema)
     for (const probe of PROBES) validate(probe)
-    return (value) => validate(value) === true
+    return (value) => {
+      try {
+        return validate(value) === true
+      } catch {
+        return undefined
+      }
+    }
   } catch {
     return undefined
   } finally {

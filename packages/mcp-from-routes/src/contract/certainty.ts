@@ -1,3 +1,4 @@
+import { createContext, Script } from 'node:vm'
 import { ANNOTATIONS } from './document.ts'
 import { holds, numbersIn, TYPE, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
@@ -43,7 +44,23 @@ export function isShown (keyword: string, limit: unknown, facts: Facts, types: n
     if (word === 'format') return SAMPLES[String(bound)] === value
     return ANNOTATIONS.has(word) || !DECIDED.has(word) || holds(word, bound, value) === true
   }))
-  return candidates(limit, facts, types, document).some((value) => keeps(value) && holds(keyword, limit, value) === false)
+  const isAny = (): boolean => candidates(limit, facts, types, document).some((value) => keeps(value) && holds(keyword, limit, value) === false)
+  return keyword === 'pattern' || facts.some(({ pattern }) => pattern !== undefined) ? inTime(isAny) : isAny()
+}
+
+/** Longest time for trying strings, in milliseconds: a pattern may take exponential time for one that nobody would send. */
+const LONGEST_TIME = 1_000
+const watched = createContext({})
+const call = new Script('work()')
+
+/** What the work answers; false when it takes too long. */
+function inTime (work: () => boolean): boolean {
+  try {
+    return call.runInContext(Object.assign(watched, { work }), { timeout: LONGEST_TIME }) === true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return false
+    throw error
+  }
 }
 
 /** Keywords that decide about strings, numbers, booleans and null. */

@@ -58,9 +58,12 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
 function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
   // Taken together, the branches of one union fit no branch of another, and each would be tried with each.
   const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)
-  const gaps = isUnions ? [] : Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
-  if (gaps.length === 0 && !isUnions) return []
+  const asOne = (): readonly Gap[] => Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
+  const first = isUnions ? undefined : asOne()
+  if (first?.length === 0) return []
   const cases = casesOf(facts, schema, types, comparison)
+  // One listed value is one case, whatever unions say of it.
+  const gaps = first ?? (cases === undefined ? asOne() : [])
   if (cases === undefined) return arePlain(facts) ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
   const found = cases.flatMap((some) => gapsIn(some, schema, path, comparison))
   // A value of one branch may be one of another as well, which `oneOf` forbids.

@@ -28,11 +28,19 @@ export function documentOf (root: JsonSchema): Document {
 function pointed (root: unknown, pointer: string): unknown {
   let place = root
   for (const token of pointer.split('/').slice(1)) {
-    const key = decodeURIComponent(token).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (!(isObject(place) || Array.isArray(place)) || !Object.hasOwn(place, key)) return undefined
+    const key = decoded(token)?.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (key === undefined || !(isObject(place) || Array.isArray(place)) || !Object.hasOwn(place, key)) return undefined
     place = Reflect.get(place, key)
   }
   return place
+}
+
+function decoded (token: string): string | undefined {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return undefined
+  }
 }
 
 /** JSON with the keys of every object sorted: the same text for the same value. */
@@ -40,8 +48,8 @@ export function canonical (value: unknown): string {
   if (!isObject(value)) return Array.isArray(value) ? `[${value.map((part) => part === undefined ? 'null' : canonical(part)).join()}]` : JSON.stringify(value) ?? 'undefined'
   const known = texts.get(value)
   if (known !== undefined) return known
-  const parts = Object.entries(value).filter(([, part]) => part !== undefined).sort(([a], [b]) => a < b ? -1 : 1)
-  const text = `{${parts.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
+  const parts = Object.keys(value).sort().filter((key) => value[key] !== undefined)
+  const text = `{${parts.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`
   texts.set(value, text)
   return text
 }
@@ -66,7 +74,13 @@ function withoutAnnotations (schema: JsonSchema): unknown {
 export function sameSchema (a: unknown, aDocument: Document, b: unknown, bDocument: Document): boolean {
   const text = canonical(bare(a))
   if (text !== canonical(bare(b))) return false
-  return !text.includes('"$ref":') || (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
+  return !/"\$(ref|dynamicRef|recursiveRef)":/.test(text) || (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
+}
+
+/** Whether each reference of a schema leads to the schema itself or to one of its definitions, by name. */
+export function refersByName (schema: JsonSchema): boolean {
+  const text = canonical(schema)
+  return !/"\$(dynamicRef|recursiveRef)":/.test(text) && referencesIn(text).every((ref) => ref === '#' || isNamed(ref))
 }
 
 /** Whether two whole schemas say the same, apart from annotations, by their text. */
@@ -77,5 +91,13 @@ export function sameDocument (a: JsonSchema, b: JsonSchema): boolean {
 
 /** A reference to any other place might lead into what {@link bare} leaves out. */
 function refersOnlyTo (text: string, place: '#' | '#/$defs/'): boolean {
-  return [...text.matchAll(/"\$ref":"([^"]*)"/g)].every(([, ref = '']) => place === '#' ? ref === '#' : ref.startsWith(place) && !ref.slice(place.length).includes('/'))
+  return referencesIn(text).every((ref) => place === '#' ? ref === '#' : isNamed(ref))
+}
+
+function isNamed (ref: string): boolean {
+  return /^#\/\$defs\/[^/%~\\]+$/.test(ref)
+}
+
+function referencesIn (text: string): readonly string[] {
+  return [...text.matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"((?:[^"\\]|\\.)*)"/g)].map(([, ref = '']) => ref)
 }

@@ -16,7 +16,7 @@ export function leafGap (keyword: string, limit: unknown, facts: Facts, types: n
   const gap = { path, keyword, from: said ?? saidInstead(keyword, facts), to: limit, certain: true }
   if (keyword === 'type') return (types & ~typesOfKeyword(limit, 0)) === 0 ? [] : [gap]
   // Formats are not looked into: what one means is up to the validator. Some are part of others by their specifications.
-  if (keyword === 'format') return facts.some((fact) => fact.format === limit || WIDER[String(fact.format)]?.includes(String(limit))) ? [] : [{ ...gap, certain: said === undefined && facts.every(({ pattern }) => pattern === undefined) }]
+  if (keyword === 'format') return facts.some((fact) => fact.format === limit || WIDER.get(fact.format)?.includes(String(limit))) ? [] : [{ ...gap, certain: said === undefined && facts.every(({ pattern }) => pattern === undefined) }]
   const values = valuesOf(facts, comparison.from)
   if (values !== undefined) {
     const held = values.map((value) => holds(keyword, limit, value))
@@ -32,15 +32,15 @@ export function leafGap (keyword: string, limit: unknown, facts: Facts, types: n
  * @see [JSON Schema Validation §7.3](https://json-schema.org/draft/2020-12/json-schema-validation#section-7.3)
  * @see [OpenAPI Format Registry](https://spec.openapis.org/registry/format/)
  */
-const WIDER: Readonly<Record<string, readonly string[]>> = {
-  email: ['idn-email'],
-  float: ['double'],
-  hostname: ['idn-hostname'],
-  int32: ['int64'],
-  iri: ['iri-reference'],
-  uri: ['uri-reference', 'iri', 'iri-reference'],
-  'uri-reference': ['iri-reference']
-}
+const WIDER: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['email', ['idn-email']],
+  ['float', ['double']],
+  ['hostname', ['idn-hostname']],
+  ['int32', ['int64']],
+  ['iri', ['iri-reference']],
+  ['uri', ['uri-reference', 'iri', 'iri-reference']],
+  ['uri-reference', ['iri-reference']]
+])
 
 /** The types that the keyword says something about. */
 function typesUnder (keyword: string): number {

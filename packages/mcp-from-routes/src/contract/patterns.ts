@@ -1,3 +1,5 @@
+import { matches } from './facts.ts'
+
 /** Patterns that are found in every string. Without the flag m, `$` is the end, where nothing is left to match. */
 const UNIVERSAL: ReadonlySet<string> = new Set(['', '^', '$', '.*', '^.*', '.*$', '[\\s\\S]*', '^[\\s\\S]*$', '^[^]*$', '[^]*'])
 
@@ -10,17 +12,23 @@ const TOKEN = /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|k<[^
 const MEMBER = /(?:\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|.)|[^\\])/gisu
 /** What the short forms stand for, with the flag u and without i. */
 const SHORT: Readonly<Record<string, readonly string[]>> = { '\\d': ['0-9'], '\\w': ['0-9', 'A-Z', '_', 'a-z'] }
-const REPEATED: Readonly<Record<string, string>> = { '{0,}': '*', '{1,}': '+', '{0,1}': '?', '{1}': '' }
+// Not `{1}`: it keeps a `?` behind it from making the token optional, and a digit from becoming part of a reference.
+const REPEATED: Readonly<Record<string, string>> = { '{0,}': '*', '{1,}': '+', '{0,1}': '?' }
 
-/** The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`. */
+/**
+ * The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`. It is
+ * JSON, and no pattern: put together again, `[a^]` in order would be `[^a]`.
+ */
 export function normalPattern (pattern: string): string {
-  return (pattern.match(TOKEN) ?? []).map((token) => {
+  // What is no pattern is not taken apart.
+  if (matches(pattern, '') === undefined) return pattern
+  return JSON.stringify((pattern.match(TOKEN) ?? []).map((token) => {
     if (token.startsWith('[')) return normalClass(token.slice(1, -1))
     return SHORT[token] === undefined ? REPEATED[token] ?? token : normalClass(token)
-  }).join('')
+  }))
 }
 
-function normalClass (text: string): string {
+function normalClass (text: string): readonly [open: string, ...atoms: string[]] {
   const isNegated = text.startsWith('^')
   const members = text.slice(isNegated ? 1 : 0).match(MEMBER) ?? []
   const atoms = new Set<string>()
@@ -31,5 +39,5 @@ function normalClass (text: string): string {
       index += 2
     } else for (const atom of SHORT[member] ?? [member]) atoms.add(atom)
   }
-  return `[${isNegated ? '^' : ''}${[...atoms].sort().join('')}]`
+  return [isNegated ? '[^' : '[', ...[...atoms].sort()]
 }

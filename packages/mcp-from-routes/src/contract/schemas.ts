@@ -4,7 +4,7 @@ import { withoutTypeLists } from '../tool/type-lists.ts'
 import { leftBranches } from './branches.ts'
 import { gapsBetween } from './containment.ts'
 import type { Gap } from './comparison.ts'
-import { bare, canonical, documentOf, sameDocument } from './document.ts'
+import { bare, canonical, documentOf, refersByName, sameDocument } from './document.ts'
 import type { Finding } from './finding.ts'
 import { namedPairs } from './names.ts'
 import type { Named, NamedPair } from './names.ts'
@@ -37,7 +37,8 @@ function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, a
   if (canonical(before) === canonical(after)) return []
   // Whether a schema is shared under `$defs` or written out says nothing about what is valid. Those that are too large
   // are compared with their references, where more often it cannot be told.
-  const [old, now] = [expanded(before), expanded(after)]
+  // So are those that refer into a definition, which would be lost.
+  const [old, now] = [before, after].every(refersByName) ? [expanded(before), expanded(after)] : []
   if (old === undefined || now === undefined) return findingsBetween(side, before, after)
   return canonical(old) === canonical(now) ? [{ ...SAME, path: side }] : findingsBetween(side, old, now)
 }
