@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { parse } from 'yaml'
 
@@ -22,7 +22,8 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
     for (const { steps, 'timeout-minutes': minutes } of Object.values(jobs)) {
       t.ok(Number(minutes) <= 60)
       for (const { uses, run, with: options = {} } of steps) {
-        t.match(uses ?? '@v0', /@(v\d+|[0-9a-f]{40})$/)
+        if (uses?.startsWith('./')) t.ok(existsSync(new URL(`${uses}/action.yml`, root)), uses)
+        else t.match(uses ?? '@v0', /@(v\d+|[0-9a-f]{40})$/)
         for (const command of [run, options['version'], options['publish']]) {
           if (command === undefined || command === 'npm ci' || command.includes(' -w ')) continue
           t.ok(scripts[/^npm (?:run )?([\w:]+)/.exec(command)?.[1] ?? ''], command)
@@ -34,7 +35,7 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
   t.test(`${file} may do no more than it needs`, async (t) => {
     const writes = [permissions, ...Object.values(jobs).map((job) => job.permissions ?? {})]
       .flatMap((granted) => Object.entries(granted)).filter(([, level]) => level !== 'read').map(([scope]) => scope)
-    t.strictSame(writes.toSorted(), file === 'release.yml' ? ['contents', 'id-token', 'pull-requests'] : [])
+    t.strictSame(writes.toSorted(), { 'release.yml': ['contents', 'id-token', 'pull-requests'], 'contract.yml': ['pull-requests'] }[file] ?? [])
     t.notMatch(read(`.github/workflows/${file}`), /NPM_TOKEN|NODE_AUTH_TOKEN|pull_request_target/)
   })
 }
@@ -52,3 +53,31 @@ t.test('CI runs the tests in full that try fewer cases by default', async (t) =>
     t.match(read('.ci/run'), ` ${name}=${size} `)
   }
 })
+
+for (const name of readdirSync(new URL('.github/actions', root))) {
+  const { inputs, runs: { using, steps } } = parse(read(`.github/actions/${name}/action.yml`)) as {
+    readonly inputs: Readonly<Record<string, { readonly description: string, readonly required?: boolean, readonly default?: string }>>
+    readonly runs: { readonly using: string, readonly steps: ReadonlyArray<{ readonly uses?: string, readonly run?: string, readonly shell?: string, readonly env?: Readonly<Record<string, string>> }> }
+  }
+
+  t.test(`the action ${name} takes nothing into its scripts but by variables, and relies on no other`, async (t) => {
+    t.equal(using, 'composite')
+    for (const { uses, run, shell, env = {} } of steps) {
+      t.equal(uses, undefined)
+      t.equal(shell, 'bash')
+      t.notMatch(run, /\$\{\{|\beval\b|\bbash\b|\bsh\b/)
+      for (const [, variable = ''] of run?.matchAll(/\$\{?(\w+)/g) ?? []) t.ok(variable in env || /^(GITHUB|RUNNER)_|^(options|file)$/.test(variable), variable)
+      t.notMatch(run?.replaceAll(/"[^"]*"/g, ''), /\$(?!\()/, 'in quotes, so that no string becomes several words or a pattern')
+      for (const value of Object.values(env)) t.notMatch(value, /github\.(event|head_ref|actor)/, 'nothing that anybody can write')
+    }
+  })
+
+  t.test(`the action ${name} gives its token to the step that comments, and the workflow all inputs that it needs`, async (t) => {
+    t.strictSame(steps.filter(({ env = {} }) => Object.values(env).some((value) => /token|secrets/i.test(value))).map(({ run }) => run), ['node "$GITHUB_ACTION_PATH/comment.mjs"'])
+    const { jobs, on } = parse(read(`.github/workflows/${name}.yml`)) as Workflow & { readonly on: string }
+    t.equal(on, 'pull_request', 'with a token that may only read where it comes from a fork')
+    const used = Object.values(jobs).flatMap((job) => job.steps).find(({ uses }) => uses === `./.github/actions/${name}`)
+    t.strictSame(Object.keys(used?.with ?? {}).filter((input) => !(input in inputs)), [])
+    for (const [input, { required, default: value }] of Object.entries(inputs)) t.ok(required ? used?.with?.[input] : value !== undefined, input)
+  })
+}

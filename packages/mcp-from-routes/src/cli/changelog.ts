@@ -21,21 +21,27 @@ export function changelogFromReport (version: VersionReport): string {
 
 function toolsOf (findings: readonly Finding[], reasons: ReadonlyMap<Finding, string>): string {
   return [...new Set(findings.map(({ tool }) => tool))].map((tool) => {
-    const lines = findings.filter((finding) => finding.tool === tool).map((finding) => `  - ${lineOf(finding)}${reasons.has(finding) ? ` Accepted: ${escaped(reasons.get(finding) ?? '')}.` : ''}\n`)
-    return `- **${escaped(tool)}**\n${lines.join('')}`
+    const lines = findings.filter((finding) => finding.tool === tool).map((finding) => `  - ${lineOf(finding)}${reasons.has(finding) ? ` Accepted: ${quoted(reasons.get(finding) ?? '')}.` : ''}\n`)
+    return `- **${quoted(tool)}**\n${lines.join('')}`
   }).join('')
 }
 
 function lineOf ({ path, change, why, certain }: Finding): string {
   const place = path === '' ? '' : `${code(path)}: `
-  return `${place}${escaped(change)}. ${certain ? '' : 'Perhaps: '}${escaped(why.charAt(0).toUpperCase() + why.slice(1))}.`
+  return `${place}${quoted(change)}. ${certain ? '' : 'Perhaps: '}${quoted(why.charAt(0).toUpperCase() + why.slice(1))}.`
 }
 
+/**
+ * A string of the app as Markdown that shows it and does nothing else. On GitHub, a backslash keeps no `@name` from
+ * notifying somebody and no address from becoming a link: code does.
+ */
+function quoted (text: string): string {
+  return /[`<>&@#]|:\/\/|www\./i.test(text) ? code(text) : text.replaceAll(/[\\*_[\]|~]/g, '\\$&').replaceAll(/\s+/g, ' ')
+}
+
+/** @see [CommonMark §6.1](https://spec.commonmark.org/0.31.2/#code-spans) */
 function code (text: string): string {
-  return text.includes('`') ? escaped(text) : `\`${text}\``
-}
-
-/** Names and descriptions of tools come from the app: as Markdown they would mention people, or end the list. */
-function escaped (text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>@#|~]/g, '\\$&').replaceAll(/\s+/g, ' ')
+  const fence = '`'.repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length)) + 1)
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.includes('`') ? `${fence} ${line} ${fence}` : `${fence}${line}${fence}`
 }

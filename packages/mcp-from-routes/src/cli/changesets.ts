@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { MCP_FROM_ROUTES_CONTRACT_BASE } from '../contract/index.ts'
@@ -53,11 +53,12 @@ interface Libraries {
  * Reads the release plan as the installed `@changesets/cli` would make it, with the libraries of that very version.
  *
  * @param owner - whose version it is about; the nearest `.changeset/config.json` above its folder counts
+ * @param top - where the git repository begins, if there is one: nothing above it counts
  * @returns undefined where there are no changesets
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE} for a file that cannot be read, named, or where `@changesets/cli` is missing
  */
-export async function changesetsOf (owner: Owner): Promise<Changesets | undefined> {
-  const root = await rootOf(owner.folder)
+export async function changesetsOf (owner: Owner, top: string | undefined): Promise<Changesets | undefined> {
+  const root = await rootOf(await realpath(owner.folder), top)
   if (root === undefined) return undefined
   const { baseBranch } = await json(root, 'config.json') as { baseBranch?: string }
   await json(root, 'pre.json')
@@ -91,11 +92,12 @@ function skipped (owner: Owner, { packages }: Packages, { ignore, privatePackage
   return mine.version === undefined ? 'its package.json has no version' : undefined
 }
 
-async function rootOf (folder: string): Promise<string | undefined> {
+async function rootOf (folder: string, top: string | undefined): Promise<string | undefined> {
   const isThere = await readFile(join(folder, '.changeset', 'config.json')).then(() => true, () => false)
   if (isThere) return folder
   const above = dirname(folder)
-  return above === folder ? undefined : await rootOf(above)
+  // What is above the repository, as around a submodule, has another history.
+  return above === folder || folder === top ? undefined : await rootOf(above, top)
 }
 
 /** The libraries of the installed `@changesets/cli`: they make the release, so they decide what it will be. */

@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract } from '../contract/index.ts'
 import type { Accepted, Bump, Contract, DiffOptions, Finding } from '../contract/index.ts'
 import { covers, largestBump } from '../contract/finding.ts'
-import { findBase, isContinuous } from './base.ts'
+import { hasRepeatedKeys } from '../contract/repeated-keys.ts'
+import { findBase } from './base.ts'
 import type { BaseWanted, Earlier } from './base.ts'
 import { changesetsOf } from './changesets.ts'
+import { isContinuous } from './ci.ts'
+import { gitIn } from './git.ts'
 import { riseSince } from './release.ts'
 import type { ReleaseSource } from './release.ts'
 import { ownerOf } from './version.ts'
@@ -77,6 +80,7 @@ export interface CheckOptions extends BaseWanted, DiffOptions {
 export async function checkContract (app: Contract, path: string, name: string, options: CheckOptions, env: NodeJS.ProcessEnv): Promise<ContractReport> {
   const text = await textOf(path, name)
   const stored = contractFromText(text, name)
+  if (hasRepeatedKeys(text)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, 'an object has a key twice, as after a merge, and one of the two would not count. Write it again: mcp-from-routes contract write')
   const isSame = textFromContract(stored) === textFromContract(app)
   const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app, options).findings }
   const version = await versionReport(app, path, acceptedFromText(text, name), options, env)
@@ -93,7 +97,7 @@ async function textOf (path: string, name: string): Promise<string> {
 
 async function versionReport (app: Contract, path: string, accepted: readonly Accepted[], options: CheckOptions, env: NodeJS.ProcessEnv): Promise<VersionReport> {
   const owner = await ownerOf(path)
-  const source = await sourceOf(options, owner)
+  const source = await sourceOf(options, owner, env)
   const changesets = source.by === 'changesets' ? source.changesets : undefined
   const base = await findBase(options, path, owner, changesets?.baseBranch, env)
   if ('missing' in base) return { checked: false, ok: base.begins || options.allowUnchecked || !isContinuous(env), reason: base.missing, hint: base.hint }
@@ -117,19 +121,21 @@ async function versionReport (app: Contract, path: string, accepted: readonly Ac
   }
 }
 
-async function sourceOf ({ release }: CheckOptions, owner: Owner): Promise<ReleaseSource> {
-  return release.by === 'changesets' ? { by: 'changesets', changesets: await changesetsOf(owner) } : release
+async function sourceOf ({ release }: CheckOptions, owner: Owner, env: NodeJS.ProcessEnv): Promise<ReleaseSource> {
+  if (release.by !== 'changesets') return release
+  return { by: 'changesets', changesets: await changesetsOf(owner, await gitIn(owner.folder, env).top()) }
 }
 
 /** Tells findings that count from those that the file accepts. What an earlier state accepted already is no answer to a change since then. */
 function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[], base: Earlier, now: Date) {
   const today = now.toISOString().slice(0, 10)
-  const earlier = new Set(base.accepted.map(({ finding }) => finding))
+  const earlier = new Set(base.accepted.map(keyOf))
   const names = new Set(findings.map(nameOfFinding))
-  const whyNot = ({ finding, until }: Accepted): string | undefined => {
+  const whyNot = (entry: Accepted): string | undefined => {
+    const { finding, until } = entry
     if (!names.has(finding)) return 'nothing has changed like that'
     if (until !== undefined && until < today) return `it was accepted until ${until}`
-    return earlier.has(finding) ? 'it was accepted before: this is another change, with its own reason' : undefined
+    return earlier.has(keyOf(entry)) ? 'it was accepted before: this is another change, and needs its own reason' : undefined
   }
   const valid = new Map(accepted.filter((entry) => whyNot(entry) === undefined).map(({ finding, ...entry }) => [finding, entry]))
   return {
@@ -143,4 +149,9 @@ function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[],
       return reason === undefined ? [] : [{ finding: entry.finding, reason }]
     })
   }
+}
+
+/** What makes an entry another one. */
+function keyOf ({ finding, reason }: Accepted): string {
+  return JSON.stringify([finding, reason])
 }

@@ -13,16 +13,21 @@ export interface Git {
   mergeBase: (ref: string) => Promise<string | undefined>
   /** Whether the history is cut off, as in a clone of some depth. */
   isShallow: () => Promise<boolean>
-  /** A file as of a commit, by its path from the folder or, beginning with `/`, from the top; undefined when it was not there. */
+  /** A file as of a commit, by its path from the top; undefined when it was not there. */
   file: (commit: string, path: string) => Promise<string | undefined>
-  /** The files of a commit whose names end with `.json` and which contain a string, by their paths from the top. */
-  jsonWith: (commit: string, text: string) => Promise<readonly string[]>
+  /** The files of a commit in which a POSIX extended regular expression is found, by their paths from the top. */
+  filesWith: (commit: string, expression: string) => Promise<readonly string[]>
   /** The files of a folder as of a commit, with the ids of their contents. */
   folder: (commit: string, path: string) => Promise<ReadonlyMap<string, string>>
   /** The id that a file's content has, or would have. */
   idOf: (path: string) => Promise<string | undefined>
-  /** The messages of the commits since another one that touch the folder. */
-  messagesSince: (commit: string) => Promise<readonly string[]>
+  /** The commits since another one that touch the folder, the latest first. */
+  commitsSince: (commit: string) => Promise<readonly Commit[]>
+}
+
+export interface Commit {
+  readonly id: string
+  readonly message: string
 }
 
 /** Room for a contract of thousands of tools, in bytes. */
@@ -45,20 +50,21 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
   }
   const line = async (...args: string[]): Promise<string | undefined> => (await git(...args))?.trim() || undefined
   const parts = async (...args: string[]): Promise<readonly string[]> => (await git(...args))?.split('\0').filter((part) => part !== '') ?? []
-  const slashed = (path: string): string => path.replaceAll('\\', '/')
   return {
     top: async () => await line('rev-parse', '--show-toplevel'),
     commit: async (ref) => await line('rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`),
     mergeBase: async (ref) => await line('merge-base', 'HEAD', ref),
     isShallow: async () => await line('rev-parse', '--is-shallow-repository') === 'true',
-    // A path that begins with ./ is looked up from cwd.
-    file: async (commit, path) => await git('show', `${commit}:${path.startsWith('/') ? path.slice(1) : `./${slashed(path)}`}`),
-    jsonWith: async (commit, text) => (await parts('grep', '-lzF', '--full-name', '-e', text, commit, '--', ':(top,glob)**/*.json')).map((found) => found.slice(commit.length + 1)),
+    file: async (commit, path) => await git('show', `${commit}:${path}`),
+    filesWith: async (commit, expression) => (await parts('grep', '-lzIE', '--full-name', '-e', expression, commit, '--', ':(top)')).map((found) => found.slice(commit.length + 1)),
     folder: async (commit, path) => new Map((await parts('ls-tree', '--full-tree', '-z', `${commit}:${path}`)).map((entry) => {
       const [, id = '', name = ''] = /^\S+ blob (\S+)\t(.*)$/s.exec(entry) ?? []
       return [name, id]
     })),
     idOf: async (path) => await line('hash-object', '--', path),
-    messagesSince: async (commit) => (await parts('log', '-z', '--format=%B', `${commit}..HEAD`, '--', '.')).map((message) => message.trim())
+    commitsSince: async (commit) => (await parts('log', '-z', '--topo-order', '--format=%H%n%B', `${commit}..HEAD`, '--', '.')).map((text) => {
+      const [id = '', ...lines] = text.split('\n')
+      return { id, message: lines.join('\n').trim() }
+    })
   }
 }

@@ -1,5 +1,12 @@
 import { run } from './run.ts'
 
+// A module may end the process by itself, as its own command would. That is no answer, whatever it ends with.
+const unanswered = (): void => {
+  process.stderr.write('The module ended the process before the tools were known\n')
+  process.exitCode = 2
+}
+process.on('exit', unanswered)
 const { code, out, err } = await run(process.argv.slice(2), { cwd: process.cwd(), env: process.env })
+process.off('exit', unanswered)
 // The module may have opened what keeps a process alive, such as a pool of connections.
 process.stderr.write(err, () => process.stdout.write(out, () => process.exit(code)))

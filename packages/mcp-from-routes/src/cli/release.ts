@@ -2,6 +2,7 @@ import type { Bump } from '../contract/index.ts'
 import { largestBump } from '../contract/finding.ts'
 import type { Earlier } from './base.ts'
 import type { Changeset, Changesets, PreState } from './changesets.ts'
+import type { Commit } from './git.ts'
 import { arePrereleases, bumpBetween, bumped } from './version.ts'
 import type { Owner } from './version.ts'
 
@@ -26,7 +27,7 @@ export interface Rise {
 export async function riseSince (base: Earlier, owner: Owner, source: ReleaseSource): Promise<Rise> {
   const from = base.version ?? owner.version
   if (source.by !== 'changesets' || source.changesets === undefined) {
-    const bump = source.by === 'bump' ? source.bump : source.by === 'commits' ? bumpFromMessages(await base.messages()) : 'none'
+    const bump = source.by === 'bump' ? source.bump : source.by === 'commits' ? bumpFromMessages(messagesInEffect(await base.commits())) : 'none'
     // A version that has risen already is what the commits led to.
     const to = from === owner.version ? bumped(from, bump) : owner.version
     const given = bumpBetween(from, to)
@@ -55,6 +56,22 @@ function givenBetween (from: string, to: string, changesets: Changesets, before:
 function planned ({ plan, pre }: Changesets, some: readonly Changeset[], before: PreState | undefined): Bump {
   const used = new Set(before?.changesets)
   return plan(some.filter(({ id }) => !used.has(id)), pre && { ...pre, mode: 'pre', changesets: [] }).bump
+}
+
+/**
+ * The messages of commits without those that another commit takes back, and without that one.
+ *
+ * @param commits - the latest first
+ */
+export function messagesInEffect (commits: readonly Commit[]): readonly string[] {
+  const ids = new Set(commits.map(({ id }) => id))
+  const reverted = new Set<string>()
+  return commits.flatMap(({ id, message }) => {
+    if (reverted.has(id)) return []
+    const targets = [...message.matchAll(/^This reverts commit ([0-9a-f]{40,64})\b/gm)].flatMap(([, target = '']) => ids.has(target) ? [target] : [])
+    for (const target of targets) reverted.add(target)
+    return targets.length > 0 ? [] : [message]
+  })
 }
 
 /**

@@ -20,12 +20,12 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
     ]
   }
   const { base, findings, accepted, unused } = version
-  const notes = unused.map(({ finding, reason }) => `  accepted in vain: ${finding}: ${reason}`)
+  const notes = unused.map(({ finding, reason }) => `  accepted in vain: ${oneLine(finding)}: ${reason}`)
   if (findings.length === 0) return [`No change since ${base}.`, ...notes]
   const isAccepted = new Set(accepted.map(({ finding }) => finding))
   const counted = findings.filter((finding) => !isAccepted.has(finding))
   const list = JSON.stringify(counted) === JSON.stringify(told) ? [] : listOf(counted)
-  const beside = [...accepted.map(({ finding, reason, until }) => `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${reason}`), ...notes]
+  const beside = [...accepted.map(({ finding, reason, until }) => `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${oneLine(reason)}`), ...notes]
   const end = list.length + beside.length === 0 ? '.' : ':'
   if (version.ok) return [`The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`, ...list, ...beside]
   return [
@@ -34,6 +34,11 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
     ...beside,
     remedy(version)
   ]
+}
+
+/** People write it. In a report, and in the log of a CI run, a line of it could pass for one of the program's. */
+function oneLine (text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
 }
 
 type Checked = Extract<VersionReport, { readonly checked: true }>

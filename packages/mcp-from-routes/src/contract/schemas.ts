@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expanded } from '../tool/compact.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 import { withoutTypeLists } from '../tool/type-lists.ts'
@@ -206,5 +207,6 @@ const SHOWN = 80
 export function shown (value: unknown): string {
   if (value === undefined) return 'none'
   const text = JSON.stringify(value)
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
+  // Findings are accepted by their text, so that two of them must not share one.
+  return text.length > SHOWN ? `${text.slice(0, SHOWN)}… (${createHash('sha256').update(text).digest('hex').slice(0, 6)})` : text
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../src/cli/run.ts'
-import { bumpFromMessages } from '../../src/cli/release.ts'
+import { bumpFromMessages, messagesInEffect } from '../../src/cli/release.ts'
 import { scratch } from './scratch.ts'
 
 /*
@@ -191,7 +191,45 @@ t.test('on main, CI compares with what was there before the push', async (t) => 
   commit()
   write('event.json', JSON.stringify({ before: start }))
   t.match(await check([], { CI: 'true', GITHUB_EVENT_NAME: 'push', GITHUB_EVENT_PATH: join(folder, 'event.json') }), { code: 1, out: /\(before this push to main\) require major/ }, 'the push had two commits')
+  t.match(await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: start }), { code: 1, out: /\(before this push to main\) require major/ }, 'GitLab tells it in a variable')
   t.equal((await check([], { CI: 'true', GITHUB_EVENT_NAME: 'push', GITHUB_EVENT_PATH: join(folder, 'none.json') })).code, 0)
+  t.equal((await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: '0'.repeat(40) })).code, 0, 'a new branch was nowhere before')
+  t.match(await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: '1'.repeat(40) }), { code: 1, out: /1111111111, where it was before this push, is not here\.\nFetch it: git fetch origin 1{40}\.\n/ }, 'as after a push by force')
+  const clone = scratch(t, 'contract-shallow-')
+  clone.git('clone', '-q', '--depth=2', pathToFileURL(folder).href, 'clone')
+  clone.modules('clone')
+  t.match(await clone.run(['check', './app.js'], { cwd: join('clone', cwd), env: { CI: 'true', CI_COMMIT_BEFORE_SHA: start } }), { code: 1, out: /is not here\.\nFetch the history/ }, 'the last commit alone says nothing of the push')
+})
+
+t.test('the branch to compare with is the one that is merged into', async (t) => {
+  const { tools, commit, check, git, branch, write, folder } = rehearsal(t)
+  rmSync(join(folder, '.changeset'), { recursive: true })
+  commit()
+  git('branch', '-m', 'trunk')
+  branch('release')
+  await tools('a b c')
+  commit()
+  branch('change')
+  await tools('a b')
+  commit()
+  write('event.json', JSON.stringify({ repository: { default_branch: 'trunk' } }))
+  const event = { CI: 'true', GITHUB_EVENT_PATH: join(folder, 'event.json') }
+  t.match(await check([], { CI: 'true' }), { code: 1, out: /the default branch is not here: there is no origin\/HEAD or main or master/ })
+  t.match(await check([], event), { code: 0, out: /No change since .* \(the merge base with trunk\)/ }, 'GitHub tells it in the event')
+  t.match(await check([], { CI: 'true', CI_DEFAULT_BRANCH: 'trunk' }), { code: 0, out: /the merge base with trunk/ }, 'GitLab in a variable')
+  t.match(await check([], { ...event, GITHUB_BASE_REF: 'release' }), { code: 1, out: /the merge base with release\) require major/ })
+  t.match(await check([], { ...event, CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'release' }), { code: 1, out: /the merge base with release\) require major/ })
+  git('branch', '-D', 'release')
+  t.match(await check([], { ...event, GITHUB_BASE_REF: 'release' }), { code: 1, out: /there is no origin\/release or release/ }, 'no other branch will do')
+})
+
+t.test('services that set no CI are CI as well', async (t) => {
+  const repo = rehearsal(t)
+  repo.git('checkout', '-q', '--orphan', 'apart')
+  repo.commit()
+  for (const [env, code] of [[{ TF_BUILD: 'True' }, 1], [{ TEAMCITY_VERSION: '2026.1' }, 1], [{ JENKINS_URL: 'http://localhost' }, 1], [{ CODEBUILD_BUILD_ID: 'x' }, 1], [{ CI: 'false' }, 0], [{ CI: '0' }, 0], [{}, 0]] as const) {
+    t.match(await repo.check([], env), { code, out: /NOT checked/ }, JSON.stringify(env))
+  }
 })
 
 t.test('moved file: the contract is compared with what it was under its old name', async (t) => {
@@ -209,6 +247,97 @@ t.test('moved file: the contract is compared with what it was under its old name
   t.match(await check(moved, { CI: 'true' }), { code: 1, out: /NOT checked: there is no packages\/notes\/api\.json at .*, but packages\/notes\/contract\/tools\.json, which is still here/ }, 'a copy beside the old one begins nothing')
 })
 
+t.test('moved file: in whatever way it was formatted, and whatever it was called', async (t) => {
+  const { tools, commit, check, branch, write, folder, git } = rehearsal(t)
+  const file = 'packages/notes/contract/tools.json'
+  write('packages/notes/tools.contract', JSON.stringify(JSON.parse(readFileSync(join(folder, file), 'utf8'))))
+  write('docs/notes.json', '{ "contract": 1, "of": "work" }')
+  git('rm', '-qr', 'packages/notes/contract')
+  commit()
+  branch('change')
+  git('rm', '-q', 'packages/notes/tools.contract')
+  await tools('a', ['--contract', 'api.json'])
+  commit()
+  t.match(await check(['--contract', 'api.json'], { CI: 'true' }), { code: 1, out: /where it was packages\/notes\/tools\.contract require major/ })
+})
+
+t.test('a contract that moves to another package brings no version along', async (t) => {
+  const { tools, commit, check, branch, write, git } = rehearsal(t)
+  branch('change')
+  write('packages/notes/contract/package.json', '{ "name": "notes-contract", "version": "9.0.0" }')
+  await tools('a')
+  commit()
+  t.match(await check([], { CI: 'true' }), { code: 1, out: /require major, but notes-contract stays 9\.0\.0/ }, 'a package.json beside it')
+  git('mv', 'packages/notes/contract/tools.json', 'packages/notes/contract/api.json')
+  t.match(await check(['--contract', 'contract/api.json'], { CI: 'true' }), { code: 1, out: /where it was .* require major, but notes-contract stays 9\.0\.0/ })
+})
+
+t.test('a contract behind a link is compared where it really is', async (t) => {
+  const { tools, commit, check, branch, folder, changeset } = rehearsal(t)
+  mkdirSync(join(folder, 'contracts'))
+  renameSync(join(folder, 'packages/notes/contract'), join(folder, 'contracts/notes'))
+  symlinkSync('../../contracts/notes', join(folder, 'packages/notes/contract'))
+  commit()
+  branch('change')
+  await tools('a')
+  commit()
+  t.match(await check([], { CI: 'true' }), { code: 1, out: /require major, but notes stays 1\.4\.2/ })
+  changeset('x', 'major')
+  t.match(await check([], { CI: 'true' }), { code: 0, out: /notes rises from 1\.4\.2 to 2\.0\.0/ })
+})
+
+t.test('submodule: the changesets around it have another history', async (t) => {
+  const { tools, commit, check, branch, changeset, folder, git } = rehearsal(t)
+  changeset('theirs', 'major')
+  git('-C', 'packages/notes', 'init', '-q')
+  git('-C', 'packages/notes', 'add', '-A')
+  git('-C', 'packages/notes', 'commit', '-qm', 'x')
+  git('-C', 'packages/notes', 'checkout', '-qb', 'change')
+  await tools('a')
+  t.match(await check(['--own-changeset'], { CI: 'true', CI_COMMIT_BEFORE_SHA: git('-C', 'packages/notes', 'rev-parse', 'HEAD') }), { code: 1, out: /require major, but notes stays 1\.4\.2(.|\n)*Raise the version of notes/ })
+  rmSync(join(folder, 'packages/notes/.git'), { recursive: true })
+  branch('change')
+  commit()
+  t.match(await check([], { CI: 'true' }), { code: 0, out: /rises from 1\.4\.2 to 2\.0\.0/ }, 'within one repository they count')
+})
+
+t.test('lines end as they like', async (t) => {
+  const { tools, changeset, check, commit, branch, write, folder, git } = rehearsal(t)
+  git('config', 'core.autocrlf', 'true')
+  branch('change')
+  await tools('a')
+  const file = 'packages/notes/contract/tools.json'
+  write(file, readFileSync(join(folder, file), 'utf8').replaceAll('\n', '\r\n'))
+  commit()
+  t.match(await check([], { CI: 'true' }), { code: 1, out: /matches the app(.|\n)*require major/ })
+  changeset('mine', 'major')
+  write('.changeset/mine.md', '---\r\n"notes": major\r\n---\r\n\r\nX.\r\n')
+  t.equal((await check(['--own-changeset'], { CI: 'true' })).code, 0)
+  commit()
+  git('checkout', '-qb', 'next')
+  await tools('b')
+  t.equal((await check(['--own-changeset', '--against', 'HEAD'])).code, 1, 'a changeset is no other one for its line ends')
+})
+
+t.test('a contract with a key twice is refused, whichever of the two would count', async (t) => {
+  const { check, write, folder } = rehearsal(t)
+  const file = 'packages/notes/contract/tools.json'
+  const { tools } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { tools: Record<string, object> }
+  const one = JSON.stringify(tools['a'])
+  for (const text of [`{"contract":1,"tools":{},"tools":${JSON.stringify(tools)}}`, `{"contract":1,"tools":{"a":${one},"b":${JSON.stringify(tools['b'])},"a":${one}}}`]) {
+    write(file, text)
+    t.match(await check(), { code: 2, err: /an object has a key twice(.|\n)*contract write/ })
+  }
+})
+
+t.test('a module that ends the process is no answer', async (t) => {
+  const repo = rehearsal(t)
+  for (const end of ['process.exit(0)', 'process.exit()', 'await new Promise(() => {})']) {
+    repo.write('packages/notes/ends.js', `export default async () => { ${end} }`)
+    t.match(repo.spawn(['check', './ends.js'], { cwd }), { code: 2, out: '', err: /The module ended the process before the tools were known/ }, end)
+  }
+})
+
 t.test('a package whose folder moves keeps its contract', async (t) => {
   const repo = rehearsal(t)
   repo.branch('change')
@@ -223,11 +352,15 @@ t.test('a package whose folder moves keeps its contract', async (t) => {
 t.test('a first contract passes, and so does that of a package that has none', async (t) => {
   const repo = rehearsal(t)
   repo.branch('change')
+  repo.commit()
   repo.write('packages/other/package.json', '{ "name": "other", "version": "1.0.0", "type": "module" }')
   repo.write('packages/other/app.js', app)
   repo.write('packages/other/tools.txt', 'x')
   const where = { cwd: 'packages/other', env: { CI: 'true' } }
   await repo.run(['write', './app.js'], where)
+  t.match(await repo.run(['check', './app.js'], where), { code: 1, out: /NOT checked: packages\/other\/contract\/tools\.json is not committed\.\nCommit the file/ }, 'one that is never committed would begin with every run')
+  t.match(await repo.run(['check', './app.js'], { cwd: where.cwd }), { code: 0, out: /The contract begins here/ })
+  repo.commit()
   t.match(await repo.run(['check', './app.js'], where), { code: 0, out: /The contract begins here/ })
 })
 
@@ -330,7 +463,9 @@ t.test('accepted: a finding with a reason does not count, until its day or until
   await tools('a b')
   commit()
   await tools('a')
-  t.match(await check(['--against', 'HEAD']), { code: 1, out: /it was accepted before: this is another change, with its own reason/ })
+  t.match(await check(['--against', 'HEAD']), { code: 1, out: /it was accepted before: this is another change, and needs its own reason/ })
+  accept([{ finding, reason: 'X' }, { finding, reason: 'Again,\n::error::nobody calls it' }])
+  t.match(await check(['--against', 'HEAD']), { code: 0, out: /accepted: b: tool → removed: Again, ::error::nobody calls it\n(.|\n)*accepted in vain: b: tool → removed: it was accepted before/ }, 'on one line')
   for (const [entries, message] of [
     [{}, /"accepted" is not an array/], [[5], /accepted\[0\] is not an object/], [[{ reason: 'X' }], /accepted\[0\]\.finding is missing/],
     [[{ finding, reason: ' ' }], /accepted\[0\]\.reason is missing/], [[{ finding, reason: 'X', until: '2027-02-30' }], /accepted\[0\]\.until is "2027-02-30", not a day/],
@@ -362,6 +497,15 @@ t.test('changelog: what callers must change comes first, as Markdown', async (t)
 `,
     err: ''
   })
+})
+
+t.test('a commit that was reverted asks for nothing', async (t) => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40)) as [string, string, string, string]
+  const revert = (id: string): string => `Revert "x"\n\nThis reverts commit ${id}.`
+  const commit = (id: string, message: string) => ({ id, message })
+  t.strictSame(messagesInEffect([commit(c, 'fix: y'), commit(b, revert(a)), commit(a, 'feat!: x')]), ['fix: y'])
+  t.strictSame(messagesInEffect([commit(c, revert(b)), commit(b, revert(a)), commit(a, 'feat!: x')]), ['feat!: x'], 'the revert was reverted')
+  t.strictSame(messagesInEffect([commit(b, revert(d))]), [revert(d)], 'it reverts what was there before')
 })
 
 t.test('what messages of commits ask for', async (t) => {
