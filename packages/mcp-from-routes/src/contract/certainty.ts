@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm'
-import { ANNOTATIONS } from './document.ts'
+import { isAnnotation } from './document.ts'
 import { holds, numbersIn, TYPE, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
 import type { Document } from './document.ts'
@@ -14,7 +14,7 @@ export function arePlain (facts: Facts): boolean {
   const words = new Set(facts.flatMap((fact) => Object.keys(fact)))
   const isMap = !words.has('properties') && !words.has('required')
   const isUnique = Math.max(0, ...numbersIn(facts, 'minItems')) <= 1
-  return [...words].every((word) => PLAIN.has(word) || ANNOTATIONS.has(word) || (isMap && COUNTS.has(word)) || (isUnique && word === 'uniqueItems'))
+  return [...words].every((word) => PLAIN.has(word) || isAnnotation(word) || (isMap && COUNTS.has(word)) || (isUnique && word === 'uniqueItems'))
 }
 
 /** An example of each format, as far as one is known. */
@@ -42,7 +42,7 @@ export function isShown (keyword: string, limit: unknown, facts: Facts, types: n
   if (!arePlain(facts)) return false
   const keeps = (value: unknown): boolean => facts.every((fact) => Object.entries(fact).every(([word, bound]) => {
     if (word === 'format') return SAMPLES[String(bound)] === value
-    return ANNOTATIONS.has(word) || !DECIDED.has(word) || holds(word, bound, value) === true
+    return isAnnotation(word) || !DECIDED.has(word) || holds(word, bound, value) === true
   }))
   const isAny = (): boolean => candidates(limit, facts, types, document).some((value) => keeps(value) && holds(keyword, limit, value) === false)
   return keyword === 'pattern' || facts.some(({ pattern }) => pattern !== undefined) ? inTime(isAny) : isAny()

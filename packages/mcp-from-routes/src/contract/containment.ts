@@ -5,7 +5,7 @@ import { arePlain } from './certainty.ts'
 import { cannotTell, listIn, saidIn } from './comparison.ts'
 import type { Comparison, Gap } from './comparison.ts'
 import { areDisjoint } from './disjoint.ts'
-import { ANNOTATIONS, canonical, documentOf, sameSchema } from './document.ts'
+import { canonical, documentOf, isAnnotation, sameSchema } from './document.ts'
 import type { Document } from './document.ts'
 import { exactly, factsOf, NUMBER, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
@@ -97,7 +97,7 @@ const ARRAY_KEYWORDS = new Set(['contains', 'items', 'maxContains', 'maxItems', 
 const COMPANIONS = new Set(['then', 'else', 'minContains', 'maxContains'])
 
 function keywordGaps (keyword: string, facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
-  if (ANNOTATIONS.has(keyword) || COMPANIONS.has(keyword)) return []
+  if (isAnnotation(keyword) || COMPANIONS.has(keyword)) return []
   const value = schema[keyword]
   if (LEAVES.has(keyword)) return leafGap(keyword, value, facts, types, path, comparison)
   if (OBJECT_KEYWORDS.has(keyword)) return types & TYPE.object ? objectGaps(keyword, facts, schema, path, comparison) : []

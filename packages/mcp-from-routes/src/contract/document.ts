@@ -1,9 +1,16 @@
 import { isObject, mapSubschemas } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 
-/** Keywords that say something to readers and constrain nothing. */
-export const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
+const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
   'default', 'definitions', 'deprecated', 'description', 'examples', 'readOnly', 'title', 'writeOnly'])
+
+/**
+ * Whether a keyword says something to readers and constrains nothing. So do extensions, which begin with `x-`, but for the
+ * one that lists values.
+ */
+export function isAnnotation (keyword: string): boolean {
+  return ANNOTATIONS.has(keyword) || (keyword.startsWith('x-') && keyword !== 'x-extensible-enum')
+}
 
 /** A whole schema, in which references are looked up. */
 export interface Document {
@@ -67,7 +74,7 @@ export function bare (schema: unknown): unknown {
 }
 
 function withoutAnnotations (schema: JsonSchema): unknown {
-  return mapSubschemas(Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword === '$defs' || keyword === 'definitions' || !ANNOTATIONS.has(keyword))), bare)
+  return mapSubschemas(Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword === '$defs' || keyword === 'definitions' || !isAnnotation(keyword))), bare)
 }
 
 /** Whether two schemas of two documents say the same, apart from annotations, by their text. */

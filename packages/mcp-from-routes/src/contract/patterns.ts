@@ -15,18 +15,35 @@ const SHORT: Readonly<Record<string, readonly string[]>> = { '\\d': ['0-9'], '\\
 // Not `{1}`: it keeps a `?` behind it from making the token optional, and a digit from becoming part of a reference.
 const REPEATED: Readonly<Record<string, string>> = { '{0,}': '*', '{1,}': '+', '{0,1}': '?' }
 
+/** A reference to what a group has matched. */
+const REFERENCE = /\\(?:[1-9]|k<)/
+
 /**
- * The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`. It is
- * JSON, and no pattern: put together again, `[a^]` in order would be `[^a]`.
+ * The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`, `\/` and
+ * `/`, `(?:a)` and `(a)`. It is JSON, and no pattern: put together again, `[a^]` in order would be `[^a]`.
  */
 export function normalPattern (pattern: string): string {
   // What is no pattern is not taken apart.
   if (matches(pattern, '') === undefined) return pattern
-  return JSON.stringify((pattern.match(TOKEN) ?? []).map((token) => {
-    if (token.startsWith('[')) return normalClass(token.slice(1, -1))
-    return SHORT[token] === undefined ? REPEATED[token] ?? token : normalClass(token)
+  const tokens = pattern.match(TOKEN) ?? []
+  const isReferredTo = tokens.some((token) => REFERENCE.test(token))
+  return JSON.stringify(tokens.flatMap((token, index) => {
+    if (token.startsWith('[')) return [normalClass(token.slice(1, -1))]
+    // Whether a group is numbered makes no difference where nothing refers to one.
+    if (!isReferredTo && tokens.slice(...startOf(token, index)).join('') === '(?:') return []
+    if (token === '\\/') return ['/']
+    return [SHORT[token] === undefined ? REPEATED[token] ?? token : normalClass(token)]
   }))
 }
+
+/** Where `(?:` would have begun and ended, if the token is its `?` or `:`. */
+function startOf (token: string, index: number): readonly [start: number, end: number] {
+  const start = index - ['(', '?', ':'].indexOf(token)
+  return token === '?' || token === ':' ? [Math.max(0, start), start + 3] : [0, 0]
+}
+
+/** What needs no backslash in a list of members; a hyphen would make a range. */
+const ESCAPED = /^\\([\^$.*+?()[\]{}|/])$/
 
 function normalClass (text: string): readonly [open: string, ...atoms: string[]] {
   const isNegated = text.startsWith('^')
@@ -37,7 +54,7 @@ function normalClass (text: string): readonly [open: string, ...atoms: string[]]
     if (hyphen === '-' && last !== undefined) {
       atoms.add(`${member}-${last}`)
       index += 2
-    } else for (const atom of SHORT[member] ?? [member]) atoms.add(atom)
+    } else for (const atom of SHORT[member] ?? [member.replace(ESCAPED, '$1')]) atoms.add(atom)
   }
   return [isNegated ? '[^' : '[', ...[...atoms].sort()]
 }

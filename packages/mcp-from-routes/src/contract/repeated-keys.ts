@@ -8,5 +8,5 @@ export function hasRepeatedKeys (text: string): boolean {
 }
 
 function stringsIn (text: string): number {
-  return (text.match(/"(?:[^"\\]|\\.)*(?:"|$)/g) ?? []).length
+  return (text.match(/"(?:[^"\\]|\\[^])*(?:"|\\?$)/g) ?? []).length
 }
