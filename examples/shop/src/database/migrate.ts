@@ -15,8 +15,8 @@ const settings: Knex.MigratorConfig = {
     getMigrations: async () => Object.keys(migrations),
     getMigrationName: (name) => name as string,
     getMigration: async (name) => {
-      const { up, down } = migrations[name as string]!
-      return { up: unhurried(up), down: unhurried(down) }
+      const { up, down, online = false } = migrations[name as string]!
+      return online ? { up, down, config: { transaction: false } } : { up: unhurried(up), down: unhurried(down) }
     }
   }
 }

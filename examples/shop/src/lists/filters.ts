@@ -39,8 +39,15 @@ export function instants (column: string, isNullable: boolean): Filter {
   const instant = Type.String({ format: 'date-time' })
   return {
     schema: listOf(isNullable ? Nullable(instant) : instant),
-    apply: (query, values: ReadonlyArray<string | null>) =>
-      whereAny(query, query.client.raw("date_trunc('milliseconds', ??)", [column]), values.map((value) => value === null ? null : isoFromInstant(column, value)))
+    apply: (query, values: ReadonlyArray<string | null>) => {
+      query.where((any) => {
+        for (const value of values) {
+          // A range, which an index can find.
+          if (value === null) any.orWhereNull(column)
+          else any.orWhereRaw("?? >= ?::timestamptz and ?? < ?::timestamptz + interval '1 millisecond'", [column, isoFromInstant(column, value), column, isoFromInstant(column, value)])
+        }
+      })
+    }
   }
 }
 
@@ -49,10 +56,10 @@ function isoFromInstant (column: string, value: string): string {
   return new Date(value).toISOString()
 }
 
-function whereAny (query: Knex.QueryBuilder, column: string | Knex.Raw, values: ReadonlyArray<string | null>): void {
+function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | null>): void {
   query.where((any) => {
-    any.whereIn(column as string, values.filter((value) => value !== null))
-    if (values.includes(null)) any.orWhereNull(column as string)
+    any.whereIn(column, values.filter((value) => value !== null))
+    if (values.includes(null)) any.orWhereNull(column)
   })
 }
 
@@ -60,7 +67,11 @@ function whereAny (query: Knex.QueryBuilder, column: string | Knex.Raw, values: 
 export function containing (column: string): Filter {
   return {
     schema: Type.Unsafe({ type: 'object', description: 'Records that contain all of this' }),
-    apply: (query, part: object) => { query.whereRaw('?? @> ?::jsonb', [column, JSON.stringify(part)]) }
+    apply: (query, part: object) => {
+      query.whereRaw('?? @> ?::jsonb', [column, JSON.stringify(part)])
+      // An index may leave out the empty ones.
+      if (Object.keys(part).length > 0) query.whereRaw("?? <> '{}'", [column])
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
+import { type CursorScope, MAX_CURSOR } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
@@ -15,11 +16,17 @@ const MAX_SKIP = 1_000_000
 /** The parameter by which a client asked for a whole page: it cannot go on after one that ended early. */
 const WHOLE = Symbol('whole')
 
+/** The path of the list that was asked for. */
+const PATH = Symbol('path')
+
 /** A list request after validation. */
 export interface ListQuery {
   readonly [WHOLE]?: 'filter' | 'range'
+  readonly [PATH]?: string
   readonly skip: number
   readonly limit: number
+  /** The cursor of the page before, in place of `skip`. */
+  readonly after?: string
   readonly filter?: Readonly<Record<string, unknown>>
   readonly sort: string
 }
@@ -27,8 +34,12 @@ export interface ListQuery {
 /** One page of a list. */
 export interface Page<Row> {
   readonly rows: Row[]
+  /** How many rows come before the page; with a cursor, how many were on the pages before it. */
+  readonly start: number
   /** How many rows match in all. */
   readonly count: number
+  /** The cursor of the next page, if there is one and the cursor is not too long. */
+  readonly next?: string
 }
 
 /** The filters and sort orders of a list. */
@@ -83,6 +94,7 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
   return Type.Unsafe<ListQuery>(Type.Object({
     skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Fewer come if they are large' })),
+    after: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR, description: 'Instead of skip: from the link of the page before' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
       description: `Records that match all of these; a list matches any of its 1 to ${MAX_VALUES} values`
@@ -104,17 +116,24 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   const query = request.query as Record<string, unknown>
   if (typeof query['filter'] === 'string') query['filter'] = fromJson('filter', query['filter'])
   if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) query['sort'] = sortFromPair(fromJson('sort', query['sort']) as unknown[])
+  if (query['after'] !== undefined) refuseOffset(query)
   if (query['range'] !== undefined) readRange(query)
   refuseLength(query['filter'])
+  Object.assign(query, { [PATH]: request.url.split('?', 1)[0] })
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
   // react-admin names the records and no limit, and expects all of them.
-  if (query['limit'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: 'filter' })
+  if (query['limit'] === undefined && query['after'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: 'filter' })
 }
 
 function sortFromPair ([field, direction, ...more]: readonly unknown[]): string {
   const sign = typeof direction === 'string' ? { ASC: '', DESC: '-' }[direction.toUpperCase()] : undefined
   if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or ["field", "ASC" or "DESC"]')
   return `${sign}${field}`
+}
+
+/** Agents tend to send the default of `skip` along. */
+function refuseOffset ({ skip = '0', range }: Record<string, unknown>): void {
+  if (skip !== '0' || range !== undefined) throw invalid('after', 'after cannot be combined with skip or range')
 }
 
 /** The end of a range is inclusive. */
@@ -137,6 +156,11 @@ function fromJson (field: string, text: unknown): unknown {
   }
 }
 
+/** What the cursors of a request belong to. */
+export function cursorScope ({ [PATH]: path = '', sort, filter = {} }: ListQuery): CursorScope {
+  return { path, sort, filter }
+}
+
 /**
  * The Content-Range of a page: what was skipped, what to skip for the next page, and how many records match in all. The
  * second is skip + limit, also beyond the last record, unless the page ended early because its records are large.
@@ -144,14 +168,28 @@ function fromJson (field: string, text: unknown): unknown {
  * @throws 422 `SHOP_INVALID` when such a page was asked for by `range`, or by ids without a limit: clients that do so
  * take the records that are not on it for missing
  */
-function contentRange (unit: string, { skip, limit, [WHOLE]: whole }: ListQuery, { rows, count }: Page<unknown>): string {
-  const isCut = rows.length < Math.min(limit, count - skip)
+function contentRange (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, start, count }: Page<unknown>): string {
+  const isCut = rows.length < Math.min(limit, count - start)
   if (isCut && whole !== undefined) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
-  return `${unit} ${skip}-${skip + (isCut ? rows.length : limit)}/${count}`
+  return `${unit} ${start}-${start + (isCut ? rows.length : limit)}/${count}`
 }
 
-/** Sends the records of a page, with its Content-Range. */
-export function sendPage<Row> (reply: { header (name: string, value: string): unknown }, unit: string, query: ListQuery, page: Page<Row>): Row[] {
+/**
+ * The Link to the next page, relative to the URL of this one.
+ *
+ * @see [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288)
+ */
+function nextLink (url: string, { limit }: ListQuery, next: string): string {
+  const { searchParams } = new URL(url, 'http://localhost')
+  for (const name of ['skip', 'range', 'after']) searchParams.delete(name)
+  searchParams.set('limit', String(limit))
+  searchParams.set('after', next)
+  return `<?${searchParams.toString()}>; rel="next"`
+}
+
+/** Sends the records of a page, with its Content-Range and the Link to the next one. */
+export function sendPage<Row> (reply: FastifyReply, unit: string, query: ListQuery, page: Page<Row>): Row[] {
   reply.header('content-range', contentRange(unit, query, page))
+  if (page.next !== undefined) reply.header('link', nextLink(reply.request.url, query, page.next))
   return page.rows
 }

@@ -1,42 +1,104 @@
 import type { Knex } from 'knex'
-import type { ListQuery, ListRules, Page } from './list.ts'
+import type { Counts } from './counts.ts'
+import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor } from './cursor.ts'
+import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
 
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 const MAX_PAGE_BYTES = 262_144
 
+/** What a list is made of. */
+interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
+  /** Whether each row has its size in `bytes`: a page then ends before it exceeds 256 KiB, but has at least one row. */
+  readonly sized?: boolean
+  /** Counts the rows, which are all of this shop. Default: the rows are read. */
+  readonly counted?: { readonly by: Counts, readonly shopId: string }
+}
+
 /**
- * @param matching - the rows that the caller may see; they have an `id`
- * @param sized - whether each row has its size in `bytes`: a page then ends before it exceeds 256 KiB, but has at least one row
+ * Reads a page in one statement: first the ids of its rows, which an index in the order of the list can have, then the rows.
+ *
+ * @param all - the rows that the caller may see; they have an `id`
  * @param fields - what to read of each row, in SQL over `item`
  * @returns the page that a list request asks for
+ * @throws {@link SHOP_INVALID} about `after`
  */
 export async function pageOf<Row> (
-  knex: Knex, matching: Knex.QueryBuilder, { filters, nullable, sized = false }: Pick<ListRules, 'filters' | 'nullable'> & { readonly sized?: boolean },
-  query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
+  knex: Knex, all: Knex.QueryBuilder, { filters, nullable, sized = false, counted }: Source, query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
 ): Promise<Page<Row>> {
-  for (const [name, value] of Object.entries(query.filter ?? {})) filters[name]!.apply(matching, value as never)
-
+  const { skip, limit, filter, after } = query
+  const narrowing = filter !== undefined && Object.keys(filter).length > 0 ? filter : undefined
+  const scope = cursorScope(query)
+  const place = after === undefined ? undefined : placeFromCursor(scope, after)
   const order = orderFromSort(query.sort, nullable)
-  // Counted in a subquery: a window function would read and sort every matching row for one page.
-  const page = matching.clone().select('*', matching.clone().count().as('matching_count'))
-    .orderBy(order).offset(query.skip).limit(query.limit)
-  const found = await knex.select([...fields, 'item.matching_count']).from(sized ? fitting(knex, page, order).as('item') : page.as('item')).orderBy(order)
-  const rows = found.map(({ matching_count: _, ...row }) => row as Row)
+  const [{ column }] = order
 
-  // A page past the end has no row to carry the count.
-  const count = found[0]?.matching_count ?? (query.skip === 0 ? 0 : (await matching.count().first())?.count)
-  return { rows, count }
+  const matching = all.clone()
+  for (const [name, value] of Object.entries(narrowing ?? {})) filters[name]!.apply(matching, value as never)
+  const counting = matching.clone().count({ matching_count: '*' })
+  const total = counted?.by.query(counted.shopId, narrowing, counting) ?? counting
+
+  // One more than the page has: it says that there is a next page.
+  const ids = place === undefined
+    ? matching.clone().select('id').orderBy(order).offset(skip).limit(limit + 1)
+    : idsAfter(knex, matching, order, place, limit + 1)
+  const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit).as('shown')))
+  const found: Array<Record<string, unknown>> = await answered(place, knex.withMaterialized('page', ids).with('total', total as Knex.QueryBuilder)
+    .select([...fields, 'item.id as found_id', knex.raw(`left(item.??::text, ${MAX_CURSOR}) as found_value`, [column]), 'total.*', knex.raw('(select count(*) from page) as found_count')])
+    .from('total').leftJoin((sized ? fitting(knex, rows, order) : rows.select('*')).as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` }))))
+
+  const [{ matching_count: count, matching_state: state, found_count: seen }] = found as [Record<string, number | string | undefined>]
+  if (counted !== undefined) counted.by.remember(counted.shopId, narrowing, { state: state as string, count: count as number })
+  const shown = found.filter(({ found_id: id }) => id !== null)
+  const { found_id: id, found_value: value } = shown.at(-1) ?? {}
+  const start = place?.position ?? skip
+  const next = id !== undefined && (seen as number) > shown.length
+    ? cursorFromPlace(scope, { value: value as string | null, id: id as string, position: start + shown.length })
+    : undefined
+  return {
+    rows: shown.map(({ found_id: _, found_value: __, found_count: ___, matching_count: ____, matching_state: _____, ...row }) => row as Row),
+    start,
+    count: count as number,
+    ...next !== undefined && { next }
+  }
+}
+
+/** The ids of the first rows after a place. */
+function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order, { value, id }: Place, limit: number): Knex.QueryBuilder {
+  const [{ column, nulls }] = order
+  const sign = order[0].order === 'asc' ? '>' : '<'
+  const withoutValue = matching.clone().whereNull(column)
+  if (value === null) return withoutValue.where('id', sign, id).select('id').orderBy(order).limit(limit)
+  const withValue = matching.clone().whereRaw(`(??, ??) ${sign} (?, ?)`, [column, 'id', value, id])
+  if (nulls === undefined) return withValue.select('id').orderBy(order).limit(limit)
+  // Each part is the range of an index; as one condition they would not be.
+  const parts = [withValue, withoutValue].map((part) => part.select([...new Set(['id', column])]).orderBy(order).limit(limit))
+  return knex.select('id').from(knex.unionAll(parts, true).as('parts')).orderBy(order).limit(limit)
 }
 
 /** The rows of a page that fit into one, at least the first. Uses their stored sizes, without reading their contents. */
-function fitting (knex: Knex, page: Knex.QueryBuilder, order: Order): Knex.QueryBuilder {
+function fitting (knex: Knex, rows: Knex.QueryBuilder, order: Order): Knex.QueryBuilder {
   const terms = order.map(({ order: direction, nulls }) => `?? ${direction}${nulls === undefined ? '' : ` nulls ${nulls}`}`)
   const running = knex.raw(`sum(bytes) over (order by ${terms.join(', ')}) as bytes_so_far`, order.map(({ column }) => column))
-  const measured = knex.select('*', running).from(page.as('page'))
+  const measured = rows.select('*', running)
   return knex.select('*').from(measured.as('measured')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
 }
 
-type Order = Array<{ readonly column: string, readonly order: 'asc' | 'desc', readonly nulls?: 'last' }>
+/** A cursor that somebody has made up can have a value that its field cannot have. */
+async function answered<Answer> (place: Place | undefined, query: PromiseLike<Answer>): Promise<Answer> {
+  try {
+    return await query
+  } catch (error) {
+    const isData = /^22/.test((error as { code?: string }).code ?? '')
+    throw place !== undefined && isData ? wrongCursor() : error
+  }
+}
+
+interface Term {
+  readonly column: string
+  readonly order: 'asc' | 'desc'
+  readonly nulls?: 'last'
+}
+type Order = [Term, Term]
 
 /** `id` makes the order total, so that no row is on two pages; in the same direction, so that one index serves both. */
 function orderFromSort (sort: string, nullable: readonly string[]): Order {

@@ -33,7 +33,7 @@ const PARTS = [
 ] as const
 
 /** The records, and their size as JSON: the parts that vary, and an upper bound for all others. */
-const RECORDS = {
+export const RECORDS = {
   products: '400 + json_bytes(name) + json_bytes(slug) + json_bytes(description) + json_bytes(sku) + octet_length(metadata::text) + part_bytes',
   categories: '350 + json_bytes(name) + json_bytes(slug) + json_bytes(description)',
   tags: '250 + json_bytes(name) + json_bytes(slug)',
@@ -91,7 +91,7 @@ async function up (knex: Knex): Promise<void> {
       insert into shop_usage (shop_id, records, bytes) select shop_id, count(*), sum(bytes) from ${table} group by shop_id;
     `)
   }
-  await knex.raw(FUNCTIONS)
+  await knex.raw(usageFunctions({ kinds: false }) + FORGET)
   for (const table of Object.keys(RECORDS)) await knex.raw(triggersOf(table, 'count_records()'))
   for (const part of PARTS) {
     await knex.raw(functionOf(part))
@@ -120,26 +120,31 @@ const ESCAPED = `E'${Array.from({ length: 31 }, (_, index) => `\\x${(index + 1).
 
 const SUM_USAGE = 'select count(*), sum(records), sum(bytes) into lines, used_records, used_bytes from shop_usage where shop_id = shop'
 
-/*
- * Writers of a shop that is close to its quota take turns, and so see what the others have committed. A shop is close when
- * those who took no turn, as they came before that, could still bring it beyond its quota with what they have not committed.
+/**
+ * The functions that count. Writers of a shop that is close to its quota take turns, and so see what the others have
+ * committed. A shop is close when those who took no turn, as they came before that, could still bring it beyond its quota
+ * with what they have not committed.
+ *
+ * @param kinds - whether lines say of which table their records are, and every change leaves one; see migration 017
  */
-const FUNCTIONS = `
-  create function use_quota(shop uuid, more_records bigint, more_bytes bigint) returns void language plpgsql as $$
+export function usageFunctions ({ kinds }: { readonly kinds: boolean }): string {
+  return `
+  create or replace function use_quota(shop uuid, ${kinds ? 'of_kind text, ' : ''}more_records bigint, more_bytes bigint) returns void language plpgsql as $$
   declare
     lines bigint;
     used_records bigint;
     used_bytes bigint;
     quota shop_quota;
   begin
-    insert into shop_usage (shop_id, records, bytes) values (shop, more_records, more_bytes);
+    insert into shop_usage (shop_id, ${kinds ? 'kind, ' : ''}records, bytes) values (shop, ${kinds ? 'of_kind, ' : ''}more_records, more_bytes);
     ${SUM_USAGE};
     if lines > ${MAX_LINES} then
       with summed as (
         delete from shop_usage where ctid = any (array(select ctid from shop_usage where shop_id = shop for update skip locked))
-        returning records, bytes
+        returning ${kinds ? 'kind, ' : ''}records, bytes
       )
-      insert into shop_usage (shop_id, records, bytes) select shop, sum(records), sum(bytes) from summed having count(*) > 0;
+      insert into shop_usage (shop_id, ${kinds ? 'kind, ' : ''}records, bytes)
+      select shop, ${kinds ? 'kind, ' : ''}sum(records), sum(bytes) from summed ${kinds ? 'group by kind' : 'having count(*) > 0'};
     end if;
     if more_records <= 0 and more_bytes <= 0 then return; end if;
     select * into quota from shop_quota;
@@ -154,30 +159,33 @@ const FUNCTIONS = `
     end if;
   end $$;
 
-  create function count_records() returns trigger language plpgsql as $$
+  create or replace function count_records() returns trigger language plpgsql as $$
   declare
     is_limited constant boolean := tg_table_name not in (${UNLIMITED.map((table) => `'${table}'`).join(', ')});
     is_larger boolean := false;
   begin
     if tg_op = 'INSERT' then
       is_larger := is_limited and exists (select from added where bytes > ${MAX_RECORD});
-      perform use_quota(shop_id, count(*), sum(bytes)) from added group by shop_id;
+      perform use_quota(shop_id, ${kinds ? 'tg_table_name, ' : ''}count(*), sum(bytes)) from added group by shop_id;
     elsif tg_op = 'DELETE' then
-      perform use_quota(shop_id, -count(*), -sum(bytes)) from removed group by shop_id;
+      perform use_quota(shop_id, ${kinds ? 'tg_table_name, ' : ''}-count(*), -sum(bytes)) from removed group by shop_id;
     else
       -- One that was too large before there was a limit can be changed, as long as it does not grow.
       is_larger := is_limited and exists (
         select from added join removed using (shop_id, id) where added.bytes > ${MAX_RECORD} and added.bytes > removed.bytes);
-      perform use_quota(shop_id, 0, sum(bytes)) from (
+      perform use_quota(shop_id, ${kinds ? 'tg_table_name, ' : ''}0, sum(bytes)) from (
         select shop_id, bytes from added union all select shop_id, -bytes from removed
-      ) changes group by shop_id having sum(bytes) <> 0;
+      ) changes group by shop_id${kinds ? '' : ' having sum(bytes) <> 0'};
     end if;
     if is_larger then
       raise exception using errcode = 'check_violation', constraint = tg_table_name || '_record_fits', message = 'too large a record';
     end if;
     return null;
   end $$;
+  `
+}
 
+const FORGET = `
   create function forget_usage() returns trigger language plpgsql as $$
   begin
     delete from shop_usage where shop_id = old.id;

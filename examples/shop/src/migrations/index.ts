@@ -14,6 +14,8 @@ import { payFindings } from './013-pay-findings.ts'
 import { paySchedule } from './014-pay-schedule.ts'
 import { history } from './015-history.ts'
 import { oauthBroker } from './016-oauth-broker.ts'
+import { countedLists } from './017-counted-lists.ts'
+import { listIndexes } from './017-list-indexes.ts'
 import { payWebhooks } from './019-pay-webhooks.ts'
 import type { Migration } from './migration.ts'
 
@@ -35,5 +37,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '014-pay-schedule': paySchedule,
   '015-history': history,
   '016-oauth-broker': oauthBroker,
+  '017-counted-lists': countedLists,
+  '017-list-indexes': listIndexes,
   '019-pay-webhooks': payWebhooks
 }

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
 import { type RecordKind, recorded } from '../history/trail.ts'
+import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
@@ -41,6 +42,8 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
+  const counts = createCounts(knex, table)
+
   /** The facts that are in the row itself: all that a statement on the row can change. */
   const rowFacts = (row: string): string => `(to_jsonb(${row}) - ${NO_FACTS})${objectOf(shown, (sql) => sql(row))}`
   /** All of them, of `item`. */
@@ -79,7 +82,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true }, query, fields)
+      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id } }, query, fields)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} */

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import type { Knex } from 'knex'
+
+/** How many counts are remembered for each table. */
+const MAX_COUNTS = 1000
+
+/** A count, and the state of the records that it is true of. */
+interface Known {
+  readonly state: string
+  readonly count: number
+}
+
+/** Counts the records of shops. */
+export interface Counts {
+  /**
+   * @param filter - undefined: all records of the shop
+   * @param counted - a query that counts the records
+   * @returns a query of one row: `matching_count`, and the state of the records as `matching_state`
+   */
+  query (shopId: string, filter: object | undefined, counted: Knex.QueryBuilder): Knex.Raw
+  /** Remembers what the query found. */
+  remember (shopId: string, filter: object | undefined, found: Known): void
+}
+
+/**
+ * Counts without reading the records, where that is possible: the lines of `shop_usage` add up to the number of records of
+ * a shop, and a count with a filter is remembered until the records of the shop change. The statement that reads a page
+ * compares their state, so a count is as exact as one that was just made, also when other servers write.
+ *
+ * @param table - one whose changes leave lines in `shop_usage`
+ */
+export function createCounts (knex: Knex, table: string): Counts {
+  const known = new Map<string, Known>()
+
+  return {
+    query (shopId, filter, counted) {
+      const lines = knex('shop_usage').where({ shop_id: shopId, kind: table })
+      if (filter === undefined) return knex.raw("select coalesce(sum(records), 0)::bigint as matching_count, '' as matching_state from ?", [lines.select('records').as('lines')])
+      const { state = null, count = null } = known.get(keyOf(shopId, filter)) ?? {}
+      return knex.raw('select case when matching_state = ? then ?::bigint else ? end as matching_count, matching_state from ?', [
+        state, count, counted, lines.select(knex.raw("coalesce(md5(string_agg(id::text, ',' order by id)), '') as matching_state")).as('lines')
+      ] as Knex.RawBinding[])
+    },
+
+    remember (shopId, filter, found) {
+      if (filter === undefined) return
+      const key = keyOf(shopId, filter)
+      // The one that was used longest ago is the first.
+      known.delete(key)
+      known.set(key, found)
+      if (known.size > MAX_COUNTS) known.delete(known.keys().next().value!)
+    }
+  }
+}
+
+/** Short, since a filter can have hundreds of ids. */
+function keyOf (shopId: string, filter: object): string {
+  return createHash('sha256').update(JSON.stringify([shopId, filter])).digest('base64url')
+}

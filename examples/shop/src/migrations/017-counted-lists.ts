@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Knex } from 'knex'
+import { RECORDS, usageFunctions } from './009-shop-usage.ts'
+import type { Migration } from './migration.ts'
+
+/*
+ * The lines of `shop_usage` say of which table their records are, so that they add up to the length of each list. Every
+ * statement that changes records leaves a line, also if their size stays the same: the ids of a table's lines are the state
+ * that its records are in, and a count is true as long as they are.
+ */
+
+/** How long writers may have to wait for this migration to get its locks, and how long it lets them work before it tries again; in milliseconds. */
+const PATIENCE = 500
+const ATTEMPTS = 240
+
+const TABLES = Object.keys(RECORDS)
+
+async function up (knex: Knex): Promise<void> {
+  await lockRecords(knex)
+  await knex.raw('alter table shop_usage add kind text')
+  await replaceFunctions(knex, { from: 'uuid, bigint, bigint', kinds: true })
+  await knex.raw(`
+    with before as (delete from shop_usage returning shop_id, bytes)
+    insert into shop_usage (shop_id, records, bytes) select shop_id, 0, sum(bytes) from before group by 1
+  `)
+  for (const table of TABLES) {
+    await knex.raw('insert into shop_usage (shop_id, kind, records, bytes) select shop_id, ?, count(*), 0 from ?? group by 1', [table, table])
+  }
+}
+
+async function down (knex: Knex): Promise<void> {
+  await lockRecords(knex)
+  await replaceFunctions(knex, { from: 'uuid, text, bigint, bigint', kinds: false })
+  await knex.raw('alter table shop_usage drop kind')
+}
+
+async function replaceFunctions (knex: Knex, { from, kinds }: { readonly from: string, readonly kinds: boolean }): Promise<void> {
+  await knex.raw(`drop function use_quota(${from}); ${usageFunctions({ kinds })}`)
+}
+
+/**
+ * Keeps writers out until the migration ends. While it waits for those that are at work, others wait behind it; so it gives
+ * up soon, and tries again.
+ */
+async function lockRecords (knex: Knex): Promise<void> {
+  await knex.raw(`set local lock_timeout = ${PATIENCE}`)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await knex.transaction(async (trx) => { await trx.raw(`lock table shops, ${TABLES.join(', ')} in share row exclusive mode`) })
+      return
+    } catch (error) {
+      if ((error as { code?: string }).code !== '55P03' || attempt === ATTEMPTS) throw error
+      await sleep(PATIENCE)
+    }
+  }
+}
+
+export const countedLists: Migration = { up, down }

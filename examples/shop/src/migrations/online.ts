@@ -1,0 +1,43 @@
+import type { Knex } from 'knex'
+
+/** An index, as `create index` takes it after its name. */
+export type Indexes = Readonly<Record<string, string>>
+
+/**
+ * Creates and drops indexes while others write to their tables. An index that a broken run left behind, which PostgreSQL keeps
+ * as invalid, is made again. In a transaction, as in tests, it takes the locks that `create index` usually takes.
+ *
+ * @param create - by their names
+ * @param drop - names of indexes that the new ones replace
+ */
+export async function changeIndexes (knex: Knex, { create, drop }: { readonly create: Indexes, readonly drop: readonly string[] }): Promise<void> {
+  const how = knex.isTransaction === true ? '' : 'concurrently'
+  await withoutTimeLimit(knex, async (run) => {
+    for (const [name, definition] of Object.entries(create)) {
+      const { rows: [found] } = await run(`select indisvalid as valid from pg_index where indexrelid = to_regclass('${name}')`)
+      if (found?.['valid'] === true) continue
+      await run(`drop index ${how} if exists ${name}`)
+      await run(`create index ${how} ${name} on ${definition}`)
+    }
+    for (const name of drop) await run(`drop index ${how} if exists ${name}`)
+  })
+}
+
+type Run = (sql: string) => Promise<{ readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>> }>
+
+/** Runs statements on one connection, each by itself and for as long as it takes. */
+async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>): Promise<void> {
+  if (knex.isTransaction === true) {
+    await work(async (sql) => await knex.raw(sql))
+    return
+  }
+  const connection = await knex.client.acquireConnection()
+  const run: Run = async (sql) => await knex.raw(sql).connection(connection)
+  try {
+    await run('set statement_timeout = 0')
+    await work(run)
+  } finally {
+    await run('reset statement_timeout')
+    await knex.client.releaseConnection(connection)
+  }
+}
