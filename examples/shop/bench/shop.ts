@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type autocannon from 'autocannon'
 import knex from 'knex'
-import { startIdentityProvider } from '../src/demo/identity-provider.ts'
+import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 
 /** Where a shop says that it is. */
@@ -24,8 +24,13 @@ export interface Shop {
   readonly key: string
   /** @returns a new token of a machine */
   readonly token: () => Promise<string>
+  /** @returns a new token of one of the people that it was launched with */
+  readonly personToken: (username: string) => Promise<string>
   readonly closeProvider: () => Promise<void>
 }
+
+/** Of everybody, at an identity provider that is gone with the measurement. */
+const PASSWORD = randomBytes(16).toString('hex')
 
 /** What it has used so far, and holds. */
 export interface Usage {
@@ -38,19 +43,22 @@ export interface Usage {
  * @param database - the URL of an empty database on a server, or the directory of an embedded one
  * @param nodeOptions - of its process
  * @param settings - in place of the defaults, and of those of a server without limits
+ * @param people - the names of those who may sign in
  */
 export async function launch (
-  database: string, { nodeOptions = [], settings = UNLIMITED }: { readonly nodeOptions?: readonly string[], readonly settings?: object } = {}
+  database: string, { nodeOptions = [], settings = UNLIMITED, people = [] }: { readonly nodeOptions?: readonly string[], readonly settings?: object, readonly people?: readonly string[] } = {}
 ): Promise<Shop> {
   const m2m = { clientId: 'bench', clientSecret: randomBytes(32).toString('hex') }
-  const { issuer, close } = await startIdentityProvider({ port: 0, users: [], resource: BASE, clientId: 'bench-mcp', m2m })
+  const { issuer, close } = await startIdentityProvider({ port: 0, users: people.map((username) => ({ username, password: PASSWORD })), resource: BASE, clientId: 'bench-mcp', m2m })
   const token = async (): Promise<string> =>
     await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` } })
+  const personToken = async (username: string): Promise<string> =>
+    await accessTokenFor({ issuer, clientId: 'bench-mcp', resource: `${BASE}/mcp`, username, password: PASSWORD })
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token(), JSON.stringify(settings)], { execArgv: [...process.execArgv, '--expose-gc', ...nodeOptions] })
   const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
   early.catch(() => {})
   const [shop] = await Promise.race([once(child, 'message'), early]) as [Pick<Shop, 'address' | 'shopId' | 'productId' | 'key'>]
-  return { child, token, closeProvider: close, ...shop }
+  return { child, token, personToken, closeProvider: close, ...shop }
 }
 
 /** @param collect - its garbage first, for what it holds; not between measurements, which it would make slow */

@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
-import { type CursorScope, MAX_CURSOR } from './cursor.ts'
+import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
@@ -94,7 +94,7 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
   return Type.Unsafe<ListQuery>(Type.Object({
     skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Fewer come if they are large' })),
-    after: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CURSOR, description: 'Instead of skip: from the link of the page before' })),
+    after: Type.Optional(Type.String({ description: 'From the link of a page' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
       description: `Records that match all of these; a list matches any of its 1 to ${MAX_VALUES} values`

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { shopsReached } from './access.ts'
 
 const ABOUT = 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
-  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow them with filter, page with skip and limit. The number after the dash in content-range is the skip of the next page.'
+  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow them with filter. The link of a page has the after of the next one, for the same filter and sort. content-range ends with how many records match.'
 
 /** Maximum number of shops in the instructions. */
 const MAX_SHOPS = 20
