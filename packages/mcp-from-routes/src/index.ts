@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import { toolCaller } from './call/call.ts'
-import { guardCalls, markRoute } from './call/guard.ts'
+import { guardCalls, holdCalls, markRoute } from './call/guard.ts'
 import type { RouteMark } from './call/guard.ts'
 import { checkLoopback } from './call/loopback.ts'
+import { sealerFrom } from './confirm/seal.ts'
 import { accessTo } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
 import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE, MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from './errors.ts'
@@ -20,6 +21,12 @@ import type { McpRouteConfig, McpTool } from './types.ts'
 
 export * from './errors.ts'
 export { PARENT_REQUEST } from './parent.ts'
+export { CONFIRMATION } from './confirm/confirmation.ts'
+export { quoted } from './confirm/question.ts'
+export type { Confirmation } from './confirm/confirmation.ts'
+export type { ConfirmFallback } from './confirm/held.ts'
+export type { Confirm, ConfirmQuestion } from './confirm/question.ts'
+export type { ConfirmStore } from './confirm/store.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
@@ -68,17 +75,20 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     if (url === settings.path && [route.method].flat().includes('POST')) endpoint = route
     const isTool = isExposed(route, settings)
     const mark = markRoute(route, isTool)
-    if (isTool) candidates.push({ scope: this, label: labelOf(route), url, route, ...mark })
+    const isHeld = isTool && route.config?.mcp?.confirm !== undefined
+    if (isHeld) holdCalls(route)
+    if (isTool) candidates.push({ scope: this, label: labelOf(route), url, route, isHeld, ...mark })
     else if (hasTagLike(route, settings)) nearlyTagged.push(labelOf(route))
     // The HEAD twin of a tool's route has the same handler.
     if (!isTool && route.method !== 'HEAD') others.push({ label: labelOf(route), ...mark })
   })
   guardCalls(app)
   shareRequestIds(app)
-  const call = toolCaller(app, settings)
-  mountEndpoint(app, accessTo(() => tools, settings, call))
+  const sealer = sealerFrom(settings)
+  const call = toolCaller(app, settings, sealer)
+  mountEndpoint(app, accessTo(() => tools, settings, call, sealer.verify))
   const sets = toolSets(settings)
-  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, call))
+  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, call, sealer.verify))
   app.addHook('onReady', async () => {
     const { exposedTag, canUse, impliedArguments } = settings
     if (nearlyTagged.length > 0) app.log.warn({ routes: nearlyTagged }, `no tools: their tag differs from "${exposedTag}" in upper and lower case`)
@@ -95,6 +105,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     }
     const unused = Object.keys(impliedArguments).filter((name) => ![...tools.values()].some((tool) => tool.public.implied?.includes(name)))
     if (unused.length > 0) app.log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
+    if (settings.confirmSecret === undefined && [...tools.values()].some(({ confirm }) => confirm !== undefined)) app.log.info('without confirmSecret, only this process knows the confirmations that it asks for')
     for (const set of sets) set.fill(tools)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })

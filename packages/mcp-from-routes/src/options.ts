@@ -1,4 +1,6 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
+import type { ConfirmFallback } from './confirm/held.ts'
+import type { ConfirmStore } from './confirm/store.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
@@ -91,6 +93,22 @@ export interface McpFromRoutesOptions {
    */
   readonly impliedArguments?: ImpliedArguments
   /**
+   * What becomes of a call with `config.mcp.confirm` whose client cannot ask a person: `'refuse'` tells the model so,
+   * `'allow'` runs it, and `'token'` tells the model what would happen and gives it a token, which a second call must bring
+   * in the argument `confirm_token`. Default is `'refuse'`.
+   */
+  readonly confirmFallback?: ConfirmFallback
+  /**
+   * The key that signs what a question carries through the client, at least 32 bytes long. Replicas need the same one, and
+   * with it questions survive a restart. Default is a random key of this process.
+   */
+  readonly confirmSecret?: string
+  /**
+   * Remembers which confirmations were used. Without one that replicas share, each of them takes the same confirmation
+   * once. Default is the memory of this process.
+   */
+  readonly confirmStore?: ConfirmStore
+  /**
    * Called when a call has ended, for metrics and audit. No caller waits for it; an error or a rejection is logged.
    * Default is none.
    */
@@ -119,11 +137,13 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'canUse' | 'onToolCall'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall'>> {
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
+  readonly confirmSecret: McpFromRoutesOptions['confirmSecret']
+  readonly confirmStore: McpFromRoutesOptions['confirmStore']
   readonly onRequest: readonly onRequestHookHandler[]
   readonly isAllowedOrigin: (origin: string) => boolean
 }
@@ -146,7 +166,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, confirmFallback = 'refuse', confirmSecret, confirmStore,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -171,6 +191,9 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
   check(cacheScope === 'private' || Object.keys(impliedArguments).length === 0, 'cacheScope', 'must not be public with impliedArguments: a cache would show one client the arguments of another')
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
+  check(['refuse', 'allow', 'token'].includes(confirmFallback), 'confirmFallback', "must be 'refuse', 'allow' or 'token'")
+  check(confirmSecret === undefined || (typeof confirmSecret === 'string' && Buffer.byteLength(confirmSecret) >= 32), 'confirmSecret', 'must be a string of at least 32 bytes')
+  check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a function use')
   for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
@@ -191,6 +214,9 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     canUse,
     impliedArguments,
     onToolCall,
+    confirmFallback,
+    confirmSecret,
+    confirmStore,
     cacheTtl,
     cacheScope,
     pageSize,

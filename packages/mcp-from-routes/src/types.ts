@@ -1,4 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
+import type { ConfirmFallback } from './confirm/held.ts'
+import type { Confirm } from './confirm/question.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
@@ -33,6 +35,12 @@ export interface McpRouteConfig {
    * may ignore. Default is that the client decides.
    */
   readonly alwaysLoad?: boolean
+  /**
+   * What the endpoint asks the person at the client before a call runs: true, a string, or a function that reads the record
+   * and says what would happen to it. The route's hooks and validation have run by then. Requests that are not tool calls
+   * are not asked about. Default is none.
+   */
+  readonly confirm?: Confirm
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
@@ -71,6 +79,8 @@ export interface ToolDefinition {
 export interface McpTool extends ToolDefinition {
   /** The required arguments that `impliedArguments` supplies to some callers, for whom they are optional; absent if none. */
   readonly implied?: readonly string[]
+  /** What becomes of calls that a person must confirm, where the client cannot ask; absent for tools that ask nothing. */
+  readonly confirm?: ConfirmFallback
   readonly route: {
     readonly method: string
     /** The route's path with its prefix, as it was registered: `/products/:id`. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { accessTo } from '../src/endpoint/access.ts'
+import { sealerFrom } from '../src/confirm/seal.ts'
 import { answerWriter } from '../src/endpoint/answer.ts'
 import { definitionWriter, writtenPages } from '../src/endpoint/list.ts'
 import type { Pages } from '../src/endpoint/list.ts'
@@ -26,7 +27,7 @@ function pagesOf (options: Partial<McpFromRoutesOptions> = {}): { pages: Pages, 
   const write = answerWriter(settings, definitionWriter())
   let writes = 0
   const call = async (): Promise<never> => { throw new TypeError('nothing is called') }
-  return { pages: writtenPages(accessTo(() => tools, settings, call), (era, page) => { writes += 1; return write.list(era, page) }), writes: () => writes }
+  return { pages: writtenPages(accessTo(() => tools, settings, call, sealerFrom(settings).verify), (era, page) => { writes += 1; return write.list(era, page) }), writes: () => writes }
 }
 
 t.test('a page that clients come by is written once per era', async (t) => {

@@ -1,4 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { holder } from '../confirm/held.ts'
+import type { Asking, Hold } from '../confirm/held.ts'
+import type { Sealer } from '../confirm/seal.ts'
 import { excerpt } from './excerpt.ts'
 import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
@@ -23,17 +26,20 @@ export interface Call {
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   readonly stop: Stop
   readonly onChunk?: OnChunk | undefined
+  /** What the message says about asking a person. Default: its client cannot. */
+  readonly asking?: Asking | undefined
 }
 
 /** Calls a tool. Every failure is a result that says so. */
 export type CallTool = (call: Call) => Promise<ToolResult>
 
 /** The stages of a call: arguments to request, request to response, response to result. */
-export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
+export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
   const deadlines = new Deadlines(toolTimeout)
+  const hold = holder(sealer, settings)
 
   /** What the call passes, and what its request implies. @returns undefined if a function of the host threw */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
@@ -51,11 +57,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     const { tool, args, outer, meta, stop, onChunk } = call
     const given = argumentsOf(tool, args, outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
-    const request = requestFromCall(tool, given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
+    const held = isConfirmed(tool) ? hold(tool, given, outer, call.asking) : undefined
+    if (held?.refused !== undefined) return Promise.resolve(held.refused)
+    const request = requestFromCall(tool, held?.args ?? given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params }
+    const target: Target = { tool, params: request.params, held }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {
@@ -67,10 +75,12 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     })
   }
 
-  function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined): ToolResult {
+  function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined): ToolResult | Promise<ToolResult> {
     const { tool, outer, stop } = call
     try {
       if (target.missed !== undefined) return errorResult(missed(target, request.headers.host))
+      const asked = target.held?.result()
+      if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
       return resultFromResponse(tool, response, context)
@@ -99,6 +109,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     }
     return result
   }
+}
+
+function isConfirmed (tool: Tool): tool is Parameters<Hold>[0] {
+  return tool.confirm !== undefined
 }
 
 /** The router's own options come first, as they do for Fastify. */

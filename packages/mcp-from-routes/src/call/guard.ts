@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { HELD } from '../confirm/held.ts'
+import type { Held } from '../confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
 import type { Tool } from '../tool/tool.ts'
 
@@ -7,6 +9,8 @@ export interface Target {
   readonly tool: Tool
   /** The path parameters that the router must find. */
   readonly params: ReadonlyMap<string, string>
+  /** Set where a person has to confirm the call. */
+  readonly held?: Held | undefined
   /** Set when the request arrived elsewhere and was refused. */
   missed?: 'another route' | 'no route'
 }
@@ -64,6 +68,24 @@ export function guardCalls (app: FastifyInstance): void {
     reply.hijack()
     reply.raw.writeHead(404).end()
   })
+}
+
+/**
+ * Holds the calls of a route before its handler, until a person has confirmed them. All hooks of the route have run by then,
+ * those too that plugins add to it later, and its validation: nobody is asked about a call that would be refused.
+ */
+export function holdCalls (route: RouteOptions): void {
+  const { handler } = route
+  route.handler = function (request, reply) {
+    const held = (request.raw as Aimed)[TARGET]?.held
+    if (held === undefined) return handler.call(this, request, reply)
+    return held.mayRun(request).then((mayRun) => {
+      if (!mayRun) return reply.code(HELD).send()
+      const result: unknown = handler.call(this, request, reply)
+      // A handler without a promise sends its response later.
+      return result === undefined ? reply : result
+    })
+  }
 }
 
 function hasArrived ({ routeOptions: { config }, params }: FastifyRequest, target: Target): boolean {

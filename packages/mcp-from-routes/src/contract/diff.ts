@@ -60,6 +60,7 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
     ...declaredFindings(old, now, published, countDeclared),
     ...hintFindings(old, now),
     ...impliedFindings(old, now),
+    ...confirmFindings(old, now),
     ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map((part): Part =>
       ({ bump: 'patch', path: part, change: `${shown(old[part])} → ${shown(now[part])}`, why: 'calls and results stay as they are', certain: true }))
   ]
@@ -92,6 +93,16 @@ function impliedFindings ({ implied: old = [] }: ContractTool, { implied: now = 
   return [...new Set([...old, ...now])].filter((name) => old.includes(name) !== now.includes(name)).map((name): Part => now.includes(name)
     ? { bump: 'minor', path: `implied.${name}`, change: 'not implied → implied', why: 'callers whose credential implies it may leave it out', certain: true }
     : { bump: 'major', path: `implied.${name}`, change: 'implied → not implied', why: 'calls without it, from callers whose credential implied it, are refused', certain: true })
+}
+
+/** Whom a person's confirmation breaks: calls that went through and do not any more, and people who count on being asked. */
+function confirmFindings ({ confirm: old }: ContractTool, { confirm: now }: ContractTool): readonly Part[] {
+  if (old === now) return []
+  const part = { path: 'confirm', change: `${old ?? 'none'} → ${now ?? 'none'}`, certain: true }
+  if (now === undefined) return [{ ...part, bump: 'major', why: 'people who let their client run it, since they are asked, are not asked any more' }]
+  if (now === 'allow') return [{ ...part, bump: 'minor', why: old === undefined ? 'clients that can ask a person do, and calls of others run as before' : 'calls of clients that cannot ask a person run at once' }]
+  if (old === 'refuse') return [{ ...part, bump: 'minor', why: 'calls run, with a token, that were refused' }]
+  return [{ ...part, bump: 'major', why: now === 'token' ? 'clients that cannot ask a person have to call twice' : 'calls of clients that cannot ask a person are refused' }]
 }
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */

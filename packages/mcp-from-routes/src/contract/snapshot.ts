@@ -18,6 +18,8 @@ export interface ContractTool {
   readonly _meta?: Readonly<Record<string, unknown>>
   /** Arguments that some callers may leave out, because their credential implies them. */
   readonly implied?: readonly string[]
+  /** What becomes of calls that a person must confirm, where the client cannot ask: `refuse`, `allow` or `token`. */
+  readonly confirm?: string
 }
 
 /** The tools of an app by name: what agents rely on. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { CallTool } from '../call/call.ts'
+import type { Sealer } from '../confirm/seal.ts'
 import type { Settings } from '../options.ts'
 import { impliedShower } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -14,21 +15,24 @@ export interface Access {
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
+  /** Checks that the state of a confirmation is this server's own. */
+  readonly verifyState: Sealer['verify']
 }
 
 /** @param tools - the tools by name, in the order of their names, once the application is ready */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, call: CallTool): Access {
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, call: CallTool, verifyState: Sealer['verify']): Access {
   const { canUse, impliedArguments } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
   const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
   if (canUse === undefined) {
-    return { settings, isPerClient, call, toolsFor: (request) => shownAll([...tools().values()], request), toolFor: (name) => tools().get(name) }
+    return { settings, isPerClient, call, verifyState, toolsFor: (request) => shownAll([...tools().values()], request), toolFor: (name) => tools().get(name) }
   }
   return {
     settings,
     isPerClient,
     call,
+    verifyState,
     async toolsFor (request) {
       const all = [...tools().values()]
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))

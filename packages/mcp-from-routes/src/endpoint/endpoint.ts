@@ -88,8 +88,8 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
   }
 
   function answer (tool: Tool | undefined, { era, id, args, progressToken }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    // Progress needs a stream, which is left to the SDK.
-    if (tool === undefined || (tool.streams && progressToken !== undefined)) return throughSdk(request, reply, request.body)
+    // Progress needs a stream, and a question another round: both are left to the SDK.
+    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined)) return throughSdk(request, reply, request.body)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
       closing.letGo(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))

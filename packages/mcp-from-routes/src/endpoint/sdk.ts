@@ -11,6 +11,7 @@ import type { Stop } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { definitionOf } from '../tool/tool.ts'
 import type { Access } from './access.ts'
+import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { pageOf } from './list.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
@@ -66,6 +67,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
     capabilities: { tools: {} },
+    requestState: { verify: access.verifyState },
     cacheHints: { 'tools/list': cache, 'server/discover': cache },
     ...instructions !== undefined && { instructions }
   })
@@ -83,8 +85,9 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, meta: params._meta, stop, onChunk })
+    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, meta: params._meta, stop, onChunk, asking: askingFrom(era, mcpReq) })
     if (result.challenge !== undefined) message.refused = result
+    if (result.asks !== undefined) return inputRequiredFrom(result.asks)
     return resultFor(result) as CallToolResult
   })
   return server

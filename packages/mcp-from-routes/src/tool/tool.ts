@@ -1,6 +1,8 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import { TOKEN_ARGUMENT, TOKEN_SCHEMA } from '../confirm/held.ts'
+import type { ConfirmRule } from '../confirm/held.ts'
 import {
-  MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
+  MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
   MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
 import { NEVER_FORWARDED } from '../options.ts'
@@ -44,6 +46,8 @@ export interface Tool {
   readonly version: string | undefined
   /** Whether calls go through light-my-request. */
   readonly inject: boolean
+  /** What a person is asked before a call runs. */
+  readonly confirm: ConfirmRule | undefined
   /** Whether the route declares an answer that comes in pieces, which are progress. */
   readonly streams: boolean
 }
@@ -56,6 +60,8 @@ export interface ExposedRoute {
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
   readonly websocket: boolean
+  /** Whether the handler gets calls that validation refuses. Default is false. */
+  readonly attachValidation?: boolean
   /** Whether answers are written so that they are as the response schemas say. */
   readonly keepsToSchema: boolean
   /** Whether defaults are filled in before the route looks for what is required. Default is false. */
@@ -69,7 +75,7 @@ export interface ExposedRoute {
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
 
 const ARTICLES = new Set(['', 'a', 'an', 'the'])
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
@@ -107,11 +113,12 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const large = schema.tags?.includes(options.largeTag) ?? false
   const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
   const title = config.mcp?.title ?? (schema.description && !saysTheSame(schema.summary, name) ? schema.summary : undefined)
+  const confirm = confirmRule(label, route, options.confirmFallback ?? 'refuse')
   const definition = frozenCopy<ToolDefinition>({
     name,
     ...title && { title },
     description: large ? `${asSentence(text)} ${largeSentence(input)}` : text,
-    inputSchema: { ...withoutTypeLists(input.schema), ...config.mcp?.examples && { examples: config.mcp.examples } },
+    inputSchema: { ...withToken(label, withoutTypeLists(input.schema), confirm), ...config.mcp?.examples && { examples: config.mcp.examples } },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
     ..._meta && { _meta }
@@ -122,6 +129,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     public: Object.freeze({
       ...definition,
       ...implied.length > 0 && { implied },
+      ...confirm && { confirm: confirm.fallback },
       route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, label, resolver, output?.wrapped ?? false))
     }),
     path,
@@ -133,8 +141,26 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     isForOneHost: route.constraints.host !== undefined,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
+    confirm,
     streams: declaresStream(schema.response)
   }
+}
+
+function confirmRule (label: string, { config, attachValidation = false }: ExposedRoute, fallback: ConfirmRule['fallback']): ConfirmRule | undefined {
+  const confirm: unknown = config.mcp?.confirm
+  if (confirm === undefined) return undefined
+  const isRule = confirm === true || typeof confirm === 'function' || (typeof confirm === 'string' && confirm.trim() !== '')
+  if (!isRule) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm must be true, a string or a function')
+  if (attachValidation) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm does not go with attachValidation: a person would be asked about calls that the handler refuses')
+  return { confirm: confirm as ConfirmRule['confirm'], fallback }
+}
+
+/** The arguments with the one that brings a token, where clients that cannot ask a person get one. */
+function withToken (label: string, schema: JsonSchema, confirm: ConfirmRule | undefined): JsonSchema {
+  if (confirm?.fallback !== 'token') return schema
+  const properties = schema.properties as Readonly<Record<string, JsonSchema>>
+  if (Object.hasOwn(properties, TOKEN_ARGUMENT)) throw new MCP_FROM_ROUTES_NAME_CLASH(label, TOKEN_ARGUMENT, 'its own and that of a confirmation')
+  return { ...schema, properties: { ...properties, [TOKEN_ARGUMENT]: TOKEN_SCHEMA } }
 }
 
 /** Definitions share no object with the host's schemas, so freezing them freezes nothing of the host's. */
@@ -157,7 +183,7 @@ function declared (response: unknown, label: string, resolver: RefResolver, wrap
 }
 
 /** The tool as `tools/list` shows it. */
-export function definitionOf ({ public: { route, implied, ...definition } }: Tool): ToolDefinition {
+export function definitionOf ({ public: { route, implied, confirm, ...definition } }: Tool): ToolDefinition {
   return definition
 }
 

@@ -21,6 +21,8 @@ export interface Candidate {
   readonly route: RouteOptions
   /** Whether the guard will know the route. */
   readonly isMarked: () => boolean
+  /** Whether calls of it can be held for a person's answer. */
+  readonly isHeld: boolean
   readonly setTool: (tool: Tool) => void
 }
 
@@ -37,7 +39,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
     const labels = new Map<string, string>()
     const errors: FastifyError[] = []
     for (const candidate of candidates) {
-      const { label, isMarked, setTool } = candidate
+      const { label, isMarked, isHeld, setTool } = candidate
       try {
         const route = exposedRoute(candidate, probes, parser, settings)
         const tool = toolFromRoute(route, settings, resolverOf(route.shared))
@@ -45,6 +47,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
         if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Let the hook keep what is there: route.config = { ...route.config, … }')
+        if (tool.confirm !== undefined && !isHeld) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that hook before mcp-from-routes')
         setTool(tool)
         tools.set(name, tool)
         labels.set(name, label)
@@ -69,6 +72,7 @@ function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryPa
     config: (route.config ?? {}) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
     websocket: Reflect.get(route, 'websocket') === true,
+    attachValidation: route.attachValidation === true,
     shared: scope.getSchemas(),
     keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.serializerCompiler ?? scope.serializerCompiler, scope),
     fillsDefaults: probes.fillsDefaults(validator),

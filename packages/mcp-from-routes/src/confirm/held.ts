@@ -1,0 +1,110 @@
+import type { FastifyRequest } from 'fastify'
+import { errorResult } from '../call/result.ts'
+import type { ToolResult } from '../call/result.ts'
+import type { Settings } from '../options.ts'
+import type { Tool } from '../tool/tool.ts'
+import { CONFIRMATION } from './confirmation.ts'
+import { questionFrom } from './question.ts'
+import type { Confirm, Question } from './question.ts'
+import { LIFETIME } from './seal.ts'
+import type { Sealed, Sealer, Subject } from './seal.ts'
+import { memoryStore } from './store.ts'
+
+/** What becomes of a call whose client cannot ask a person. */
+export type ConfirmFallback = 'refuse' | 'allow' | 'token'
+
+/** What a tool asks before it runs. */
+export interface ConfirmRule { readonly confirm: Confirm, readonly fallback: ConfirmFallback }
+
+/** What the message of a call says about asking. */
+export interface Asking {
+  /** What its client can show to a person. */
+  readonly shows: { readonly form: boolean, readonly url: boolean }
+  /** What the client calls itself. */
+  readonly client: string | undefined
+  /** The person's answer to the question of an earlier round: `agreed` is an accepted address, or a form without its field. */
+  readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
+  /** The verified state of that round. */
+  readonly state: Sealed | undefined
+}
+
+/** A question for the person at the client, and the state that its answer brings back. */
+export interface Asked extends Question { readonly state: string }
+
+/** A call that its route holds before the handler, until its question is answered. */
+export interface Held {
+  /** The arguments without those that only confirm. */
+  readonly args: Readonly<Record<string, unknown>>
+  /** The result of a call that the person does not want; undefined for every other. */
+  readonly refused: ToolResult | undefined
+  /** Whether the handler may run. What the route's function throws, is thrown. */
+  readonly mayRun: (request: FastifyRequest) => Promise<boolean>
+  /** The result of a call that was held; undefined if it was not. */
+  readonly result: () => Promise<ToolResult> | undefined
+}
+
+/** The argument that brings a token. */
+export const TOKEN_ARGUMENT = 'confirm_token'
+/** The schema of that argument, as a tool publishes it. */
+export const TOKEN_SCHEMA = { type: 'string', description: 'Leave it out at first. If the answer asks for it, and the person agrees, call again with the token from that answer.' }
+/** The status of the inner response of a call that is held. @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3) */
+export const HELD = 428
+/** No client that could be asked. */
+const NOBODY: Asking = { shows: { form: false, url: false }, client: undefined, answer: undefined, state: undefined }
+
+/** @param args - those of the call, and those that are implied */
+export type Hold = (tool: Tool & { readonly confirm: ConfirmRule }, args: Readonly<Record<string, unknown>>, outer: FastifyRequest, asking?: Asking) => Held
+
+/** Holds calls. Nothing is kept of a question: its state travels with the client. */
+export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<Settings, 'confirmStore'>): Hold {
+  return ({ public: tool, confirm: { confirm, fallback } }, given, outer, { shows, client, answer, state } = NOBODY) => {
+    const { [TOKEN_ARGUMENT]: token, ...others } = given
+    const args = fallback === 'token' ? others : given
+    let open: { readonly question: Question, readonly subject: Subject } | undefined
+
+    async function isConfirmed (subject: Subject): Promise<boolean> {
+      if (shows.form) return answer === 'yes' && state !== undefined && sealer.isFor(state, subject) && await confirmStore.use(state.id, LIFETIME)
+      return fallback === 'token' && typeof token === 'string' && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)
+    }
+
+    async function resultOf (question: Question, subject: Subject): Promise<ToolResult> {
+      const { text, url } = question
+      const ask = async (): Promise<ToolResult> => ({ content: [], asks: { ...question, state: await sealer.state(subject) } })
+      if (url !== undefined) {
+        // The host alone knows whether it is done. A person who has agreed to go there is not asked again in the same call.
+        if (shows.url && answer !== 'yes' && answer !== 'agreed') return await ask()
+        return errorResult(`${tool.name} was not run. It waits for something that the person does at ${url}\n${text}\nWhen the person says that it is done, call ${tool.name} again with the same arguments.`)
+      }
+      if (shows.form) return await ask()
+      if (fallback === 'token') {
+        return errorResult(`${tool.name} was not run yet. It would do this, and needs a person's yes:\n${text}\nAsk the person. If they agree, call ${tool.name} again within two minutes, with the same arguments and ${TOKEN_ARGUMENT} ${JSON.stringify(sealer.token(subject))}`)
+      }
+      return errorResult(`${tool.name} was not run. It needs a person's yes, and this client cannot ask for it (it does not support elicitation of MCP revision 2026-07-28). It would do this:\n${text}\nThe person can do it in another way, or with another client.`)
+    }
+
+    return {
+      args,
+      refused: refusedBy(answer, tool.name),
+      async mayRun (request) {
+        const question = await questionFrom(confirm, tool, args, request)
+        if (question === undefined) return true
+        const subject = { outer, tool: tool.name, args, question: question.text }
+        if (question.url === undefined && await isConfirmed(subject)) {
+          request.raw[CONFIRMATION] = { by: shows.form ? 'form' : 'token', text: question.text, client }
+          return true
+        }
+        if (question.url === undefined && !shows.form && fallback === 'allow') return true
+        open = { question, subject }
+        return false
+      },
+      result: () => open && resultOf(open.question, open.subject).then((result) => ({ ...result, statusCode: HELD }))
+    }
+  }
+}
+
+/** Words that keep the model from trying once more. */
+function refusedBy (answer: Asking['answer'], tool: string): ToolResult | undefined {
+  if (answer === 'decline') return errorResult(`${tool} was not run: the person said no. Do not call it again unless they ask for it.`)
+  if (answer === 'cancel') return errorResult(`${tool} was not run: the person closed the question without an answer. Ask what they want before you call it again.`)
+  return undefined
+}

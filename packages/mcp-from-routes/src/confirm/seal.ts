@@ -1,0 +1,87 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { createRequestStateCodec } from '@modelcontextprotocol/server'
+import type { ServerContext } from '@modelcontextprotocol/server'
+import type { Settings } from '../options.ts'
+
+/** What a confirmation is for. Any change of it makes another one. */
+export interface Subject {
+  /** The request to the endpoint: its credentials are the caller. */
+  readonly outer: FastifyRequest
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+  /** What the person reads. */
+  readonly question: string
+}
+
+/** What `requestState` carries through the client, signed. It is no secret: nothing of the subject can be read from it. */
+export interface Sealed {
+  readonly id: string
+  /** The keyed digest of the subject. */
+  readonly of: string
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Seals confirmations, and knows its own again. */
+export interface Sealer {
+  /** Seals a subject for {@link LIFETIME}, as the `requestState` of a question. */
+  readonly state: (subject: Subject) => Promise<string>
+  /** @throws if it was sealed with another key, changed, or sealed more than an hour ago; the SDK then rejects the message */
+  readonly verify: (state: string, context: ServerContext) => Promise<Sealed>
+  /** Whether a verified state is for the subject, and still good. */
+  readonly isFor: (sealed: Sealed, subject: Subject) => boolean
+  /** A string for the subject that is short enough for a model to repeat. */
+  readonly token: (subject: Subject) => string
+  /** Whether a token is for the subject, and still good. */
+  readonly isToken: (token: string, subject: Subject) => boolean
+}
+
+/** How long an answer may take, in milliseconds. */
+export const LIFETIME = 120_000
+/** An older state is rejected and not asked again, in seconds. */
+const STATE_TTL = 3600
+/** Characters of a token's digest, of 6 bits each. */
+const DIGEST = 22
+/** Forwarded headers that differ from call to call, so they do not say who calls. */
+const PER_CALL = /^(?:traceparent|tracestate|baggage|b3|x-b3-[a-z]{1,20}|idempotency-key|[a-z-]{0,30}(?:request|correlation|trace)-id)$/
+
+/** @param settings - the server's name is part of every subject, so that two servers with one secret are told apart */
+export function sealerFrom ({ confirmSecret, forwardHeaders, serverInfo }: Pick<Settings, 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): Sealer {
+  const key = confirmSecret === undefined ? randomBytes(32) : Buffer.from(confirmSecret)
+  const codec = createRequestStateCodec<Sealed>({ key, ttlSeconds: STATE_TTL })
+  const identifying = forwardHeaders.filter((name) => !PER_CALL.test(name))
+
+  function digest (kind: 'state' | 'token', until: number, { outer, tool, args, question }: Subject): string {
+    const caller = identifying.map((name) => outer.raw.headers[name] ?? null)
+    // The codec signs with the same key, but nothing that begins like this.
+    const text = canonical(['mcp-from-routes.confirm', kind, until, serverInfo.name, caller, tool, args, question])
+    return createHmac('sha256', key).update(text).digest('base64url')
+  }
+
+  return {
+    state (subject) {
+      const until = Date.now() + LIFETIME
+      return codec.mint({ id: randomBytes(16).toString('base64url'), of: digest('state', until, subject), until })
+    },
+    verify: codec.verify,
+    isFor: ({ of, until }, subject) => until >= Date.now() && of === digest('state', until, subject),
+    token (subject) {
+      const until = Date.now() + LIFETIME
+      return `${until.toString(36)}-${digest('token', until, subject).slice(0, DIGEST)}`
+    },
+    isToken (token, subject) {
+      const [, time = '', given = ''] = /^([a-z0-9]{1,10})-([\w-]{22})$/.exec(token) ?? []
+      const until = Number.parseInt(time, 36)
+      if (!(until >= Date.now())) return false
+      return timingSafeEqual(Buffer.from(given), Buffer.from(digest('token', until, subject).slice(0, DIGEST)))
+    }
+  }
+}
+
+/** The same text for the same JSON, in whichever order its members come. */
+function canonical (json: unknown): string {
+  return JSON.stringify(json, (_name, value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))
+    : value)
+}
