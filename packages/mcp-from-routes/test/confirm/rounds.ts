@@ -24,8 +24,8 @@ export interface Said {
 
 export const YES = { action: 'accept', content: { confirm: true } }
 
-/** Calls a tool as a client of the newest revision. */
-export async function round (url: URL | string, name: string, { args = {}, headers = {}, state, answer, ...more }: Round = {}): Promise<Said> {
+/** The message of a call of the newest revision, and its headers. */
+export function callOf (name: string, { args = {}, headers = {}, state, answer, ...more }: Round = {}): { readonly message: object, readonly headers: Record<string, string> } {
   const elicitation = 'elicitation' in more ? more.elicitation : { form: {} }
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -33,7 +33,16 @@ export async function round (url: URL | string, name: string, { args = {}, heade
     'io.modelcontextprotocol/clientInfo': { name: 'a client', version: '1' }
   }
   const params = { name, arguments: args, _meta, ...state !== undefined && { requestState: state }, ...answer !== undefined && { inputResponses: { confirm: answer } } }
-  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers })
+  return {
+    message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers }
+  }
+}
+
+/** Calls a tool as a client of the newest revision. */
+export async function round (url: URL | string, name: string, call: Round = {}): Promise<Said> {
+  const { message, headers } = callOf(name, call)
+  const { body } = await post(url, message, headers)
   const { result, error } = body as { result?: Said, error?: Said }
   return result ?? error ?? {}
 }

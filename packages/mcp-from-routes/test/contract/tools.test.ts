@@ -48,6 +48,13 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
   ['a declaration where nothing but what is published was declared', { update }, { update: declared({ format: 'uuid' }) }, ['patch update declaredOutput: as published → more than that: the published schema says nothing of it']],
   ['another description', { update }, { update: { ...update, description: 'Edit a tag.' } }, ['patch update description: "Change a tag." → "Edit a tag.": calls and results stay as they are']],
   ['another title', { update }, { update: { ...update, title: 'T' } }, ['patch update title: none → "T": calls and results stay as they are']],
+  ['a person has to confirm, and clients that cannot ask are refused', { update }, { update: { ...update, confirm: 'refuse' } }, ['major update confirm: none → refuse: calls of clients that cannot ask a person are refused']],
+  ['a person has to confirm, and clients that cannot ask call twice', { update }, { update: { ...update, confirm: 'token' } }, ['major update confirm: none → token: clients that cannot ask a person have to call twice']],
+  ['a person has to confirm, where the client can ask', { update }, { update: { ...update, confirm: 'allow' } }, ['minor update confirm: none → allow: clients that can ask a person do, and calls of others run as before']],
+  ['clients that cannot ask are let in', { update: { ...update, confirm: 'refuse' } }, { update: { ...update, confirm: 'allow' } }, ['minor update confirm: refuse → allow: calls of clients that cannot ask a person run at once']],
+  ['clients that cannot ask get a token', { update: { ...update, confirm: 'refuse' } }, { update: { ...update, confirm: 'token' } }, ['minor update confirm: refuse → token: calls run, with a token, that were refused']],
+  ['clients that cannot ask are refused now', { update: { ...update, confirm: 'token' } }, { update: { ...update, confirm: 'refuse' } }, ['major update confirm: token → refuse: calls of clients that cannot ask a person are refused']],
+  ['nobody is asked any more', { update: { ...update, confirm: 'allow' } }, { update }, ['major update confirm: allow → none: people who let their client run it, since they are asked, are not asked any more']],
   ['input and output at once', { update }, { update: { ...update, inputSchema: { ...update.inputSchema, required: [] }, outputSchema: { type: 'object', properties: { id: { type: 'string' } } } } }, [
     'major update output.id: required → optional: callers may get what could not be there until now',
     'minor update input.id: required → optional: all calls that were right until now still are'
