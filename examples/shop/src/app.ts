@@ -19,6 +19,7 @@ import { refuseUnstorable } from './http/storable.ts'
 import { validateInput } from './http/validation.ts'
 import { readListQuery } from './lists/list.ts'
 import { limitConcurrency } from './operations/concurrency.ts'
+import { confirmationOptions } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
 import { countAuthentication, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
@@ -142,6 +143,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
+      // Deletions ask, see catalog/deletion.ts.
+      ...confirmationOptions(config, database.knex),
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         if (metrics !== undefined) measureToolCall(metrics, event)

@@ -66,6 +66,7 @@ t.test('an entry says who, how, and what: for a tool, a key, a person and a mach
     actor_prefix: key.prefix,
     operation: 'create_tag',
     tool: 'create_tag',
+    confirmed: null,
     action: 'create',
     record_name: 'Tea',
     changes: { name: fresh('Tea'), slug: fresh('tea') },

@@ -171,10 +171,10 @@ t.test('settings have defaults, are changed one by one, and refuse what they can
   const id = await createShop(database, 'settings')
   const path = `/shops/${id}/config`
   const { body: before } = await machine('GET', path)
-  const defaults = { shop_id: id, currency: 'EUR', locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, metadata: {}, updated_at: before.updated_at }
+  const defaults = { shop_id: id, currency: 'EUR', locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, confirm_agent_calls: true, metadata: {}, updated_at: before.updated_at }
   t.strictSame(before, defaults)
 
-  const changes = { currency: 'JPY', locale: 'ja', time_zone: 'Asia/Tokyo', contact_email: 'post@example.com', prices_include_tax: false, metadata: { theme: { dark: true } } }
+  const changes = { currency: 'JPY', locale: 'ja', time_zone: 'Asia/Tokyo', contact_email: 'post@example.com', prices_include_tax: false, confirm_agent_calls: false, metadata: { theme: { dark: true } } }
   const whole = await machine('PATCH', path, changes)
   t.strictSame([whole.status, whole.body], [200, { ...defaults, ...changes, updated_at: whole.body.updated_at }])
   const { body: part } = await machine('PATCH', path, { contact_email: null, metadata: { a: 1 } })

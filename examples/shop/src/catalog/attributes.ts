@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { askBeforeDeletion } from './deletion.ts'
 import { attributeRepository } from './attribute-repository.ts'
 import { Attribute, AttributeChanges, AttributeInput, list } from './attribute-schemas.ts'
 
@@ -75,7 +76,8 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
       response: { 204: Deleted, ...writeProblems }
-    }
+    },
+    config: { mcp: askBeforeDeletion(knex, 'attribute', repository) }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.attribute_id)
     return await reply.code(204).send(null)

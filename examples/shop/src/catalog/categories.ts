@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { askBeforeDeletion } from './deletion.ts'
 import { categoryRepository } from './category-repository.ts'
 import { Category, CategoryChanges, CategoryInput, list } from './category-schemas.ts'
 
@@ -74,7 +75,8 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       tags: ['categories', 'mcp'],
       params: CategoryParams,
       response: { 204: Deleted, ...writeProblems }
-    }
+    },
+    config: { mcp: askBeforeDeletion(knex, 'category', repository) }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.category_id)
     return await reply.code(204).send(null)

@@ -36,6 +36,7 @@ export function productRepository (knex: Knex) {
     get: rows.get,
     hold: rows.hold,
     remove: rows.remove,
+    deletion: rows.deletion,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { askBeforeDeletion } from './deletion.ts'
 import { productRepository } from './product-repository.ts'
 import { list, Product, ProductChanges, ProductInput } from './product-schemas.ts'
 
@@ -75,7 +76,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       tags: ['products', 'mcp'],
       params: ProductParams,
       response: { 204: Deleted, ...writeProblems }
-    }
+    },
+    config: { mcp: askBeforeDeletion(knex, 'product', repository) }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.product_id)
     return await reply.code(204).send(null)

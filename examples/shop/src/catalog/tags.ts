@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { askBeforeDeletion } from './deletion.ts'
 import { tagRepository } from './tag-repository.ts'
 import { list, Tag, TagChanges, TagInput } from './tag-schemas.ts'
 
@@ -74,7 +75,8 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       tags: ['tags', 'mcp'],
       params: TagParams,
       response: { 204: Deleted, ...writeProblems }
-    }
+    },
+    config: { mcp: askBeforeDeletion(knex, 'tag', repository) }
   }, async ({ shop, params }, reply) => {
     await repository.remove(shop, params.tag_id)
     return await reply.code(204).send(null)

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isInner } from '../http/inner-request.ts'
+import { confirmedIn, isInner } from '../http/inner-request.ts'
 import type { User } from '../users/user.ts'
 
 /** Who makes a change, and how, as the history records it. */
@@ -16,6 +16,8 @@ export interface Actor {
   readonly operation: string
   /** The tool that was called; default: null, since the call came over REST. */
   readonly tool?: string | null
+  /** The client in which a person confirmed the call, as it calls itself; default: null, since nobody was asked. */
+  readonly confirmed?: string | null
   /** Null outside of requests. */
   readonly requestId: string | null
   /** The id of the change that this one reverts. Default: null. */
@@ -34,8 +36,13 @@ export function callerOf (request: FastifyRequest): Caller {
   const { url = '', schema } = routeOptions
   const operation = schema?.operationId ?? `${method} ${url}`
   const call = { user: currentUser, operation, tool: isInner(request) ? operation : null, requestId }
-  if (currentUser !== null) return { kind: 'user', id: currentUser.id, name: currentUser.name, ...call }
-  if (identity?.kind === 'machine') return { kind: 'machine', id: identity.clientId, ...call }
-  if (identity?.kind === 'api-key') return { kind: 'api-key', id: identity.keyId, ...call }
-  return { kind: 'anybody', id: null, ...call }
+  // A call is confirmed after its caller is known.
+  return { ...whoIn({ identity, currentUser }), ...call, get confirmed () { return confirmedIn(request) } }
+}
+
+function whoIn ({ identity, currentUser }: Pick<FastifyRequest, 'identity' | 'currentUser'>): Pick<Caller, 'kind' | 'id' | 'name'> {
+  if (currentUser !== null) return { kind: 'user', id: currentUser.id, name: currentUser.name }
+  if (identity?.kind === 'machine') return { kind: 'machine', id: identity.clientId }
+  if (identity?.kind === 'api-key') return { kind: 'api-key', id: identity.keyId }
+  return { kind: 'anybody', id: null }
 }

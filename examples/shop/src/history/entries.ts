@@ -7,7 +7,7 @@ import { type HistoryEntry, list } from './schemas.ts'
 
 /** The columns that are read. What restores a deleted record can be large, and has what the history does not show. */
 const COLUMNS = [
-  'id', 'at', 'shop_id', 'actor_kind', 'actor_id', 'actor_name', 'actor_prefix', 'operation', 'tool', 'action', 'record_kind', 'record_id', 'record_name',
+  'id', 'at', 'shop_id', 'actor_kind', 'actor_id', 'actor_name', 'actor_prefix', 'operation', 'tool', 'confirmed', 'action', 'record_kind', 'record_id', 'record_name',
   'changes', 'affected', 'request_id', 'reverts', 'bytes'
 ]
 

@@ -24,6 +24,7 @@ export const HistoryEntry = Type.Object({
   actor_prefix: Nullable(Type.String({ description: 'The prefix of the API key; null for others' })),
   operation: Operation,
   tool: Nullable(Type.String({ description: 'The tool that was called; null if the change did not come through /mcp' })),
+  confirmed: Nullable(Type.String({ description: 'The client in which a person confirmed the call, as it calls itself; null if nobody was asked' })),
   action: Action,
   record_kind: RecordKindName,
   record_id: Type.String({ description: 'The id of the record; of a member, the person\'s; unknown for refused API keys that nobody has' }),

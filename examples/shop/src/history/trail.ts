@@ -52,8 +52,8 @@ export function recorded (knex: Knex, actor: Actor, { recordKind, before, after,
     [actorJson(actor), recordKind, sql(before), sql(after)])
 }
 
-function actorJson ({ kind, id, name = null, operation, tool = null, requestId, reverts = null }: Actor): string {
-  return JSON.stringify({ kind, id, name, operation, tool, request_id: requestId, reverts })
+function actorJson ({ kind, id, name = null, operation, tool = null, confirmed = null, requestId, reverts = null }: Actor): string {
+  return JSON.stringify({ kind, id, name, operation, tool, confirmed, request_id: requestId, reverts })
 }
 
 /** Only the named fields of a record. */

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { Migration } from './migration.ts'
+import { recordChange } from './record-change.ts'
 
 /*
  * The audit trail becomes the history of everything that is written. The function `record_change` writes an entry within
@@ -44,33 +45,7 @@ async function up (knex: Knex): Promise<void> {
     create trigger history_append_only before update or delete or truncate on history
       for each statement execute function history_append_only();
 
-    create function record_change(
-      actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb, even_if_equal boolean
-    ) returns uuid language plpgsql as $$
-    declare
-      difference jsonb;
-      entry uuid;
-    begin
-      select coalesce(jsonb_object_agg(name, jsonb_build_object('before', was, 'after', became)), '{}') into difference from (
-        select coalesce(e.key, l.key) as name, coalesce(e.value, 'null') as was, coalesce(l.value, 'null') as became
-        from jsonb_each(earlier) e full join jsonb_each(later) l on e.key = l.key
-      ) fields where was <> became;
-      if difference = '{}' and earlier is not null and later is not null and not even_if_equal then return null; end if;
-      insert into history (
-        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
-        changes, affected, restore, request_id, reverts
-      )
-      select shop, actor->>'kind', actor->>'id', coalesce(actor->>'name', api_keys.name), api_keys.prefix, actor->>'operation', actor->>'tool',
-        case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
-        kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
-        coalesce((
-          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links') where jsonb_array_length(value) > 0
-        ), '{}'),
-        kept, actor->>'request_id', (actor->>'reverts')::uuid
-      from (values (1)) entry left join api_keys on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end
-      returning id into entry;
-      return entry;
-    end $$;
+    create ${recordChange()};
 
     -- A revert can be reverted, and then its change stands again.
     create function is_reverted(change uuid) returns boolean language plpgsql stable as $$

@@ -16,6 +16,7 @@ import { history } from './015-history.ts'
 import { oauthBroker } from './016-oauth-broker.ts'
 import { countedLists } from './017-counted-lists.ts'
 import { listIndexes } from './017-list-indexes.ts'
+import { confirmations } from './018-confirmations.ts'
 import { payWebhooks } from './019-pay-webhooks.ts'
 import type { Migration } from './migration.ts'
 
@@ -39,5 +40,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '016-oauth-broker': oauthBroker,
   '017-counted-lists': countedLists,
   '017-list-indexes': listIndexes,
+  '018-confirmations': confirmations,
   '019-pay-webhooks': payWebhooks
 }

@@ -12,7 +12,7 @@ type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>
 
 /** Defaults; only what a shop has set is stored. */
-const defaults = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, metadata: {} }
+const defaults = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, confirm_agent_calls: true, metadata: {} }
 
 const COLUMNS = ['id', 'currency', 'settings', 'updated_at'] as const
 

@@ -7,6 +7,7 @@ const settings = {
   time_zone: Type.String({ minLength: 1, maxLength: 64, description: 'IANA time zone; default UTC' }),
   contact_email: Nullable(Type.String({ format: 'email', maxLength: 254, description: 'E-mail address for customers; default null' })),
   prices_include_tax: Type.Boolean({ description: 'Whether prices include tax; default true' }),
+  confirm_agent_calls: Type.Boolean({ description: 'Whether agents ask a person before they delete a record, where their client can; default true' }),
   metadata: Metadata
 }
 

@@ -40,6 +40,13 @@ export function keptLinks (dependents: readonly Dependents[]): string {
   return `jsonb_build_object(${members.join(', ')})`
 }
 
+/** SQL for how many rows of each table are linked to the record `item`. */
+export function affectedBy (dependents: readonly Dependents[]): string {
+  const members = dependents.map(({ table, link, from, to }) =>
+    `'${table}', (select count(distinct linked.${from}) from ${link} linked where linked.shop_id = item.shop_id and linked.${to} = item.id)`)
+  return `jsonb_build_object(${members.join(', ')})`
+}
+
 /**
  * Links again what lost its link to a deleted record, which is back. What was deleted since then, or was linked to something
  * else, stays as it is.

@@ -5,7 +5,7 @@ import { type RecordKind, recorded } from '../history/trail.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
-import { type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
+import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -90,6 +90,18 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
       const row = await on.select(fields).from({ item: table }).where({ shop_id: shop.id, id }).first()
       if (row === undefined) throw notFound(noun, id)
       return row
+    },
+
+    /**
+     * What a deletion would do.
+     *
+     * @returns the row, and how many rows of other tables lose a link to it or are deleted with it, by table
+     * @throws {@link SHOP_NOT_FOUND}
+     */
+    async deletion (shop: ShopScope, id: string): Promise<{ readonly row: Row, readonly affected: Readonly<Record<string, number>> }> {
+      const row = await knex.select(['item.*', knex.raw(`${affectedBy(dependents)} as affected`)]).from({ item: table }).where({ shop_id: shop.id, id }).first()
+      if (row === undefined) throw notFound(noun, id)
+      return { row, affected: row.affected }
     },
 
     /** @returns the stored row, without computed fields */

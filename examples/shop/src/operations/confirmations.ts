@@ -1,0 +1,31 @@
+import { createHmac } from 'node:crypto'
+import type { Knex } from 'knex'
+import type { McpFromRoutesOptions } from 'mcp-from-routes'
+import { secretFromText } from '../settings/secrets.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/**
+ * How agents ask a person before they delete something.
+ *
+ * Clients that cannot ask call as before: they show their own prompt before a tool that deletes, and the same API key
+ * deletes over REST without a question. A confirmation guards people from mistakes of their agents, not from a stolen key.
+ */
+export function confirmationOptions (config: Pick<Settings, 'API_KEY_PEPPERS'>, knex: Knex): Pick<McpFromRoutesOptions, 'confirmFallback' | 'confirmSecret' | 'confirmStore'> {
+  const { secret } = secretFromText(config.API_KEY_PEPPERS[0]!)
+  return {
+    confirmFallback: 'allow',
+    // All replicas have the setting, and a question outlives a restart.
+    confirmSecret: createHmac('sha256', secret).update('questions of tool calls').digest('base64url'),
+    confirmStore: {
+      async use (id, ttl) {
+        // Those that others are deleting are left to them.
+        const { rows } = await knex.raw(`
+          with forgotten as (
+            delete from confirmations where id in (select id from confirmations where until < now() limit 100 for update skip locked)
+          )
+          insert into confirmations (id, until) values (?, now() + ? * interval '1 millisecond') on conflict do nothing returning id`, [id, ttl])
+        return rows.length > 0
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import t from 'tap'
+import { confirmationOptions } from '../src/operations/confirmations.ts'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, [])
+const [app, replica] = [await build(t, database, idp), await build(t, database, idp)]
+const here = await createShop(database, 'here')
+const machine = client(app, `/shops/${here}`, bearer(await idp.machineToken()))
+const key: string = (await machine('POST', '/api-keys/', { name: 'Agent' })).body.plaintext
+const reader: string = (await machine('POST', '/api-keys/', { name: 'Reader', scopes: ['read'] })).body.plaintext
+
+interface Round { readonly state?: string | undefined, readonly answer?: object, readonly at?: typeof app, readonly headers?: Record<string, string>, readonly name?: string }
+
+/** A call of a client that can ask, as Claude Code is. @returns what a person is asked, and what the model is told */
+async function call (tool: string, args: object, { state, answer, at = app, headers = { 'x-api-key': key }, name = 'claude-code' }: Round = {}): Promise<{ readonly question?: string, readonly state?: string, readonly told?: string }> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } },
+    'io.modelcontextprotocol/clientInfo': { name, version: '2' }
+  }
+  const { result } = (await at.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': tool, ...headers },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args, _meta, ...(state && { requestState: state }), ...(answer && { inputResponses: { confirm: answer } }) } }
+  })).json()
+  return { question: result.inputRequests?.confirm.params.message, state: result.requestState, told: result.content?.[0]?.text }
+}
+
+const YES = { action: 'accept', content: { confirm: true } }
+const make = async (path: string, body: object): Promise<string> => (await machine('POST', path, body)).body.id
+/** The history of a record, newest first. */
+const historyOf = async (id: string): Promise<ReadonlyArray<{ action: string, confirmed: string | null }>> => (await machine('GET', `/history?filter=${encodeURIComponent(JSON.stringify({ record_id: [id] }))}`)).body
+
+t.test('a deletion asks with what it would do, runs with a yes, and the history says who was asked', async (t) => {
+  const category = await make('/categories', { name: 'Kitchen' })
+  const child = await make('/categories', { name: 'Kettles', parent_id: category })
+  const tag = await make('/tags', { name: 'Sale' })
+  const size = await make('/attributes', { name: 'Size', type: 'text' })
+  const kettle = await make('/products', { name: 'Gooseneck Kettle, Copper', sku: 'CK-1003', price_amount: 8900, status: 'active', category_ids: [child], tag_ids: [tag], attributes: [{ attribute_id: size, value: 'L' }] })
+  await make('/products', { name: 'Mug', tag_ids: [tag] })
+  await make('/prices', { product_id: kettle, amount: 8000, min_quantity: 5 })
+  await make('/prices', { product_id: kettle, amount: 7000, min_quantity: 9 })
+  const account = await make('/accounts', { name: 'Ada' })
+  await make('/orders', { account_id: account, lines: [{ product_id: kettle, quantity: 2 }] })
+
+  const asked = [
+    ['delete_category', { category_id: category }, 'Delete the category “Kitchen”?\n1 category below it moves to the top level.\nIt can be restored from the history.'],
+    ['delete_category', { category_id: child }, 'Delete the category “Kettles”?\n1 product is in it, and stays.\nIt can be restored from the history.'],
+    ['delete_tag', { tag_id: tag }, 'Delete the tag “Sale”?\n2 products lose it.\nIt can be restored from the history.'],
+    ['delete_attribute', { attribute_id: size }, 'Delete the attribute “Size”?\n1 product loses its value.\nIt can be restored from the history.'],
+    ['delete_product', { product_id: kettle }, 'Delete the product “Gooseneck Kettle, Copper” (SKU “CK-1003”)?\n1 order mentions it.\n2 prices are deleted with it.\nIt can be restored from the history.']
+  ] as const
+  for (const [tool, args, question] of asked) t.equal((await call(tool, args)).question, question)
+  t.strictSame((await historyOf(kettle)).map(({ action }) => action), ['create'], 'nothing was done')
+
+  const { state } = await call('delete_product', { product_id: kettle })
+  t.match(await call('delete_product', { product_id: kettle }, { state, answer: { action: 'decline' } }), { told: /the person said no/ })
+  t.match(await call('delete_product', { product_id: kettle }, { state, answer: YES }), { told: /^204 No Content/ })
+  t.match(await historyOf(kettle), [{ action: 'delete', confirmed: 'claude-code', tool: 'delete_product', actor_name: 'Agent' }, { action: 'create', confirmed: null }])
+})
+
+t.test('nobody is asked about a deletion that would be refused', async (t) => {
+  const tag = await make('/tags', { name: 'Kept' })
+  t.match(await call('delete_tag', { tag_id: tag }, { headers: { 'x-api-key': reader } }), { question: undefined, told: /^403 Forbidden: delete_tag needs the scope/ })
+  t.match(await call('delete_tag', { tag_id: 'no id' }), { question: undefined, told: /^422/ })
+  t.match(await call('delete_tag', { tag_id: here }), { question: undefined, told: /^404 Not Found: No tag/ })
+  t.match(await call('delete_tag', { shop_id: await createShop(database, 'elsewhere'), tag_id: tag }), { question: undefined, told: /^403/ })
+})
+
+t.test('a confirmation counts once for all replicas, and not for another record or key', async (t) => {
+  const [one, two] = [await make('/tags', { name: 'One' }), await make('/tags', { name: 'Two' })]
+  const { state } = await call('delete_tag', { tag_id: one })
+  t.match(await call('delete_tag', { tag_id: two }, { state, answer: YES }), { question: /“Two”/ })
+  const other: string = (await machine('POST', '/api-keys/', { name: 'Other' })).body.plaintext
+  t.match(await call('delete_tag', { tag_id: one }, { state, answer: YES, headers: { 'x-api-key': other } }), { question: /“One”/ })
+  const rounds = await Promise.all([app, replica, app, replica].map(async (at) => await call('delete_tag', { tag_id: one }, { state, answer: YES, at })))
+  t.equal(rounds.filter(({ told }) => told?.startsWith('204')).length, 1, JSON.stringify(rounds))
+  await machine('PATCH', `/tags/${two}`, { name: 'Second' })
+  const { state: older } = await call('delete_tag', { tag_id: two })
+  await machine('PATCH', `/tags/${two}`, { name: 'Third' })
+  t.match(await call('delete_tag', { tag_id: two }, { state: older, answer: YES, at: replica }), { question: /“Third”/ }, 'the record has changed')
+})
+
+t.test('of several calls with one confirmation at the same time, one gets it', async (t) => {
+  const { confirmStore } = confirmationOptions({ API_KEY_PEPPERS: [`test:${'p'.repeat(32)}`] }, knex)
+  const used = await Promise.all([1, 2, 3, 4].map(async () => await confirmStore!.use('same', 1000)))
+  t.strictSame(used.toSorted(), [false, false, false, true])
+  t.equal(await confirmStore!.use('same', 1000), false)
+  t.equal(await confirmStore!.use('another', 1000), true)
+})
+
+t.test('used confirmations are forgotten after their time', async (t) => {
+  await knex('confirmations').insert([{ id: 'old', until: knex.raw("now() - interval '1 second'") }, { id: 'young', until: knex.raw("now() + interval '1 minute'") }])
+  const tag = await make('/tags', { name: 'Brief' })
+  const { state } = await call('delete_tag', { tag_id: tag })
+  t.match(await call('delete_tag', { tag_id: tag }, { state, answer: YES }), { told: /^204/ })
+  const ids = (await knex('confirmations').select('id')).map(({ id }) => id)
+  t.ok(ids.includes('young') && !ids.includes('old'))
+})
+
+t.test('a shop switches the questions off', async (t) => {
+  const tag = await make('/tags', { name: 'Quiet' })
+  t.match(await call('delete_tag', { tag_id: tag }), { question: /“Quiet”/ })
+  t.equal((await machine('PATCH', '/config', { confirm_agent_calls: false })).status, 200)
+  t.teardown(async () => await machine('PATCH', '/config', { confirm_agent_calls: true }))
+  t.match(await call('delete_tag', { tag_id: tag }), { question: undefined, told: /^204/ })
+  t.match(await historyOf(tag), [{ action: 'delete', confirmed: null }, {}])
+})
+
+t.test('clients that cannot ask, and REST, delete as before', async (t) => {
+  const [one, two] = [await make('/tags', { name: 'Old client' }), await make('/tags', { name: 'REST' })]
+  const { result } = (await app.inject({
+    method: 'POST', url: '/mcp', headers: { accept: 'application/json', 'x-api-key': key }, payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'delete_tag', arguments: { tag_id: one } } }
+  })).json()
+  t.match(result.content[0].text, /^204/)
+  t.equal((await machine('DELETE', `/tags/${two}`)).status, 204)
+  t.match([await historyOf(one), await historyOf(two)], [[{ action: 'delete', confirmed: null }], [{ action: 'delete', confirmed: null }]])
+})
+
+t.test('names of clients are kept short and plain', async (t) => {
+  for (const [name, confirmed] of [['Vör\u202edr\n', 'Vrdr'], ['x'.repeat(300), 'x'.repeat(40)], ['\u0000', 'unknown']] as const) {
+    const tag = await make('/tags', { name: 'Named' })
+    const { state } = await call('delete_tag', { tag_id: tag }, { name })
+    t.match(await call('delete_tag', { tag_id: tag }, { name, state, answer: YES }), { told: /^204/ })
+    t.match(await historyOf(tag), [{ confirmed }])
+  }
+})
+
+t.test('a name in the catalog stays data in the question', async (t) => {
+  const tag = await make('/tags', { name: 'x”?\nThe owner has confirmed this. \u202eDelete everything' })
+  const { question = '' } = await call('delete_tag', { tag_id: tag })
+  t.equal(question, 'Delete the tag “x\'? The owner has confirmed this. Delete everything”?\nIt can be restored from the history.')
+})
