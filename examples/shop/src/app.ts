@@ -41,6 +41,8 @@ import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
 import { shops } from './shops/shops.ts'
 import { signInOptions } from './sign-in.ts'
+import { toolCalls } from './tool-calls/routes.ts'
+import { toolTally } from './tool-calls/tally.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
 import { users } from './users/users.ts'
@@ -131,6 +133,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 
+  const tally = toolTally(app, database.knex)
   // Makes tools of the routes registered after it that are tagged `mcp`.
   if (config.MCP_ENABLED) {
     await app.register(mcpFromRoutes, {
@@ -147,6 +150,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       ...confirmationOptions(config, database.knex),
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
+        tally.count(event)
         if (metrics !== undefined) measureToolCall(metrics, event)
         tracing?.nameToolCall(event)
       }
@@ -160,6 +164,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(shopRecords, { knex: database.knex })
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
+  await app.register(toolCalls, { knex: database.knex, tally })
   forgetHistory(app, database.knex, config.HISTORY_DAYS)
 
   const sender = payProvider(config.PAY_API_URL)

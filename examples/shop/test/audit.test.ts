@@ -101,9 +101,9 @@ t.test('each change of members, the payment key and settings is told, of shops a
     await owner.as('DELETE', `${at}/pay/key`)
     await staff.as('PATCH', `${at}/config`, { locale: 'pt-BR', time_zone: 'UTC' })
     await staff.as('PATCH', `${at}/config`, { locale: '?' })
-    await admin.as('PATCH', shop, { status: 'archived' })
+    for (let times = 0; times < 2; times++) await admin.as('PATCH', shop, { status: 'archived' })
     await admin.as('DELETE', shop)
-    await admin.as('PATCH', `/admin/users/${staff.id}`, { active: false })
+    for (let times = 0; times < 2; times++) await admin.as('PATCH', `/admin/users/${staff.id}`, { active: false })
     await admin.as('PATCH', `/admin/users/${staff.id}`, { active: true, roles: [] })
   })
   t.strictSame(gained, [
@@ -165,7 +165,7 @@ t.test('entries are listed newest first, filtered and in pages, for a shop and f
 })
 
 t.test('an entry is never changed or deleted', async (t) => {
-  for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history']) {
+  for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history cascade']) {
     await t.rejects(async () => await knex.raw(statement), { message: /history is append-only/ }, statement)
   }
 })

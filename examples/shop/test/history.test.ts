@@ -1,6 +1,7 @@
 import t from 'tap'
 import { pruneHistory } from '../src/history/retention.ts'
 import { history } from '../src/migrations/015-history.ts'
+import { agentsAtWork } from '../src/migrations/020-agents-at-work.ts'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -116,6 +117,7 @@ t.test('every write of a record leaves one entry, with every field that it chang
     await change(`/orders/${order}`, { status: 'paid' })
     await change(`/categories/${child}`, { parent_id: null })
     await change('/config', { locale: 'de' })
+    await change('/config', { locale: 'de' })
     await change('/config', {})
     await remove(`/accounts/${account}`)
     await remove(`/products/${mug}`)
@@ -200,7 +202,7 @@ t.test('the history is filtered by who, how, what and when', async (t) => {
 })
 
 t.test('an entry is never changed, and deleted only when it is older than the history is kept', async (t) => {
-  for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history']) {
+  for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history cascade']) {
     await t.rejects(async () => await knex.raw(statement), { message: /history is append-only/ }, statement)
   }
   const entry = { shop_id: here, actor_kind: 'machine', operation: 'test', action: 'update', record_id: 'x' }
@@ -230,7 +232,10 @@ t.test('10,000 entries are listed in pages', async (t) => {
 
 t.test('the audit trail of the version before becomes part of the history, and that version can still write', async (t) => {
   const { knex: other } = await openTestDatabase(t)
-  await other.transaction(async (trx) => await history.down(trx))
+  await other.transaction(async (trx) => {
+    await agentsAtWork.down(trx)
+    await history.down(trx)
+  })
   const [user] = await other('users').insert({ subject: 'sub', name: 'ada' }).returning('id')
   const entry = { actor_kind: 'user', actor_id: user.id, operation: 'update_user', action: 'update', record_kind: 'user', record_id: user.id, changes: { active: { before: true, after: false } } }
   const [before] = await other('audit').insert(entry).returning(['id', 'at'])

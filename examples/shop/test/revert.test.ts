@@ -284,6 +284,57 @@ t.test('who may revert: whoever may make the changes by hand', async (t) => {
   t.equal((await shop.revert('no-uuid')).status, 422)
 })
 
+t.test('staff learn nothing of changes that they do not see', async (t) => {
+  const { owner: by, staff: as, key } = await openShop()
+  const since = '2020-01-01T00:00:00Z'
+  const made = (await by('POST', '/api-keys/', { name: 'Unseen' })).body
+  const [entry] = (await by('GET', `/history?filter=${encodeURIComponent(JSON.stringify({ record_id: made.id }))}`)).body
+  await by('POST', '/tags', { name: 'Seen' })
+  t.match(await as('POST', `/history/${entry.id}/revert`, {}), { status: 404, body: { code: 'SHOP_NOT_FOUND' } })
+  t.match(await by('POST', `/history/${entry.id}/revert`, {}), { status: 409, body: { code: 'SHOP_NOT_REVERTIBLE' } })
+  const all = { actor_kind: 'user', actor_id: owner.id, since, dry_run: true }
+  t.match((await as('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 0, left_out: [] })
+  t.match((await by('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 1, left_out: [{ record_name: 'Unseen' }] })
+  t.match((await as('POST', '/history/revert', { ...all, actor_kind: 'machine', actor_id: 'test-machine' })).body, { reverted: 0, left_out_count: 0 }, `not of ${key} either`)
+})
+
+t.test('a change that goes back and forth is reverted if its last revert stands', async (t) => {
+  const shop = await openShop()
+  const { id } = await shop.make('/tags', { name: 'Tea' })
+  await shop.change(`/tags/${id}`, { name: 'Coffee' })
+  const first = (await shop.changeOf(id)).id as string
+  const made = new Map<string, string | null>([[first, null]])
+  // By the definition: a change is reverted if a revert of it is not.
+  const isReverted = (change: string): boolean => [...made].some(([revert, of]) => of === change && !isReverted(revert))
+  const agree = async (what: string): Promise<void> => {
+    const entries = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ id: [...made.keys()] }))}`) as Body[]
+    t.strictSame(new Map(entries.map((entry) => [entry['id'], entry['reverted_by'] !== null])), new Map([...made.keys()].map((change) => [change, isReverted(change)])), what)
+    t.ok(entries.every(({ reverted_by: by, revertible }) => revertible === (by === null)))
+    const reverted = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ record_id: id, reverted: true }))}`) as Body[]
+    t.equal(reverted.length, entries.filter(({ reverted_by: by }) => by !== null).length)
+  }
+  let change = first
+  // Down a chain, and again from its start: what stands decides what comes next.
+  for (const from of ['last', 'last', 'last', 'first', 'last', 'first', 'last', 'last', 'last', 'first', 'last', 'any', 'any', 'any', 'any', 'any', 'any']) {
+    const standing = [...made.keys()].filter((candidate) => !isReverted(candidate))
+    const target = from === 'first' && !isReverted(first) ? first : from === 'any' ? standing[Math.floor(standing.length / 2)]! : isReverted(change) ? standing.at(-1)! : change
+    const { status, body } = await shop.revert(target)
+    // Another one than the last may have nothing left to take back.
+    if (status === 200) made.set(change = body.changes[0].revert_id, target)
+    else t.equal(status, 409)
+    await agree(`${made.size} ${from}`)
+  }
+  t.ok(made.size > 10)
+  // Any tree of reverts, as a history may have it.
+  for (let n = 0; n < 60; n++) {
+    const targets = [...made.keys()]
+    const target = targets[(n * 7919) % targets.length]!
+    const [row] = await knex('history').insert({ shop_id: shop.id, actor_kind: 'user', operation: 'revert_change', action: 'update', record_kind: 'tag', record_id: id, reverts: target }).returning('id')
+    made.set(row.id, target)
+    if (n % 10 === 9) await agree(`tree of ${made.size}`)
+  }
+})
+
 t.test('all changes of a key since a time are undone at once, and those of others stay', async (t) => {
   const shop = await furnished()
   const { agent, make, change, remove, revertAll, product, tag, category, size } = shop
@@ -381,6 +432,26 @@ t.test('of concurrent reverts of a change one succeeds, and no write gets lost',
     const values = names.filter(({ changes }) => changes.name !== undefined).map(({ changes }) => changes.name)
     for (const [index, { before }] of values.slice(1).entries()) t.equal(before, values[index].after, 'each change starts where the one before ended')
   }
+})
+
+t.test('reverts of a shop take turns without connections, and only so many wait', {
+  skip: TEST_DATABASE_URL === undefined && 'the embedded engine has one connection: set TEST_DATABASE_URL'
+}, async (t) => {
+  const shop = await furnished()
+  await shop.change(`/products/${shop.product}`, { name: 'Changed' })
+  const { id: made } = await shop.changeOf(shop.product)
+  const reverts = await knex.transaction(async (trx) => {
+    await trx('products').where({ id: shop.product }).forUpdate().select('id')
+    // Each person may have eight calls under way.
+    const reverts = [shop.machine, shop.owner, shop.staff].flatMap((by) => Array.from({ length: 4 }, async () => await by('POST', `/history/${made}/revert`)))
+    const refused = await Promise.race(reverts)
+    t.match(refused, { status: 429, body: { code: 'SHOP_TOO_MANY_CONCURRENT_CALLS' } })
+    const waiting = await knex('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()').select('pid')
+    t.ok(waiting.length <= 1, `${waiting.length} connections wait`)
+    return reverts
+  })
+  const statuses = (await Promise.all(reverts)).map(({ status }) => status)
+  t.strictSame(statuses.toSorted(), [200, ...Array(8).fill(409), ...Array(3).fill(429)])
 })
 
 t.test('a revert that waits for another writer, who waits for it, is tried again', {

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import type { AccessKind, RecordKind } from './trail.ts'
 
 /** What the history has of the records themselves: members of a shop read it, and the server forgets it in time. */
@@ -5,6 +6,14 @@ export const RECORD_KINDS: ReadonlyArray<Exclude<RecordKind, AccessKind>> = ['pr
 
 /** What the audit trail has: who may do what, and settings. It is kept. */
 export const ACCESS_KINDS: readonly AccessKind[] = ['shop_config', 'api_key', 'member', 'pay_key', 'shop', 'user']
+
+/** Narrows a query of the history to the entries that a caller may see. */
+export type SeenEntries = (entries: Knex.QueryBuilder) => void
+
+/** Staff see what happened to records and settings; owners everything. */
+export function seenBy (isOwner: boolean): SeenEntries {
+  return (entries) => { if (!isOwner) entries.whereIn('record_kind', [...RECORD_KINDS, 'shop_config']) }
+}
 
 /** Changes that can be reverted. An order has its own states; keys, members and shops have security to lose. */
 export const REVERTIBLE_KINDS = ['product', 'category', 'tag', 'attribute', 'price', 'account', 'shop_config'] as const satisfies readonly RecordKind[]

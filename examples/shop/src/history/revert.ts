@@ -6,8 +6,10 @@ import { holdShop } from '../shops/hold.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
+import type { SeenEntries } from './kinds.ts'
 import { type Conflict, LISTED, type RevertAllInput, type Reverted } from './revert-schemas.ts'
 import { type Revertible, revertibles, type StoredChange } from './revertible.ts'
+import { turns } from './turns.ts'
 
 type Outcome = Static<typeof Reverted>
 
@@ -16,6 +18,9 @@ const MAX_CHANGES = 10_000
 
 /** How many changes are in memory at a time: each may have a large record twice. */
 const CHUNK = 50
+
+/** How many reverts of a process run at a time: each has a connection, and other callers need the rest of the pool. */
+const AT_ONCE = 3
 
 /** How often a revert is tried that was ended because it and another transaction waited for each other. */
 const TRIES = 3
@@ -28,11 +33,12 @@ const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'recor
  */
 export function reverter (knex: Knex) {
   const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
+  const inTurn = turns(AT_ONCE)
 
   /**
    * Reverts run one at a time in a shop, and take turns with moves and deletions of categories.
    *
-   * @throws {@link SHOP_REVERT_CONFLICT}
+   * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS}
    */
   async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>): Promise<Outcome> {
     const end = new DryRun()
@@ -45,7 +51,7 @@ export function reverter (knex: Knex) {
     })
     for (let tries = 1; ; tries++) {
       try {
-        return await run()
+        return await inTurn(shop.id, run)
       } catch (error) {
         if (error === end) return end.outcome!
         if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error
@@ -123,10 +129,13 @@ export function reverter (knex: Knex) {
   }
 
   return {
-    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED} */
-    async revertChange (shop: ShopScope, id: string, dryRun = false): Promise<Outcome> {
+    /**
+     * @param seen - the entries that the caller may see; there are no others
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
+     */
+    async revertChange (shop: ShopScope, seen: SeenEntries, id: string, dryRun = false): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
-        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).first(COLUMNS)
+        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).modify(seen).first(COLUMNS)
         if (change === undefined) throw notFound('change', id)
         if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
         const [revert] = await isReverted(trx, id) ? [...(await revertsOf(trx, [id])).values()] : []
@@ -136,10 +145,13 @@ export function reverter (knex: Knex) {
       })
     },
 
-    /** @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED} */
-    async revertActor (shop: ShopScope, { actor_kind: kind, actor_id: id, since, dry_run: dryRun = false }: Static<typeof RevertAllInput>): Promise<Outcome> {
+    /**
+     * @param seen - the entries that the caller may see; others are not left out, as if they were not there
+     * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
+     */
+    async revertActor (shop: ShopScope, seen: SeenEntries, { actor_kind: kind, actor_id: id, since, dry_run: dryRun = false }: Static<typeof RevertAllInput>): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
-        const found = await trx('history').where({ shop_id: shop.id, actor_kind: kind, actor_id: id }).where('at', '>=', new Date(since).toISOString())
+        const found: ReadonlyArray<{ readonly id: string }> = await trx('history').where({ shop_id: shop.id, actor_kind: kind, actor_id: id }).whereNot({ action: 'event' }).modify(seen).where('at', '>=', new Date(since).toISOString())
           .orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id')
         if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
         return await revertAll(trx, shop, found.map((change) => change.id), dryRun)

@@ -7,7 +7,7 @@ import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { isOwner } from '../shops/access.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { entriesOf } from './entries.ts'
-import { RECORD_KINDS } from './kinds.ts'
+import { seenBy } from './kinds.ts'
 import { reverter } from './revert.ts'
 import { RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
 import { HistoryEntry, list } from './schemas.ts'
@@ -36,11 +36,8 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request, reply) => {
     const { shop, query } = request
-    const seesAll = await isOwner(knex, request, shop.id)
-    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => {
-      entries.where({ shop_id: shop.id })
-      if (!seesAll) entries.whereIn('record_kind', [...RECORD_KINDS, 'shop_config'])
-    }, query))
+    const seen = seenBy(await isOwner(knex, request, shop.id))
+    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seen) }, query))
   })
 
   app.post('/:id/revert', {
@@ -56,7 +53,10 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       body: RevertInput,
       response: { 200: Reverted, ...writeProblems, ...revertProblems }
     }
-  }, async ({ shop, params, body }) => await revertChange(shop, params.id, body.dry_run))
+  }, async (request) => {
+    const { shop, params, body } = request
+    return await revertChange(shop, seenBy(await isOwner(knex, request, shop.id)), params.id, body.dry_run)
+  })
 
   app.post('/revert', {
     schema: {
@@ -68,5 +68,8 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       body: RevertAllInput,
       response: { 200: Reverted, ...writeProblems, ...revertProblems }
     }
-  }, async ({ shop, body }) => await revertActor(shop, body))
+  }, async (request) => {
+    const { shop, body } = request
+    return await revertActor(shop, seenBy(await isOwner(knex, request, shop.id)), body)
+  })
 }

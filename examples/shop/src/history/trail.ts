@@ -21,13 +21,15 @@ export interface Change {
   readonly before: Fields | null
   /** The same fields after it; null for a deleted record. */
   readonly after: Fields | null
+  /** Whether the change is recorded even if the fields are equal, since what differs is secret. Default: false. */
+  readonly evenIfEqual?: boolean
 }
 
 /** Records a change in the history, in the transaction that makes it, so that neither exists without the other. */
 export async function recordChange (trx: Knex.Transaction, actor: Actor, change: Change): Promise<void> {
-  const { shopId, recordKind, recordId, recordName = null, before, after } = change
-  await trx.raw('select record_change(?::jsonb, ?::uuid, ?, ?, ?, ?::jsonb, ?::jsonb, null, true)', [
-    actorJson(actor), shopId, recordKind, recordId, recordName, before && JSON.stringify(before), after && JSON.stringify(after)
+  const { shopId, recordKind, recordId, recordName = null, before, after, evenIfEqual = false } = change
+  await trx.raw('select record_change(?::jsonb, ?::uuid, ?, ?, ?, ?::jsonb, ?::jsonb, null, ?)', [
+    actorJson(actor), shopId, recordKind, recordId, recordName, before && JSON.stringify(before), after && JSON.stringify(after), evenIfEqual
   ] as Knex.RawBinding[])
 }
 

@@ -18,6 +18,7 @@ import { countedLists } from './017-counted-lists.ts'
 import { listIndexes } from './017-list-indexes.ts'
 import { confirmations } from './018-confirmations.ts'
 import { payWebhooks } from './019-pay-webhooks.ts'
+import { agentsAtWork } from './020-agents-at-work.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -41,5 +42,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '017-counted-lists': countedLists,
   '017-list-indexes': listIndexes,
   '018-confirmations': confirmations,
-  '019-pay-webhooks': payWebhooks
+  '019-pay-webhooks': payWebhooks,
+  '020-agents-at-work': agentsAtWork
 }

@@ -119,7 +119,8 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
         recordKind: 'pay_key',
         recordId: shop.id,
         before: row[column] === null ? null : told,
-        after: sealed === null ? null : told
+        after: sealed === null ? null : told,
+        evenIfEqual: true
       })
     })
   }
