@@ -1,3 +1,4 @@
+import KeyIcon from '@mui/icons-material/KeyOutlined'
 import AuditIcon from '@mui/icons-material/History'
 import AccountsIcon from '@mui/icons-material/AccountBalanceWalletOutlined'
 import HomeIcon from '@mui/icons-material/HomeOutlined'
@@ -19,6 +20,7 @@ const UserList = later(async () => (await import('./people/users.tsx')).UserList
 const RunsPage = later(async () => (await import('./reconcile/runs-page.tsx')).RunsPage)
 const RunPage = later(async () => (await import('./reconcile/run-page.tsx')).RunPage)
 const OrphansPage = later(async () => (await import('./reconcile/orphans-page.tsx')).OrphansPage)
+const PayKeysPage = later(async () => (await import('./people/pay-keys-page.tsx')).PayKeysPage)
 const AuditPage = later(async () => (await import('./reconcile/audit-page.tsx')).AuditPage)
 
 /** What only admins see: all shops, all people, and the accounts at the payment provider. */
@@ -31,6 +33,7 @@ export default function Administration () {
         <Route path='/reconciliation' element={<RunsPage />} />
         <Route path='/reconciliation/orphans' element={<OrphansPage />} />
         <Route path='/reconciliation/audit' element={<AuditPage />} />
+        <Route path='/pay-keys' element={<PayKeysPage />} />
         <Route path='/reconciliation/:id' element={<RunPage />} />
       </CustomRoutes>
     </Workspace>
@@ -45,6 +48,7 @@ function AdminMenu () {
         <Entry to='reconciliation' text={texts.menu.runs} icon={<AccountsIcon />} />
         <Entry to='reconciliation/orphans' text={texts.menu.orphans} icon={<OrphansIcon />} />
         <Entry to='reconciliation/audit' text={texts.menu.audit} icon={<AuditIcon />} />
+        <Entry to='pay-keys' text={texts.menu.payKeys} icon={<KeyIcon />} />
       </MenuSection>
       <MenuSection title={texts.menu.all}>
         <Entry to='shops' text={texts.menu.shops} icon={<ShopsIcon />} />

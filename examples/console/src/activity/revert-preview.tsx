@@ -1,4 +1,7 @@
-import { Alert, Box, Typography } from '@mui/material'
+import { Alert, Box, Link as MuiLink, Typography } from '@mui/material'
+import { type ReactNode } from 'react'
+import { useBasename } from 'react-admin'
+import { Link } from 'react-router-dom'
 import { texts } from '../texts.ts'
 import { recordOf } from './entry.ts'
 import type { Revert } from './revert.ts'
@@ -8,13 +11,15 @@ const SHOWN = 12
 
 /** Says what an undo would do, or what stands in its way. */
 export function RevertPreview ({ revert: { reverted, changes, conflicts, conflict_count: conflictCount, left_out_count: leftOut } }: { readonly revert: Revert }) {
+  const basename = useBasename()
+  const later = (id: string) => <MuiLink key={id} component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ id }))}`}>{texts.activity.showLater}</MuiLink>
   return (
     <Box sx={{ mt: 2 }}>
       {conflictCount > 0
         ? (
           <Alert severity='error'>
             {texts.activity.conflicts(conflictCount)}
-            <List items={conflicts.map((conflict) => `${recordOf(conflict)}: ${conflict.reason}`)} />
+            <List items={conflicts.map((conflict) => [`${recordOf(conflict)}: ${conflict.reason}`, ...conflict.later_change_id === null ? [] : [' · ', later(conflict.later_change_id)]])} />
           </Alert>
           )
         : (
@@ -28,7 +33,7 @@ export function RevertPreview ({ revert: { reverted, changes, conflicts, conflic
   )
 }
 
-function List ({ items }: { readonly items: readonly string[] }) {
+function List ({ items }: { readonly items: readonly ReactNode[] }) {
   return (
     <Box component='ul' sx={{ m: 0, mt: 0.5, pl: 2.5, overflowWrap: 'anywhere' }}>
       {items.slice(0, SHOWN).map((item, index) => <li key={index}>{item}</li>)}

@@ -11,6 +11,7 @@ import { type Run, RUNS } from '../reconcile/run.ts'
 import { texts } from '../texts.ts'
 import { agoText } from '../times.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
+import { AgentsAtWork } from './agents-at-work.tsx'
 
 const DriftChart = lazy(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart }))
 
@@ -45,6 +46,7 @@ export function AdminHome () {
         <Tile title={texts.home.keys} value={sum('keys')} />
         <Tile title={texts.home.unlinkedAccounts} value={sum('unlinked')} to='/admin/reconciliation' isWarning />
       </Box>
+      <Box sx={{ mb: 2 }}><AgentsAtWork path='/admin/tool-calls' locale={MANNER.locale} /></Box>
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { lg: '3fr 2fr' }, alignItems: 'start' }}>
         <Section title={texts.menu.shops}>
           <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>

@@ -11,6 +11,7 @@ import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { AgentsAtWork } from './agents-at-work.tsx'
 
 const DaysChart = lazy(async () => ({ default: (await import('./days-chart.tsx')).DaysChart }))
 
@@ -28,7 +29,7 @@ async function count (call: Call, path: string, filter: object = {}): Promise<nu
 /** What matters in the shop today. */
 export function ShopHome () {
   const { call, name } = useViewer()
-  const { id, name: shopName, isOwner } = useShop()
+  const { id, name: shopName, isOwner, locale } = useShop()
   const basename = useBasename()
   const root = `/shops/${id}`
   const counts = useQuery({
@@ -62,6 +63,7 @@ export function ShopHome () {
           <b>{texts.home.first}.</b> {texts.home.firstWhy}
         </Alert>
       )}
+      <Box sx={{ mb: 2 }}><AgentsAtWork path={`${root}/tool-calls`} locale={locale} /></Box>
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { lg: '3fr 2fr' }, alignItems: 'start' }}>
         <Section title={texts.home.changes} text={texts.home.changesWhy}>
           <Box sx={{ minHeight: 260 }}>

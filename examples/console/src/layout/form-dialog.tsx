@@ -1,6 +1,7 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
+import { texts } from '../texts.ts'
 
 /** What the server said about the fields of a form, by their names. */
 export type Faults = Readonly<Record<string, string>>
@@ -22,11 +23,15 @@ interface FormDialogProps {
   readonly children: (faults: Faults) => ReactNode
 }
 
-/** A form in a dialog: errors about a field stand at the field, all others above the buttons. */
+/** A form in a dialog: errors about a field stand at the field, all others above the buttons. What was typed is not lost without a question. */
 export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions, fields = [], isDangerous = false, isReady = true, maxWidth = 'xs', children }: FormDialogProps) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error>()
+  const [isTyped, setTyped] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
+  const leave = () => { if (isTyped) setLeaving(true); else onClose() }
+  useEffect(() => isTyped ? askBeforeUnload() : undefined, [isTyped])
   const send = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -42,8 +47,8 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const { field, message } = error instanceof ApiError ? error.problem : {}
   const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
   return (
-    <Dialog open onClose={isBusy ? undefined : onClose} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
-      <form noValidate onSubmit={(event) => { send(event) }}>
+    <Dialog open onClose={isBusy ? undefined : leave} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
+      <form noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
           {children(known === undefined ? {} : { [known]: message ?? '' })}
@@ -51,10 +56,27 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
         </DialogContent>
         <DialogActions>
           {actions}
-          <Button onClick={onClose} disabled={isBusy}>{cancel}</Button>
+          <Button onClick={leave} disabled={isBusy}>{cancel}</Button>
           <Button type='submit' variant='contained' color={isDangerous ? 'error' : 'primary'} disabled={isBusy || !isReady} loading={isBusy}>{submit}</Button>
         </DialogActions>
       </form>
+      {isLeaving && (
+        <Dialog open onClose={() => setLeaving(false)} maxWidth='xs' aria-labelledby={`${id}-leave`}>
+          <DialogTitle id={`${id}-leave`}>{texts.unsaved.title}</DialogTitle>
+          <DialogContent>{texts.unsaved.why}</DialogContent>
+          <DialogActions>
+            <Button onClick={onClose} color='error'>{texts.unsaved.discard}</Button>
+            <Button onClick={() => setLeaving(false)} variant='contained' autoFocus>{texts.unsaved.keep}</Button>
+          </DialogActions>
+        </Dialog>
+      )}
     </Dialog>
   )
+}
+
+/** The browser asks before the page is left or loaded again. @returns what ends that */
+function askBeforeUnload (): () => void {
+  const ask = (event: BeforeUnloadEvent): void => { event.preventDefault() }
+  window.addEventListener('beforeunload', ask)
+  return () => window.removeEventListener('beforeunload', ask)
 }

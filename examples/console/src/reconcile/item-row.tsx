@@ -6,6 +6,7 @@ import { useNavigate } from 'react-router-dom'
 import { valueText } from '../activity/entry.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
+import { CustomerLink } from './customer-link.tsx'
 import { ACCOUNTS, type Candidate, type Item, remediesFor, type Run, RUNS } from './run.ts'
 
 /** An account that a run found something about: what, stored against live, and what can be done. */
@@ -47,7 +48,8 @@ export function ItemRow ({ item }: { readonly item: Item }) {
         {done === undefined && remedies.includes('unlink') && <Button size='small' color='error' disabled={isBusy} onClick={() => { act('unlink-pay', texts.reconcile.unlinked, { pay_customer_id: item.after }) }}>{texts.reconcile.unlink}</Button>}
       </Box>
       <Typography variant='body2' color='textSecondary' sx={{ overflowWrap: 'anywhere' }}>
-        {[item.after ?? texts.reconcile.noCustomer, item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code].filter((text) => text !== null).join(' · ')}
+        {item.after === null ? texts.reconcile.noCustomer : <CustomerLink id={item.after} />}
+        {[item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code].map((text) => text === null ? '' : ` · ${text}`)}
       </Typography>
       {item.differences.length > 0 && <Differences item={item} />}
       {item.candidates.map((candidate) => <CandidateRow key={candidate.pay_customer_id} candidate={candidate} canLink={done === undefined && !isBusy && remedies.includes('link')} onLink={() => { act('link-pay', texts.reconcile.linked, { pay_customer_id: candidate.pay_customer_id }) }} />)}
@@ -77,7 +79,7 @@ function Differences ({ item: { differences, account_name: name } }: { readonly 
 function CandidateRow ({ candidate: { pay_customer_id: id, name, email, match, linked }, canLink, onLink }: { readonly candidate: Candidate, readonly canLink: boolean, readonly onLink: () => void }) {
   return (
     <Box sx={{ display: 'flex', gap: 1, alignItems: 'center', flexWrap: 'wrap', mt: 1 }}>
-      <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{texts.reconcile.candidate(match)}: <b>{name ?? id}</b>{email !== null && ` ${email}`} <Typography component='span' variant='caption' color='textSecondary'>{id}</Typography></Typography>
+      <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{texts.reconcile.candidate(match)}: <b>{name ?? id}</b>{email !== null && ` ${email}`} <Typography component='span' variant='caption' color='textSecondary'><CustomerLink id={id} /></Typography></Typography>
       {linked ? <Chip size='small' label={texts.reconcile.taken} /> : canLink && <Button size='small' variant='contained' onClick={onLink}>{texts.reconcile.link}</Button>}
     </Box>
   )

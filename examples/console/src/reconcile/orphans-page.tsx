@@ -5,6 +5,7 @@ import { useNotify } from 'react-admin'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
+import { CustomerLink } from './customer-link.tsx'
 import { ACCOUNTS } from './run.ts'
 
 interface Orphan {
@@ -48,7 +49,7 @@ export function OrphansPage () {
             {orphans.map(({ pay_customer_id: id, name, email, accounts }) => (
               <Box component='li' key={id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
                 <Typography sx={{ fontWeight: 650 }}>{name ?? id}</Typography>
-                <Typography variant='body2' color='textSecondary'>{[email, id].filter((text) => text !== null).join(' · ')}</Typography>
+                <Typography variant='body2' color='textSecondary'>{email !== null && `${email} · `}<CustomerLink id={id} /></Typography>
                 {accounts.map((account) => (
                   <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
                     <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>

@@ -1,8 +1,9 @@
-import { Alert, Box, Button, Card, Chip, LinearProgress, TablePagination, Typography } from '@mui/material'
+import { Alert, Box, Button, Card, Chip, LinearProgress, MenuItem, TablePagination, TextField, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
 import { useNavigate, useParams } from 'react-router-dom'
+import { listUrl } from '../api/http.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
@@ -29,14 +30,16 @@ export function RunPage () {
   const navigate = useNavigate()
   const [drift, setDrift] = useState<string>()
   const [outcome, setOutcome] = useState<string>()
+  const [since, setSince] = useState('')
   const [page, setPage] = useState(0)
-  const query = new URLSearchParams({ skip: String(page * PER_PAGE), limit: String(PER_PAGE), ...drift !== undefined && { drift }, ...outcome !== undefined && { outcome } })
+  const query = new URLSearchParams({ skip: String(page * PER_PAGE), limit: String(PER_PAGE), ...drift !== undefined && { drift }, ...outcome !== undefined && { outcome }, ...since !== '' && { since } })
   const { data: run, error, refetch } = useQuery({
     queryKey: ['run', id, String(query)],
     queryFn: async () => (await call<RunWithItems>(`${RUNS}/${encodeURIComponent(id)}?${query}`)).json,
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
   })
+  const earlier = useEarlierRuns(run)
   if (error !== null) return <Alert severity='error'>{error.message}</Alert>
   if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
 
@@ -81,13 +84,33 @@ export function RunPage () {
         <Box role='group' aria-label={texts.reconcile.found} sx={{ p: 2, display: 'flex', gap: 1, flexWrap: 'wrap' }}>
           {chips(run.outcomes, texts.reconcile.outcomes, outcome, setOutcome)}
           {chips(run.drift, texts.reconcile.drift, drift, setDrift)}
+          {earlier.length > 0 && (
+            <TextField select fullWidth={false} margin='none' label={texts.reconcile.news} value={since} onChange={({ target }) => { setSince(target.value); setPage(0) }} sx={{ minWidth: 230, ml: { md: 'auto' } }} slotProps={{ inputLabel: { shrink: true }, select: { displayEmpty: true } }}>
+              <MenuItem value=''>{texts.reconcile.newsAll}</MenuItem>
+              {earlier.map(({ id, started_at: at }) => <MenuItem key={id} value={id}>{texts.reconcile.newsSince(timeText(at, MANNER))}</MenuItem>)}
+            </TextField>
+          )}
         </Box>
-        {run.items.length === 0 && !isGoing(run) && <EmptyState title={texts.reconcile.nothing} />}
+        {run.items.length === 0 && !isGoing(run) && <EmptyState title={since === '' ? texts.reconcile.nothing : texts.reconcile.nothingNew} />}
         <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>{run.items.map((item) => <ItemRow key={item.id} item={item} />)}</Box>
         <TablePagination component='div' count={run.items_count} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />
       </Card>
     </>
   )
+}
+
+/** How many earlier runs can be compared with. */
+const EARLIER = 20
+
+/** Earlier runs of the same mode and shop that came to their end, the newest first. */
+function useEarlierRuns (run: Run | undefined): readonly Run[] {
+  const { call } = useViewer()
+  const { data = [] } = useQuery({
+    queryKey: ['runs', 'earlier', run?.id],
+    enabled: run !== undefined,
+    queryFn: async () => (await call<readonly Run[]>(listUrl(RUNS, { limit: EARLIER, filter: { mode: run!.mode, status: 'done' } }))).json
+  })
+  return data.filter((other) => other.shop_id === run?.shop_id && other.started_at < run.started_at)
 }
 
 function isGoing ({ finished_at: end }: { readonly finished_at: string | null }): boolean {

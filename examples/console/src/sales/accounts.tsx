@@ -2,6 +2,7 @@ import { Box, Card, Chip } from '@mui/material'
 import { DataTable, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { ChipButton, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { CustomerLink } from '../reconcile/customer-link.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -50,7 +51,9 @@ export function AccountEdit () {
 }
 
 function Heading () {
-  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={useRecordContext()?.name ?? ''} /></Box>
+  const account = useRecordContext<Account>()
+  const customer = account?.details['pay_customer_id']
+  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={account?.name ?? ''} text={typeof customer === 'string' && customer !== '' ? <>{texts.accounts.customer}: <CustomerLink id={customer} /></> : undefined} /></Box>
 }
 
 /** What programs and the payment provider know of the account, as it is. */

@@ -25,7 +25,10 @@ const SETTINGS = '"SETTINGS_OF_SERVER"'
 /** Hashed file names: a file never changes. */
 const FOREVER = { maxAge: '365d', immutable: true } as const
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID'>
+/** Where people see a customer of the payment provider; the id follows. */
+const PAY_DASHBOARD = 'https://dashboard.stripe.com/customers/'
+
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID'>
 
 /**
  * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
@@ -70,13 +73,14 @@ function builtPage (): string {
 }
 
 /** What the application has to know before it can call the server. */
-function settingsOfPage ({ PUBLIC_BASE_URL: baseUrl, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId }: Needed): object {
+function settingsOfPage ({ PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId }: Needed): object {
   const { origin } = new URL(baseUrl)
   const mcpUrl = origin + MCP_PATH
   return {
     origin,
     version: VERSION,
     sign_in: { issuer, client_id: clientId, scope: SCOPES, callback: origin + CONSOLE_CALLBACK },
+    ...(standIn === undefined && { pay_dashboard: PAY_DASHBOARD }),
     ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })
   }
 }

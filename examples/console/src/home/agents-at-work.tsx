@@ -1,0 +1,45 @@
+import { Alert, Box, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { Section } from '../layout/section.tsx'
+import { texts } from '../texts.ts'
+import { useViewer } from '../viewer.tsx'
+import { durationText, type ToolCalls } from './tool-calls.ts'
+
+const ToolsChart = lazy(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart }))
+
+/** For screen readers only. */
+const UNSEEN = { position: 'absolute', width: '1px', height: '1px', overflow: 'hidden', clipPath: 'inset(50%)', whiteSpace: 'nowrap', display: 'block' } as const
+
+/** How often the page reads the counts again, in milliseconds. */
+const EVERY = 30_000
+
+/**
+ * What agents did in the last 24 hours: calls, errors and durations by tool.
+ *
+ * @param path - of the report: of a shop, or of all
+ */
+export function AgentsAtWork ({ path, locale }: { readonly path: string, readonly locale: string }) {
+  const { call } = useViewer()
+  const { data, error } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY })
+  const number = new Intl.NumberFormat(locale)
+  const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(number.format(data.calls), number.format(data.errors), data.calls, data.errors)
+  return (
+    <Section title={texts.home.atWork} text={text}>
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      {data !== undefined && data.calls > 0 && (
+        <>
+          <Suspense fallback={<Skeleton variant='rounded' height={200} />}><Box aria-hidden><ToolsChart tools={data.tools} locale={locale} /></Box></Suspense>
+          <Table sx={UNSEEN} aria-label={texts.home.atWork}>
+            <TableHead><TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+            <TableBody>
+              {data.tools.map(({ tool, calls, errors, p50_ms: p50, p99_ms: p99 }) => (
+                <TableRow key={tool}><TableCell component='th' scope='row'>{tool}</TableCell><TableCell>{calls}</TableCell><TableCell>{errors}</TableCell><TableCell>{durationText(p50, locale)}</TableCell><TableCell>{durationText(p99, locale)}</TableCell></TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </>
+      )}
+    </Section>
+  )
+}
