@@ -38,19 +38,20 @@ export function callAs (session: Session): Call {
   }
 }
 
-async function send (url: string, { method = 'GET', data, body, headers, signal }: Request, token: string, tries = 0): Promise<Response> {
+async function send (url: string, request: Request, token: string, tries = 0): Promise<Response> {
+  const { method = 'GET', data, body, headers, signal } = request
   const text = data === undefined ? body : JSON.stringify(data)
   const pause = method === 'GET' ? RETRIES[tries] : undefined
   const again = async (milliseconds: number): Promise<Response> => {
     await new Promise((resolve) => setTimeout(resolve, milliseconds))
-    return await send(url, { method, data, body, headers, signal }, token, tries + 1)
+    return await send(url, request, token, tries + 1)
   }
   try {
     const response = await fetch(url, {
       method,
-      signal,
-      body: text,
       credentials: 'omit',
+      ...signal !== undefined && { signal },
+      ...text !== undefined && { body: text },
       headers: { ...Object.fromEntries(headers ?? []), accept: 'application/json', authorization: `Bearer ${token}`, ...text !== undefined && { 'content-type': 'application/json' } }
     })
     return response.status === 503 && pause !== undefined ? await again(Number(response.headers.get('retry-after') ?? 0) * 1000 || pause) : response
