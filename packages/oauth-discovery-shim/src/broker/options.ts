@@ -44,9 +44,9 @@ export interface BrokerOptions {
   /** Where used codes and refresh tokens are remembered. Default: in this process, which is enough for one replica. */
   readonly store?: BrokerStore
   /**
-   * How long a browser remembers that somebody allowed a client, in milliseconds. Only clients with a metadata document
-   * or on the list, and an https callback, are remembered, and only where no other site started the sign-in. `0`: always
-   * ask. Default 2592000000, 30 days.
+   * How long a browser remembers that somebody allowed a client, in milliseconds, whoever uses the browser. Only clients
+   * with a metadata document or on the list, and an https callback, are remembered, and only where no other site started
+   * the sign-in. `0`: always ask. Default 2592000000, 30 days.
    */
   readonly rememberConsent?: number
   /** How long a refresh token works after it was issued, in milliseconds, if the identity provider's works that long. Default 2592000000, 30 days. */

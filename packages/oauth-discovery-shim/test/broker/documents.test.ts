@@ -233,7 +233,7 @@ t.test('somebody who allowed a client and cancels it later is asked again, and s
   const own = { 'sec-fetch-site': 'none' }
   const url = (path: string, more: Record<string, string> = {}) => authorizeUrl(client(path), pkce().challenge, { redirect_uri: `${origin}/callback`, ...more })
   for (const path of ['/one.json', '/two.json']) {
-    await allow(person, url(path))
+    await allow(person, url(path), own)
     t.equal((await person.get(url(path), own)).statusCode, 303)
   }
   const page = await person.get(url('/one.json', { prompt: 'login consent' }), own)
@@ -252,7 +252,10 @@ t.test('consent is remembered for clients with a document and an https callback,
   const own = { redirect_uri: `${origin}/callback` }
   const person = browser(app)
   const url = (change: Record<string, string> = own) => authorizeUrl(id, pkce().challenge, change)
+  for (const site of ['cross-site', 'same-site']) await allow(person, url(), { 'sec-fetch-site': site })
   await allow(person, url())
+  t.notOk(person.cookies.has('__Host-oauth-consent'), 'a client that is a site is never remembered: a link in a mail could use that')
+  await allow(person, url(), { 'sec-fetch-site': 'none' })
   t.ok(person.cookies.has('__Host-oauth-consent'))
 
   const direct = await person.get(url(), { 'sec-fetch-site': 'none' })
@@ -271,7 +274,7 @@ t.test('consent is remembered for clients with a document and an https callback,
 
   const forgetful = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, rememberConsent: 0 } })
   const other = browser(forgetful.app)
-  await allow(other, url())
+  await allow(other, url(), { 'sec-fetch-site': 'none' })
   t.notOk(other.cookies.has('__Host-oauth-consent'))
   t.equal((await other.get(url(), { 'sec-fetch-site': 'none' })).statusCode, 200)
 

@@ -162,8 +162,8 @@ export function sealedIn (page: string): string {
 }
 
 /** Allows what the page asks. @returns the identity provider's URL, where the browser is sent */
-export async function allow (person: Browser, url: string): Promise<string> {
-  const { body } = await person.get(url)
+export async function allow (person: Browser, url: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { body } = await person.get(url, more)
   const { headers } = await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' })
   return String(headers.location)
 }

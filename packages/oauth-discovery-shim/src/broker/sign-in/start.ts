@@ -21,6 +21,8 @@ const MOST_AT_ONCE = 3
 /** What the consent page's form holds: the request, and which browser was asked. */
 interface Asked extends SignInRequest {
   readonly browser: string
+  /** Whether no other site started this, so that the answer may be remembered. */
+  readonly isOwnStart: boolean
   /** Whether the client is told by a redirect if the person does not agree. */
   readonly isTold: boolean
 }
@@ -54,7 +56,7 @@ export function startSignIn (broker: Broker, name: Name) {
     }
     let id = browser.get('browser')
     if (id === undefined || !/^[\w-]{43}$/.test(id)) browser.set('browser', id = unguessable())
-    const asked: Asked = { ...signIn, browser: digest(id), isTold: isToldByRedirect(recipient) }
+    const asked: Asked = { ...signIn, browser: digest(id), isOwnStart: isOwnStart(request), isTold: isToldByRedirect(recipient) }
     const consent = {
       ...recipient,
       scope: signIn.scope,
@@ -98,10 +100,10 @@ export function decideSignIn (broker: Broker) {
     const browser = browserOf(request, reply, isSecure)
     const asked = sealer.open<Asked>('request', form.get('request') ?? '')
     // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
-    const isOwn = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
-    if (asked === undefined || !isOwn || digest(browser.get('browser') ?? '') !== asked.browser) throw elsewhere()
+    const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
+    if (asked === undefined || !isOwnForm || digest(browser.get('browser') ?? '') !== asked.browser) throw elsewhere()
 
-    const { browser: _browser, isTold, ...signIn } = asked
+    const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = asked
     if (form.get('decision') !== 'allow') {
       request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
       // Who allowed it before changed their mind.
@@ -119,7 +121,7 @@ export function decideSignIn (broker: Broker) {
         back: { url, place: protocol === 'https:' ? host : 'the app' }
       })
     }
-    if (signIn.remember !== undefined && rememberConsent > 0) {
+    if (signIn.remember !== undefined && isOwn && rememberConsent > 0) {
       browser.set('consent', rememberedWith(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))
     }
     return goToProvider(broker, browser, reply, signIn)
@@ -149,6 +151,9 @@ function goToProvider ({ provider, sealer, callback, target, settings: { broker:
 /**
  * Whether no other site started this: a browser that was sent here by a site could belong to somebody who wanted to sign
  * in elsewhere, so that person is asked. Browsers that do not say so ask as well.
+ *
+ * A link in a mail counts as no site. So what somebody answered when a site sent them is not remembered either: clients
+ * that are sites always start like that, and a link finds nothing of theirs.
  */
 function isOwnStart ({ headers }: FastifyRequest): boolean {
   return headers['sec-fetch-site'] === 'none' || headers['sec-fetch-site'] === 'same-origin'
