@@ -1,6 +1,6 @@
 import t from 'tap'
 import { knexBrokerStore } from 'oauth-discovery-shim'
-import { authorizeUrl, base, browser, fakeIdp, grantOf, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import { build, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -30,6 +30,19 @@ t.test('two replicas share one memory: a code and a refresh token work once, on 
   t.type(third, 'string')
   t.match(await refresh(one, first), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
   t.match(await refresh(other, third), { error: 'invalid_grant' }, 'a copied token ends the sign-in on every replica')
+})
+
+t.test('two replicas that are asked at the same time let a code and a refresh token work once', async (t) => {
+  const store = knexBrokerStore(database.knex)
+  const replicas = [await brokerWorld(t, { idp, broker: { store, refreshGrace: 0 } }), await brokerWorld(t, { idp, broker: { store, refreshGrace: 0 } })] as const
+  const atOnce = async (form: Readonly<Record<string, string>>) => await Promise.all([0, 1, 0, 1, 0, 1].map(async (i) => await token(replicas[i as 0 | 1], form)))
+  for (let round = 0; round < 5; round++) {
+    const exchanged = await atOnce({ ...await grantOf(replicas[0]) })
+    t.strictSame(exchanged.map(({ statusCode }) => statusCode).sort(), [200, 400, 400, 400, 400, 400])
+    const { clientId, refreshToken } = await signedIn(replicas[1])
+    const refreshed = await atOnce({ grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+    t.strictSame(refreshed.map(({ statusCode }) => statusCode).sort(), [200, 400, 400, 400, 400, 400])
+  }
 })
 
 t.test('a sign-in goes on after a restart, and revocation is known after one', async (t) => {

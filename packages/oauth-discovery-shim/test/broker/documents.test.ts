@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { clientFromDocument, documentUrl } from '../../src/broker/clients/document.ts'
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
 import { selfSigned } from './certificate.ts'
-import { allow, authorizeUrl, base, brokerWorld, browser, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
+import { allow, authorizeUrl, base, brokerWorld, browser, grantOf, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
 
 const { key, cert } = selfSigned()
 const schemes = ['cursor']
@@ -224,6 +224,15 @@ t.test('while the server of a document has an outage, what it said within a day 
   t.match((await ask()).body, /its server returns the status 404/)
   pages.set('/client.json', response => response.writeHead(503).end())
   t.match((await ask()).body, /its server returns the status 503/, `${origin} took it back`)
+})
+
+t.test('a client of the list whose id is the URL of its document signs in, and the document is not read', async t => {
+  const { client, pages, requests } = await site(t)
+  const id = client('/client.json')
+  pages.set('/client.json', response => response.writeHead(403).end())
+  const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, clients: [{ id, name: 'Agent', redirectUris: [loopback] }] } })
+  t.equal((await token(world, { ...await grantOf(world, id) })).statusCode, 200)
+  t.strictSame(requests, [])
 })
 
 t.test('somebody who allowed a client and cancels it later is asked again, and so is everybody if the client wants that', async t => {
