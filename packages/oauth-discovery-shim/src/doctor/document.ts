@@ -1,10 +1,10 @@
-import { clientFromDocument, DocumentFault, documentUrl } from '../broker/clients/document.ts'
+import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl } from '../broker/clients/document.ts'
 import { fetchJson } from '../broker/clients/fetch-json.ts'
 import { LARGEST_DOCUMENT } from '../broker/clients/documents.ts'
 import { clientWith, type ClientProfile } from './clients.ts'
 import { stop, type Obstacle } from './step.ts'
 
-/** What a metadata document says, or why no server that follows the draft can use it. */
+/** What a metadata document says, or why it cannot be used. */
 export type DocumentedClients = { readonly clients: readonly ClientProfile[], readonly obstacle?: never } | { readonly clients?: never, readonly obstacle: Obstacle }
 
 /** In a list of callbacks: schemes of apps, which each server allows or does not. */
@@ -24,6 +24,8 @@ export async function clientsFromDocument (url: string, timeout: number, onThisM
     return { clients: redirectUris.map(callback => clientWith({ url, callback }, `${name}, ${callback}`)) }
   } catch (error) {
     if (!(error instanceof DocumentFault)) throw error
-    return stop('document', `no server can use the metadata document ${url}: ${error.message}`)
+    return stop('document', error instanceof DocumentOutage
+      ? `the metadata document ${url} cannot be read from here: ${error.message}`
+      : `no server can use the metadata document ${url}: ${error.message}`)
   }
 }

@@ -76,7 +76,7 @@ t.test('--document checks a client of your own, callback by callback', async t =
     return { code: code as number, out }
   }
   const origin = await site(t, {
-    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410
+    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410, '/down.json': 503
   })
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker: { ...broker, appSchemes: ['agent-app'] } } })
   t.strictSame(await command('--document', `${origin}/client.json`, baseUrl), {
@@ -88,6 +88,7 @@ t.test('--document checks a client of your own, callback by callback', async t =
       `ok    MCP TypeScript SDK 1.x${' '.repeat(`${origin}/secret.json`.length - 'MCP TypeScript SDK 1.x'.length)}  reaches the sign-in page\n`
   })
   t.match(await command('--document', `${origin}/gone.json`, baseUrl), { code: 1, out: 'its server returns the status 410' })
+  t.match(await command('--document', `${origin}/down.json`, baseUrl), { code: 1, out: 'cannot be read from here: its server returns the status 503' })
   t.match(await command('--document', 'http://agent.example.com/client.json', baseUrl), { code: 1, out: 'its address does not start with https' })
 
   const strict = await signInWorld(t, { shimOptions: { broker } })

@@ -129,7 +129,7 @@ t.test('SSRF: addresses that are not on the internet are not connected to', asyn
   const { client, requests, origin } = await site(t)
   const { app } = await brokerWorld(t, { broker: { documents: { ca: cert } } })
   const port = new URL(client('/client.json')).port
-  for (const host of ['localhost', 'x.localhost', '127.0.0.1', '127.1', '0x7f000001', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0.0.0.0', '10.0.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1', '100.64.0.1', '[fe80::1]', '[fd00:ec2::254]', '[64:ff9b::7f00:1]', '198.18.0.1', '224.0.0.1', '255.255.255.255']) {
+  for (const host of ['localhost', 'x.localhost', '127.0.0.1', '127.1', '0x7f000001', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0.0.0.0', '10.0.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1', '100.64.0.1', '[fe80::1]', '[fd00:ec2::254]', '[64:ff9b::7f00:1]', '198.18.0.1', '224.0.0.1', '255.255.255.255', 'localhost.', '0', '0177.0.0.1', '192.0.0.192', '[::]', '[::127.0.0.1]', '[2002:7f00:1::]', '[2001::1]', '[ff02::1]', '[fec0::1]']) {
     const { statusCode, body } = await app.inject(authorizeUrl(`https://${host}:${port}/client.json`, pkce().challenge))
     t.equal(statusCode, 400, host)
     t.match(body, /its address leads into a private network|its address has another form/, host)
