@@ -393,6 +393,8 @@ t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
     const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: [loopback] } })).json()
     t.equal(registered, shown)
   }
+  const rightToLeft = await register(app, [loopback], '\u05d0\u05d1 (')
+  t.match((await app.inject(authorizeUrl(rightToLeft, pkce().challenge))).body, /<h1>Let <bdi>\u05d0\u05d1 \(<\/bdi> use Shop in your name\?<\/h1>[^]*<dd><bdi>\u05d0\u05d1 \(<\/bdi>/, 'letters from right to left move nothing else')
   const clientId = await register(app, ['https://xn--80ak6aa92e.com/cb'])
   t.match((await app.inject(authorizeUrl(clientId, pkce().challenge, { redirect_uri: 'https://xn--80ak6aa92e.com/cb' }))).body, /To the site <strong>xn--80ak6aa92e\.com<\/strong>[^]*has letters that can look like others \(xn--\)/)
 })

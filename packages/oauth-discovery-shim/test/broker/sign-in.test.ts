@@ -157,7 +157,7 @@ t.test('what the operator turned off is neither announced nor there', async t =>
   t.strictSame(metadata.token_endpoint_auth_methods_supported, ['none'])
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [loopback] } })).statusCode, 404)
   t.match((await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body, /does not accept clients by a metadata document/)
-  t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /Desk<br>Known to this server\./)
+  t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /<bdi>Desk<\/bdi><br>Known to this server\./)
 })
 
 t.test('a client of the list signs in, on any port of loopback', async t => {

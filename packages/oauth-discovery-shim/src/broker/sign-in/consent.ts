@@ -26,6 +26,11 @@ export function consentTitle ({ client, resource }: Consent): string {
   return `Let ${client.name} use ${resource} in your name?`
 }
 
+/** The same, with a name whose letters may run from right to left kept apart from the rest. */
+export function consentHeading ({ client, resource }: Consent): Html {
+  return html`Let <bdi>${client.name}</bdi> use ${resource} in your name?`
+}
+
 /**
  * Asks a person whether a client may have tokens: who it says it is, what of that is known, and where the code goes.
  *
@@ -34,7 +39,7 @@ export function consentTitle ({ client, resource }: Consent): string {
 export function consentPage (consent: Consent): Html {
   const { client, redirectUri, scope, action, sealed, resource } = consent
   return html`<dl>
-<dt>App</dt><dd>${client.name}<br>${identity(consent)}</dd>
+<dt>App</dt><dd><bdi>${client.name}</bdi><br>${identity(consent)}</dd>
 <dt>Where your sign-in goes</dt><dd>${destination(consent)}<br><code>${redirectUri}</code></dd>
 <dt>What it may do</dt><dd>Everything that you may do at ${resource}. It can also ${list(scope.split(' ').map(name => MEANINGS[name] ?? name))}.</dd>
 </dl>

@@ -71,8 +71,12 @@ export function protect (reply: FastifyReply): FastifyReply {
   })
 }
 
-/** Sends a whole page. */
-export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html): FastifyReply {
+/**
+ * Sends a whole page.
+ *
+ * @param heading the title as HTML, if it holds more than text
+ */
+export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html, heading: Html = html`${title}`): FastifyReply {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -84,7 +88,7 @@ export function sendPage (reply: FastifyReply, statusCode: number, title: string
 </head>
 <body>
 <main>
-<h1>${title}</h1>
+<h1>${heading}</h1>
 ${body}
 </main>
 </body>

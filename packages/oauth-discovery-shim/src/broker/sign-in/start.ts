@@ -5,7 +5,7 @@ import type { Broker } from '../broker.ts'
 import { browserOf, unguessable, type Browser } from './browser.ts'
 import { digest } from '../clients/client.ts'
 import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
-import { consentPage, consentTitle } from './consent.ts'
+import { consentHeading, consentPage, consentTitle } from './consent.ts'
 import { authorizePath, type Name } from '../metadata.ts'
 import { sendOn, sendPage, sendProblemPage } from './pages.ts'
 import { parametersFrom, queryOf, required } from '../parameters.ts'
@@ -64,7 +64,7 @@ export function startSignIn (broker: Broker, name: Name) {
       action: authorizePath(name),
       sealed: sealer.seal('request', asked, TO_DECIDE)
     }
-    return sendPage(reply, 200, consentTitle(consent), consentPage(consent))
+    return sendPage(reply, 200, consentTitle(consent), consentPage(consent), consentHeading(consent))
   }
 
   function tellClient (reply: FastifyReply, recipient: Recipient, name: Name, error: Refusal): FastifyReply {
