@@ -68,6 +68,7 @@ try {
     API_KEY_PEPPERS: `demo:${secrets.pepper}`,
     PAY_KEY_SECRETS: `demo:${secrets.payKeySecret}`,
     PAY_API_URL: standIn.url,
+    PAY_WEBHOOKS_ENABLED: true,
     SECRET_SCANNING_ENABLED: true,
     SECRET_SCANNING_KEYS_URL: `${scanner}/keys`,
     ADMIN_SUBJECTS: demoAdmins.join(','),

@@ -207,6 +207,7 @@ export function measuredProvider (inner: PayProvider, { provider }: Metrics): Pa
   }
   return {
     driftFields: inner.driftFields,
+    webhooks: inner.webhooks,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),
     retrieveCustomer: measured('retrieve_customer', (call) => inner.retrieveCustomer(call)),
