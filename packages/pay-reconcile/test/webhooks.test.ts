@@ -1,11 +1,13 @@
 import t, { type Test } from 'tap'
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
 import Stripe from 'stripe'
-import type { Engine } from './database.ts'
-import { knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import payReconcile from '../src/index.ts'
+import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { fast } from './bulk.ts'
-import { engines } from './database.ts'
+import { engines, pglite, type Engine } from './database.ts'
 import { build, host, type World } from './world.ts'
 
 const { webhooks } = new Stripe('sk_test_none')
@@ -57,6 +59,40 @@ async function world (t: Test, engine: Engine, delay = 50) {
   return { world, options, shop, knex }
 }
 
+t.test('what webhooks need is checked at startup, and nothing else opens the route', async t => {
+  const knex = await pglite.connect(t)
+  const { standIn, app } = await build(t, knex, fast)
+  const secrets = { find: async () => undefined }
+  const { awaited: _, ...runs } = knexRunStore(knex)
+  const { webhooks: __, ...provider } = stripeProvider()
+  const { changes: ___, ...accounts } = knexAccountStore(knex)
+  for (const [options, message] of [
+    [{ webhooks: true }, /webhooks must be an object with secrets/],
+    [{ webhooks: null }, /webhooks must be an object with secrets/],
+    [{ webhooks: {} }, /webhooks\.secrets must be WebhookSecrets/],
+    [{ webhooks: { secrets, secret } }, /webhooks\.secret is not one of secrets, config, delay/],
+    [{ webhooks: { secrets, delay: 0 } }, /webhooks\.delay must be an integer from 1 to 3600000/],
+    [{ webhooks: { secrets, config: [] } }, /webhooks\.config must be an object/],
+    [{ webhooks: { secrets }, runs: undefined }, /webhooks needs runs with awaited/],
+    [{ webhooks: { secrets }, runs }, /webhooks needs runs with awaited/],
+    [{ webhooks: { secrets }, provider }, /webhooks needs a provider with webhooks/],
+    [{ webhooks: { secrets }, accounts }, /webhooks needs a provider with listEvents and accounts with changes/],
+    [{ webhooks: { secrets: knexWebhookSecrets(knex) } }, /column "pay_webhook_secret" does not exist: knexWebhookSecrets needs shops with a column/]
+  ] as const) {
+    await t.rejects(host(t, knex, standIn, { ...fast, ...options } as never), { code: 'PAY_RECONCILE_INVALID_OPTION', message })
+  }
+  t.equal((await app.inject({ method: 'POST', url: `/admin/accounts/webhooks/${randomUUID()}` })).statusCode, 404)
+  const configs: unknown[] = []
+  const open = Fastify()
+  t.teardown(() => open.close())
+  open.addHook('onRoute', ({ url, config }) => { if (url.includes('webhooks')) configs.push(config) })
+  open.register(payReconcile, {
+    accounts: knexAccountStore(knex), runs: knexRunStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', prefix: '/pay', webhooks: { secrets, config: { open: true } as object }
+  })
+  await open.ready()
+  t.match(configs, [{ open: true }], 'one route, with the config of the host')
+})
+
 for (const engine of engines) {
   t.test(`webhooks on ${engine.name}`, { skip: engine.skip }, async t => {
     await t.test('a delivery with a valid signature soon leads to a run in the mode changes, whatever it says', t => triggers(t, engine))
@@ -80,6 +116,12 @@ async function triggers (t: Test, engine: Engine): Promise<void> {
   t.match(await created.detailsOf(accountId), { pay_customer: { name: 'First' } })
   t.match(await created.audit(accountId), [{ actor: 'webhook', action: 'sync' }])
   t.strictSame(asked, [], 'the host has opened the route itself: mayContinue is not asked')
+  // As the documentation of the provider says how to verify by hand: HMAC-SHA256 of the time, a dot and the body; v0 is for tests.
+  const byHand = event()
+  const time = Math.floor(Date.now() / 1000)
+  const v1 = createHmac('sha256', secret).update(`${time}.${byHand}`).digest('hex')
+  t.strictSame(await deliver(created, id, { payload: byHand, signature: `t=${time},v1=${'0'.repeat(64)},v1=${v1},v0=${'0'.repeat(64)}` }), { status: 204, body: '' })
+  await runsOf(other, 2)
   t.strictSame(await deliver(created, id, { payload: event('charge.succeeded') }), { status: 204, body: '' })
   t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [], 'events about other things start nothing')
   t.notMatch(created.logs() + other.logs(), secret)
@@ -136,6 +178,8 @@ async function refusals (t: Test, engine: Engine): Promise<void> {
   }
   t.strictSame(await runsOf(created, 1).then(runs => runs.length), 1)
   t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [])
+  const copies = await Promise.all(Array.from({ length: 10 }, () => deliver(created, id, { payload, signature: header })))
+  t.strictSame(copies.map(({ status }) => status).sort(), [204, ...Array.from({ length: 9 }, () => 400)], 'of ten copies at once, one is accepted')
   t.equal((await deliver(created, id, { headers: {} })).status, 204, 'the content type says nothing')
 }
 
