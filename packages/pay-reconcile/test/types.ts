@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
 import type Stripe from 'stripe'
 import payReconcile, {
-  providerError, type AccountStore, type PayProvider, type PayReconcile, type PayReconcileOptions, type ProviderFault, type RunStore
+  providerError, type AccountStore, type PayProvider, type PayReconcile, type PayReconcileOptions, type ProviderFault, type RunStore, type Webhooks, type WebhookSecrets
 } from '../src/index.ts'
-import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
 import type * as parameters from '../src/testing/parameters.ts'
@@ -27,6 +27,10 @@ const options: PayReconcileOptions = {
 app.register(payReconcile, options)
 app.register(payReconcile, { ...options, prefix: '/accounts', perSecond: 20 })
 
+app.register(payReconcile, { ...options, provider: stripeProvider({ platformKey: 'sk_test_1' }), webhooks: { secrets: knexWebhookSecrets(knex), delay: 5000 } })
+
+// @ts-expect-error webhooks have secrets
+app.register(payReconcile, { ...options, webhooks: true })
 // @ts-expect-error authorize is required
 app.register(payReconcile, { accounts: options.accounts, provider: options.provider, actor: options.actor })
 // @ts-expect-error actor is required
@@ -38,6 +42,8 @@ holds<Equals<typeof app.payReconcile, PayReconcile>>()
 holds<Equals<Awaited<ReturnType<PayReconcile['ensureCustomer']>>, { readonly customerId: string, readonly created: boolean }>>()
 holds<Equals<ReturnType<typeof knexAccountStore>, AccountStore>>()
 holds<Equals<ReturnType<typeof knexRunStore>, RunStore>>()
+holds<Equals<ReturnType<typeof knexWebhookSecrets>, WebhookSecrets>>()
+holds<Equals<Webhooks['secrets'], WebhookSecrets>>()
 holds<Equals<ReturnType<typeof stripeProvider>, PayProvider>>()
 holds<Equals<Parameters<typeof providerError>[0], ProviderFault>>()
 
