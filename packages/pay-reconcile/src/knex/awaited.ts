@@ -8,11 +8,11 @@ export function awaitedShops (knex: Knex): AwaitedShops {
     async note (shopId, deliveryId) {
       const { rows } = await knex.raw<{ rows: unknown[] }>(`
         with fresh as (
-          insert into pay_reconcile_deliveries (id) values (:id) on conflict do nothing returning id
+          insert into pay_reconcile_deliveries (shop_id, id) values (:shopId, :deliveryId) on conflict do nothing returning id
         ), noted as (
           insert into pay_reconcile_awaited (shop_id) select :shopId from fresh on conflict do nothing
         )
-        select id from fresh`, { id: `${shopId}:${deliveryId}`, shopId })
+        select id from fresh`, { shopId, deliveryId })
       return rows.length > 0
     },
 

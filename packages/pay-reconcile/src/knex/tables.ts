@@ -60,8 +60,10 @@ create table if not exists pay_reconcile_awaited (
 );
 
 create table if not exists pay_reconcile_deliveries (
-  id text primary key,
-  at timestamptz not null default now()
+  shop_id text not null,
+  id text not null,
+  at timestamptz not null default now(),
+  primary key (shop_id, id)
 );
 create index if not exists pay_reconcile_deliveries_at on pay_reconcile_deliveries (at);
 
