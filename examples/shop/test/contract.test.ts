@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { fencesOf } from '../../../test/docs/fences.ts'
 import { run as command } from '../../../packages/mcp-from-routes/src/cli/run.ts'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
@@ -13,6 +14,14 @@ const env = { ...process.env, NODE_OPTIONS: '', CI: '', GITHUB_ACTIONS: '', GITH
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
 t.teardown(() => rmSync(base, { recursive: true, force: true }))
 
+const shown = fencesOf(page).filter(({ info }) => info === 'report').map(({ text }) => text.trimEnd())
+const seen = new Set<string>()
+/** Holds the page to a report. */
+function isShown (t: Test, said: string): void {
+  t.ok(shown.includes(said.trimEnd()), `docs/contract.md shows what it says:\n${said}`)
+  seen.add(said.trimEnd())
+}
+
 /** A folder as a repository that has the built shop in it. */
 function repository (folder: string) {
   const shop = join(folder, 'examples/shop')
@@ -20,8 +29,8 @@ function repository (folder: string) {
     shop,
     git: (...args: string[]) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: folder, env, stdio: 'pipe' }),
     /** Runs the command in this process, which loads the shop of a folder once: before the first run is the time to change it. */
-    async run (action: string) {
-      const { code, out, err } = await command(['contract', action, './dist/contract.js'], { cwd: shop, env })
+    async run (action: string, options: readonly string[] = [], more: NodeJS.ProcessEnv = {}) {
+      const { code, out, err } = await command(['contract', action, './dist/contract.js', ...options], { cwd: shop, env: { ...env, ...more } })
       // The commit is another one each time.
       return { code, said: (out + err).replace(/[0-9a-f]{10} \(this commit, which main has\)/, '4f1d2ab90c (the merge base with main)') }
     }
@@ -51,9 +60,11 @@ function rehearsal (t: Test) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(base, folder, { recursive: true, verbatimSymlinks: true })
-  const { shop, run } = repository(folder)
+  const { shop, run, git } = repository(folder)
   return {
     run,
+    git,
+    shop,
     /** Changes the built routes of tags or their schemas, as a change of their source would. */
     change (from: string, to: string) {
       const files = ['tags', 'tag-schemas'].map((name) => join(shop, `dist/catalog/${name}.js`))
@@ -62,7 +73,13 @@ function rehearsal (t: Test) {
       t.ok(text.includes(from), `there is ${from}`)
       writeFileSync(file, text.replace(from, to))
     },
-    changeset: (bump: string) => writeFileSync(join(folder, `.changeset/${bump}.md`), `---\n"shop": ${bump}\n---\n\nTags.\n`)
+    changeset: (bump: string) => writeFileSync(join(folder, `.changeset/${bump}.md`), `---\n"shop": ${bump}\n---\n\nTags.\n`),
+    /** What is there is on main, and the branch begins there. */
+    merge () {
+      git('add', '-A')
+      git('commit', '-qm', 'x')
+      git('branch', '-f', 'main')
+    }
   }
 }
 
@@ -83,11 +100,69 @@ for (const { title, from, to, asked, tooLittle } of [
     change(from, to)
     const drifted = await run('check')
     t.equal(drifted.code, 1, drifted.said)
-    t.ok(page.includes(drifted.said.trimEnd()), `docs/contract.md shows what it says:\n${drifted.said}`)
+    isShown(t, drifted.said)
     t.equal((await run('write')).code, 0)
     changeset(tooLittle)
     t.match(await run('check'), { code: 1, said: `require ${asked}, but shop rises from` }, 'with a changeset that says too little')
     changeset(asked)
-    t.match(await run('check'), { code: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
+    const enough = await run('check')
+    t.match(enough, { code: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
+    if (asked === 'minor') isShown(t, enough.said)
   })
 }
+
+const renamed = ["operationId: 'update_tag'", "operationId: 'change_tag'"] as const
+
+t.test('rehearsal: the changeset of somebody else', async (t) => {
+  const { run, change, changeset, merge } = rehearsal(t)
+  changeset('major')
+  merge()
+  change(...renamed)
+  await run('write')
+  const { code, said } = await run('check', ['--own-changeset'])
+  t.equal(code, 1)
+  isShown(t, said)
+})
+
+t.test('rehearsal: a finding that is accepted, as the page does it', async (t) => {
+  const { run, change, changeset, shop } = rehearsal(t)
+  change(...renamed)
+  await run('write')
+  changeset('minor')
+  const [example] = fencesOf(page).filter(({ info }) => info === 'json')
+  const file = join(shop, 'contract/tools.json')
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...JSON.parse(example!.text) }))
+  const { code, said } = await run('check')
+  t.equal(code, 0)
+  isShown(t, said)
+})
+
+t.test('rehearsal: nothing to compare with', async (t) => {
+  const { run, git } = rehearsal(t)
+  git('branch', '-D', 'main')
+  const { code, said } = await run('check', [], { CI: 'true' })
+  t.equal(code, 1)
+  isShown(t, said)
+  t.equal((await run('check')).code, 0, 'outside of CI it passes')
+})
+
+t.test('rehearsal: what callers read of it', async (t) => {
+  const { run, change } = rehearsal(t)
+  change(...renamed)
+  const { code, said } = await run('changelog')
+  t.equal(code, 0)
+  isShown(t, said)
+})
+
+t.test('rehearsal: the report for programs', async (t) => {
+  const { run, change } = rehearsal(t)
+  change(...renamed)
+  await run('write')
+  const { code, said } = await run('check', ['--json'])
+  t.equal(code, 1)
+  isShown(t, said)
+})
+
+t.test('the page shows no other report', async (t) => {
+  t.strictSame(shown.filter((text) => !seen.has(text)), [])
+})

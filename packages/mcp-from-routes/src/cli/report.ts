@@ -58,12 +58,13 @@ function isOwnMissing ({ own, asked, given }: Checked): boolean {
 
 function remedy (version: Checked): string {
   const { package: name, asked, skipped, by } = version
-  if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), or revert the breaking change.`
-  if (by === 'commits') return `Say so in the message of a commit (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), or revert the breaking change.`
-  if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), or revert the breaking change.`
-  if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, or revert the breaking change.`
-  if (isOwnMissing(version)) return `Add a changeset of this branch (npx changeset: ${name}, ${asked}), or revert the breaking change: those of others do not tell of it.`
-  return `Add a changeset that says so (npx changeset: ${name}, ${asked}), or revert the breaking change.`
+  const undo = `or revert the ${asked === 'major' ? 'breaking ' : ''}change.`
+  if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), ${undo}`
+  if (by === 'commits') return `Say so in the message of a commit (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
+  if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), ${undo}`
+  if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, ${undo}`
+  if (isOwnMissing(version)) return `Add a changeset of this branch (npx changeset: ${name}, ${asked}), ${undo} The changesets of others do not count.`
+  return `Add a changeset that says so (npx changeset: ${name}, ${asked}), ${undo}`
 }
 
 function listOf (findings: readonly Finding[]): readonly string[] {

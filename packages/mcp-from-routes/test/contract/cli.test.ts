@@ -112,7 +112,7 @@ t.test('changesets that say too little, of another package, or enough', async (t
   repo.write('packages/notes/app.json', tools(['a', 'b', 'c']))
   await repo.run(['write', './app.js'], { cwd })
   const check = async () => await repo.run(['check', './app.js'], { cwd })
-  t.match(await check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset that says so \(npx changeset: notes, minor\), or revert the breaking change\.\n$/ })
+  t.match(await check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset that says so \(npx changeset: notes, minor\), or revert the change\.\n$/ })
   changeset(repo, 'major', 'other')
   t.equal((await check()).code, 1)
   changeset(repo, 'patch')
