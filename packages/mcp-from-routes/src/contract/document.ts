@@ -24,7 +24,7 @@ export interface Document {
 /** @param root - with the `$defs` that its references point to */
 export function documentOf (root: JsonSchema): Document {
   // Under an `$id`, references would mean something else.
-  const isPlain = !/"(\$id|\$anchor|\$dynamicAnchor)":/.test(JSON.stringify(root))
+  const isPlain = !/"(\$id|\$anchor|\$dynamicAnchor)":/.test(canonical(root))
   return {
     root,
     resolve: (ref) => isPlain && /^#(\/|$)/.test(ref) ? pointed(root, ref.slice(1)) : undefined,

@@ -53,6 +53,8 @@ export function namedPairs (before: Document, after: Document): readonly NamedPa
       visit(was, is, place, deeper)
     }
     for (const name of new Set([...olds, ...news].flatMap(({ properties }) => [...schemasIn(properties).keys()]))) {
+      // One that has stayed the same has nothing to show either.
+      if (isShared && canonical(valuesIn(olds, name)) === canonical(valuesIn(news, name))) continue
       const place = inProperty(path, name)
       const pair = { path: place, name, kind: 'property', before: namedIn(olds, name, before, old), after: namedIn(news, name, after, now) } as const
       if (pair.before !== undefined || pair.after !== undefined) pairs.push(pair)
@@ -70,8 +72,12 @@ function valuesAt (properties: unknown, name: string): readonly unknown[] {
   return map.has(name) ? [map.get(name)] : []
 }
 
+function valuesIn (parts: readonly JsonSchema[], name: string): readonly unknown[] {
+  return parts.flatMap(({ properties }) => valuesAt(properties, name))
+}
+
 function namedIn (parts: readonly JsonSchema[], name: string, document: Document, whole: readonly unknown[]): Named | undefined {
-  const own = parts.flatMap(({ properties }) => valuesAt(properties, name)).filter((schema) => schema !== false)
+  const own = valuesIn(parts, name).filter((schema) => schema !== false)
   if (own.length === 0) return undefined
   return { schemas: own.flatMap((schema) => partsOf(schema, document, [])), required: parts.some(({ required }) => textsIn(required).includes(name)), always: factsOf(whole, document)?.some(({ required }) => textsIn(required).includes(name)) ?? false }
 }

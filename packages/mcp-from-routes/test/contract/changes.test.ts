@@ -20,10 +20,12 @@ for (const { title, source, before, after, input, output } of [...changes, ...ch
 /** The ids of a source: `request-{body,property}-max-set` names two. */
 function idsOf (source: string): readonly string[] {
   if (/^(JSON Schema|RFC) /.test(source)) return []
-  return source.replace(/ \(.*/, '').split(' ').flatMap(function expanded (text): readonly string[] {
-    const [, head, list, tail = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(text) ?? []
-    return list === undefined ? [text] : list.split(',').flatMap((one) => expanded(`${head}${one}${tail}`))
-  })
+  return source.replace(/ \(.*/, '').split(' ').flatMap(expanded)
+}
+
+function expanded (text: string): readonly string[] {
+  const [, head, list, tail = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(text) ?? []
+  return list === undefined ? [text] : list.split(',').flatMap((one) => expanded(`${head}${one}${tail}`))
 }
 
 t.test('each of at least 300 pairs tells where it comes from', async (t) => {

@@ -18,7 +18,7 @@ function namesOf (schema: JsonSchema): readonly string[] {
 function aroundEach (values: readonly unknown[]): readonly unknown[] {
   return values.flatMap((value, index) => {
     const other = values[(index + 1) % values.length]
-    return [value, [value], [other, value], { a: value }, { b: value }, { 'x-c': value }, { a: other, b: value }, { a: value, b: other, 'x-c': value }]
+    return [value, [value], [other, value], [value, value], [value, other, value], { a: value }, { b: value }, { 'x-c': value }, { a: other, b: value }, { a: value, 'x-c': other }, { a: value, b: other, 'x-c': value }]
   })
 }
 
