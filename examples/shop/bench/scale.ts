@@ -197,8 +197,8 @@ async function walk (client: Pool, { id, key }: Sized): Promise<void> {
   do {
     const start = performance.now()
     const { result } = await answer(client, toolCall({ 'x-api-key': key }, 'list_products', { shop_id: id, limit: WALK.limit, ...after !== undefined && { after } }) as Sent) as
-      { result: { structuredContent: { items: Array<{ id: string }>, headers: { link?: string } } } }
-    const { items, headers: { link } } = result.structuredContent
+      { result: { structuredContent: { result: Array<{ id: string }>, headers: { link?: string } } } }
+    const { result: items, headers: { link } } = result.structuredContent
     for (const item of items) seen.add(item.id)
     read += items.length
     after = link === undefined ? undefined : new URLSearchParams(/<\?(.*)>/.exec(link)![1]).get('after')!

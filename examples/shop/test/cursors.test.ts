@@ -132,12 +132,12 @@ t.test('an agent walks with the cursor in the link of a page', async (t) => {
   for (let n = 0; n < 5; n++) await call('POST', '/tags', { name: `Tag ${n}` })
   const page = async (args: object) => {
     const { body } = await request('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_tags', arguments: { shop_id: id, limit: 2, ...args } } })
-    return body.result.structuredContent as { items: Array<{ name: string }>, headers: Record<string, string> }
+    return body.result.structuredContent as { result: Array<{ name: string }>, headers: Record<string, string> }
   }
   const names: string[] = []
   let after: string | undefined
   do {
-    const { items, headers } = await page(after === undefined ? {} : { after })
+    const { result: items, headers } = await page(after === undefined ? {} : { after })
     names.push(...items.map(({ name }) => name))
     after = headers['link'] === undefined ? undefined : /after=([^&>]+)/.exec(headers['link'])![1]!
   } while (after !== undefined)

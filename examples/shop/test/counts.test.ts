@@ -1,0 +1,123 @@
+import t from 'tap'
+import { countedLists } from '../src/migrations/017-counted-lists.ts'
+import { listIndexes } from '../src/migrations/017-list-indexes.ts'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t)
+const settings = { RATE_LIMIT_MAX: 100_000 }
+/** Two servers: what one remembers, the other does not know of. */
+const apps = [await build(t, database, idp, { settings }), await build(t, database, idp, { settings })]
+const token = bearer(await idp.machineToken())
+
+const FILTERS = [undefined, { q: 'tea' }, { status: ['active'] }, { price_amount_gte: 5 }, { tag_id: 'tag' }, { category_ids: 'category' }, { attributes: { attribute_id: 'attribute', value: 'S' } }, { metadata: { a: 1 } }] as const
+
+t.test('the count of a list is exact after every change, whoever made it, also where it was counted before', async (t) => {
+  const shop = await createShop(database, 'counted')
+  const [call, elsewhere] = apps.map((app) => client(app, `/shops/${shop}`, token)) as [ReturnType<typeof client>, ReturnType<typeof client>]
+  const neighbour = client(apps[0]!, `/shops/${await createShop(database, 'neighbour')}`, token)
+  const make = async (path: string, body: object) => (await elsewhere('POST', path, body)).body
+  const tag = await make('/tags', { name: 'Tag' })
+  const category = await make('/categories', { name: 'Category' })
+  const attribute = await make('/attributes', { name: 'Size', type: 'select', options: ['S', 'M'] })
+  const ids: Record<string, string> = { tag: tag.id, category: category.id, attribute: attribute.id }
+  const filters = FILTERS.map((filter) => filter && JSON.stringify(filter).replaceAll(/"(tag|category|attribute)"/g, (_, name: string) => JSON.stringify(ids[name])))
+
+  /** Asserts the counts, which a page of all records shows. */
+  const counts = async (what: string): Promise<number[]> => {
+    const found: number[] = []
+    for (const filter of filters) {
+      const query = filter === undefined ? '' : `&filter=${encodeURIComponent(filter)}`
+      const { headers, body } = await call('GET', `/products?limit=200${query}`)
+      t.equal(headers['content-range'], `products 0-200/${body.length}`, `${what}: ${filter}`)
+      t.equal((await call('GET', `/products?limit=1&skip=1000${query}`)).headers['content-range'], `products 1000-1001/${body.length}`, 'past the end')
+      found.push(body.length)
+    }
+    return found
+  }
+
+  await counts('of an empty shop')
+  const links = { category_ids: [category.id], tag_ids: [tag.id], attributes: [{ attribute_id: attribute.id, value: 'S' }] }
+  const first = await make('/products', { name: 'Green tea', price_amount: 5, status: 'active', metadata: { a: 1 }, ...links })
+  await make('/products', { name: 'Coffee', price_amount: 4, ...links })
+  t.strictSame(await counts('after creations'), [2, 1, 1, 1, 2, 2, 2, 1])
+  await neighbour('POST', '/products', { name: 'Tea elsewhere' })
+  // As many bytes as before.
+  for (const [what, changes, expected] of [
+    ['of a name', { name: 'Green pea' }, [2, 0, 1, 1, 2, 2, 2, 1]], ['of a price', { price_amount: 3 }, [2, 0, 1, 0, 2, 2, 2, 1]], ['of a status', { status: 'draft' }, [2, 0, 0, 0, 2, 2, 2, 1]],
+    ['of metadata', { metadata: { a: 2 } }, [2, 0, 0, 0, 2, 2, 2, 0]], ['of an attribute', { attributes: [{ attribute_id: attribute.id, value: 'M' }] }, [2, 0, 0, 0, 2, 2, 1, 0]],
+    ['of tags', { tag_ids: [] }, [2, 0, 0, 0, 1, 2, 1, 0]]
+  ] as const) {
+    t.equal((await elsewhere('PATCH', `/products/${first.id}`, changes)).status, 200)
+    t.strictSame(await counts(`after a change ${what}`), expected)
+  }
+  t.equal((await elsewhere('DELETE', `/categories/${category.id}`)).status, 204)
+  t.strictSame(await counts('after the deletion of a category'), [2, 0, 0, 0, 1, 0, 1, 0])
+  await t.rejects(knex.transaction(async (trx) => {
+    await trx('products').where({ id: first.id }).delete()
+    throw new Error('undone')
+  }))
+  t.strictSame(await counts('after a change that was rolled back'), [2, 0, 0, 0, 1, 0, 1, 0])
+  // More changes than there are lines.
+  for (let n = 0; n < 70; n++) await knex('products').where({ id: first.id }).update({ price_amount: n })
+  t.strictSame(await counts('after many changes'), [2, 0, 0, 1, 1, 0, 1, 0])
+  t.equal((await elsewhere('DELETE', `/products/${first.id}`)).status, 204)
+  t.strictSame(await counts('after a deletion'), [1, 0, 0, 0, 1, 0, 1, 0])
+})
+
+t.test('a count is made once, until the records change', async (t) => {
+  const shop = await createShop(database, 'asked')
+  const call = client(apps[0]!, `/shops/${shop}`, token)
+  await call('POST', '/products', { name: 'Tea', price_amount: 7 })
+  const known: Array<string | null> = []
+  const listen = ({ sql, bindings }: { sql: string, bindings: unknown[] }): void => {
+    if (sql.includes('case when matching_state')) known.push(bindings.find((value) => /^[0-9a-f]{32}$/.test(String(value))) as string ?? null)
+  }
+  knex.on('query', listen)
+  const list = async (filter: object) => (await call('GET', `/products?filter=${encodeURIComponent(JSON.stringify(filter))}`)).headers['content-range']
+  t.equal(await list({ q: 'tea' }), 'products 0-25/1')
+  t.equal(await list({ q: 'tea' }), 'products 0-25/1')
+  t.equal(await list({ q: 'coffee' }), 'products 0-25/0')
+  t.match(known, [null, /./, null], 'remembered by its filter')
+  await call('POST', '/products', { name: 'More tea' })
+  t.equal(await list({ q: 'tea' }), 'products 0-25/2')
+  t.equal(known.at(-1), known[1], 'what is remembered is of an earlier state')
+  await list({ q: 'tea' })
+  t.not(known.at(-1), known[1])
+  knex.removeListener('query', listen)
+})
+
+t.test('the counts of records that were there before are right, and the way back is open', async (t) => {
+  const shop = await createShop(database, 'older')
+  const call = client(apps[0]!, `/shops/${shop}`, token)
+  const back = async () => {
+    for (const { down } of [listIndexes, countedLists]) await knex.transaction(async (trx) => { await down(trx) })
+  }
+  const usage = async () => (await knex('shop_usage').where({ shop_id: shop }).select(knex.raw('sum(records)::int as records, sum(bytes)::int as bytes')))[0]
+  await back()
+  for (let n = 0; n < 3; n++) await knex('products').insert({ shop_id: shop, name: `Tea ${n}`, slug: `tea-${n}`, currency: 'EUR' })
+  await knex('tags').insert({ shop_id: shop, name: 'Tag', slug: 'tag' })
+  const before = await usage()
+  await knex.transaction(async (trx) => { await countedLists.up(trx) })
+  await listIndexes.up(knex)
+  t.strictSame(await usage(), before, 'they use as much as before')
+  for (const [path, count] of [['products', 3], ['tags', 1], ['categories', 0]] as const) t.equal((await call('GET', `/${path}`)).headers['content-range'], `${path} 0-25/${count}`)
+  await call('POST', '/products', { name: 'One more' })
+  t.equal((await call('GET', '/products')).headers['content-range'], 'products 0-25/4')
+  await back()
+  t.equal((await knex('products').where({ shop_id: shop }).update({ description: 'x' })), 4, 'it counts as it did')
+  await knex.transaction(async (trx) => { await countedLists.up(trx) })
+  await listIndexes.up(knex)
+  t.equal((await call('GET', '/products')).headers['content-range'], 'products 0-25/4')
+})
+
+t.test('an index that a broken migration left behind is made again', async (t) => {
+  await knex.raw('drop index products_price')
+  await knex.raw('create index products_price on products (name)')
+  await knex.raw("update pg_index set indisvalid = false where indexrelid = 'products_price'::regclass")
+  await knex.raw('drop index products_currency')
+  await listIndexes.up(knex)
+  const { rows } = await knex.raw("select indexrelid::regclass::text as name, indisvalid as valid, pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = 'products'::regclass and indexrelid::regclass::text in ('products_price', 'products_currency') order by 1")
+  t.match(rows, [{ name: 'products_currency', valid: true, definition: /shop_id, currency, id/ }, { name: 'products_price', valid: true, definition: /shop_id, price_amount, id/ }])
+})
