@@ -47,7 +47,10 @@ export async function createApiKeysTable (knex: Knex, options: TableOptions = {}
     // Not `add column if not exists`: that locks the table even if there is nothing to add.
     const missing = (await missingColumns(trx, names)).filter(name => Object.hasOwn(ADDED, name))
     if (missing.length > 0) await trx.raw(additionOf(missing, quotedTable))
-    await trx.raw(`create index if not exists "${table.split('.').at(-1)}_${shopColumn}_created_at_index" on ${quotedTable} (${quotedShop}, created_at)`)
+    const indexName = (what: string) => `"${table.split('.').at(-1)}_${shopColumn}_${what}_index"`
+    await trx.raw(`create index if not exists ${indexName('created_at')} on ${quotedTable} (${quotedShop}, created_at)`)
+    // Creating a key counts those that work, and shops may have revoked thousands.
+    await trx.raw(`create index if not exists ${indexName('unrevoked')} on ${quotedTable} (${quotedShop}) where revoked_at is null`)
   })
 }
 
