@@ -70,13 +70,13 @@ t.test('the description has a summary of every operation, the headers of its ans
     for (const [status, { headers, content }] of Object.entries(responses)) {
       const isList = status === '200' && content?.['application/json']?.schema.type === 'array'
       const names = [
-        ...(isList ? ['Content-Range'] : []), ...(['201', '202'].includes(status) && !unaddressable.includes(operationId!) ? ['Location'] : []), ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
+        ...(isList ? ['Content-Range', 'Link'] : []), ...(['201', '202'].includes(status) && !unaddressable.includes(operationId!) ? ['Location'] : []), ...(['429', '503'].includes(status) ? ['Retry-After'] : []),
         ...(status === '401' ? ['WWW-Authenticate'] : []), ...(status === '429' ? ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] : []), 'X-Request-Id'
       ]
       t.strictSame(headers, Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])), `${operationId} ${status}`)
     }
   }
-  t.strictSame(Object.keys(document.components.headers).length, 8)
+  t.strictSame(Object.keys(document.components.headers).length, 9)
   t.match(document.paths['/mcp']?.['post'], { operationId: 'mcp', tags: ['mcp'], security: [{ api_key: [] }, { bearer: [] }], requestBody: { required: true } })
 })
 

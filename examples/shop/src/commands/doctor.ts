@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { authOptions } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
+import { hasSearchIndex, SEARCH_SQL } from '../migrations/017-list-indexes.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
@@ -38,7 +39,7 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
   try {
     const found = [ok('settings', 'complete'), ...await examineDatabase(database.result)]
     // The server does not start while tables are missing.
-    const startable = found.every(({ level }) => level === 'ok')
+    const startable = found.every(({ level }) => level !== 'fail')
     return startable ? [...found, ...await examineServer(config, database.result, environment['SHOP_TOKEN'] ?? '')] : found
   } finally {
     await database.result.close()
@@ -53,7 +54,8 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
   const pending = await pendingMigrations(knex)
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
-    pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date')
+    pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
+    ...pending.length > 0 || engine === 'embedded' || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. Where they exist, run as a user who may: ${SEARCH_SQL}`)]
   ]
 }
 

@@ -19,6 +19,7 @@ const NEW: Indexes = {
   product_categories_category: 'product_categories (shop_id, category_id, product_id)',
   shops_name: 'shops (name, id)',
   shop_members_user: 'shop_members (user_id, shop_id)',
+  // As dual-auth names it: new tables have it already.
   api_keys_shop_id_unrevoked_index: 'api_keys (shop_id) where revoked_at is null'
 }
 
@@ -34,12 +35,21 @@ const OLD: Indexes = {
  * For `q`, in the shop alone: what others have must not make its search slower. The list of entries that PostgreSQL has not
  * merged yet is short, since each search reads all of it.
  */
-const SEARCH: Indexes = {
+const SEARCH = {
   products_search: 'products using gin (shop_id, name gin_trgm_ops, sku gin_trgm_ops, description gin_trgm_ops) with (gin_pending_list_limit = 256)'
 }
 
 /** The extensions of PostgreSQL that {@link SEARCH} needs. Its contrib package has them, as have the large hosts. */
 const EXTENSIONS = ['pg_trgm', 'btree_gin']
+
+/** What an operator runs where the migration could not. */
+export const SEARCH_SQL = [...EXTENSIONS.map((name) => `create extension if not exists ${name}`), `create index concurrently products_search on ${SEARCH.products_search}`].join('; ')
+
+/** Whether searches have their index. */
+export async function hasSearchIndex (knex: Knex): Promise<boolean> {
+  const { rows: [{ index }] } = await knex.raw("select to_regclass('products_search') as index")
+  return index !== null
+}
 
 async function up (knex: Knex): Promise<void> {
   await changeIndexes(knex, { create: { ...NEW, ...await addExtensions(knex) && SEARCH }, drop: Object.keys(OLD) })

@@ -34,6 +34,7 @@ export interface SignIn {
 
 const HEADERS = {
   'Content-Range': 'The part of the list: its unit, how many records were skipped, the skip of the next page, and how many records match, as in products 0-25/319',
+  Link: 'The next page, if there is one and the list has cursors, as in <?limit=25&after=Zk3>; rel="next"',
   Location: 'URL of the created record',
   'Retry-After': 'Seconds after which to retry',
   'WWW-Authenticate': 'Where to get a token (RFC 6750, RFC 9728)',
@@ -53,7 +54,7 @@ type Header = keyof typeof HEADERS
 function headersOf (status: string, { content }: Answer, isCollection: boolean): readonly Header[] {
   const isList = status === '200' && content?.['application/json']?.schema?.type === 'array'
   return [
-    ...(isList ? ['Content-Range'] as const : []),
+    ...(isList ? ['Content-Range', 'Link'] as const : []),
     ...(isCollection && ['201', '202'].includes(status) ? ['Location'] as const : []),
     ...(['429', '503'].includes(status) ? ['Retry-After'] as const : []),
     ...(status === '401' ? ['WWW-Authenticate'] as const : []),
