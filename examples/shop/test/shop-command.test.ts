@@ -174,6 +174,15 @@ t.test('the doctor warns of what the server starts without, and fails for what i
   t.match(await shop(['doctor'], { ...settings, DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), { code: 1, stdout: /^ok {4}settings {2}complete\nfail {2}database {2}.*ECONNREFUSED/ })
 })
 
+t.test('the doctor warns where searches have no index, and says how to make it', { skip: database.engine === 'embedded' && 'the embedded database has none' }, async (t) => {
+  await database.knex.raw('drop index products_search')
+  const { code, stdout } = await run(['doctor'], settings)
+  t.match({ code, stdout }, { code: 0, stdout: /\nwarn {2}search {2,}q reads every product of a shop: .*: create extension if not exists pg_trgm; create extension if not exists btree_gin; create index concurrently products_search on / })
+  const statement = /run as a user who may: .*; (create index .*)$/m.exec(stdout)![1]!
+  await database.knex.raw(statement)
+  t.notMatch((await run(['doctor'], settings)).stdout, 'warn  search')
+})
+
 t.test('the doctor says whose a token is, or why it is refused, and makes nobody known', async (t) => {
   const judged = async (token: string, more: object = {}): Promise<unknown> =>
     (await run(['doctor'], { ...settings, ...more, SHOP_TOKEN: token })).stdout.split('\n').findLast((line) => line.includes('SHOP_TOKEN'))
