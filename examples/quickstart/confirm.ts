@@ -1,0 +1,26 @@
+import Fastify from 'fastify'
+import mcpFromRoutes, { CONFIRMATION, quoted } from 'mcp-from-routes'
+
+const app = Fastify()
+const notes = new Map([['1', { text: 'Water the plants', readers: 3 }]])
+const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+
+await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' } })
+
+app.delete<{ Params: { id: string } }>('/notes/:id', {
+  schema: { operationId: 'delete_note', description: 'Delete a note.', tags: ['mcp'], params },
+  config: {
+    mcp: {
+      confirm: (_args, { params }) => {
+        const note = notes.get((params as { id: string }).id)
+        return note && `Delete the note ${quoted(note.text)}? ${note.readers} people read it.`
+      }
+    }
+  }
+}, async ({ params: { id }, raw, log }, reply) => {
+  if (!notes.delete(id)) return reply.code(404).send({ message: `No note ${id}` })
+  log.info({ id, confirmed: raw[CONFIRMATION] }, 'a note was deleted')
+  return reply.code(204).send()
+})
+
+console.log(`Notes at ${await app.listen({ port: Number(process.env.PORT ?? 3000) })}/mcp`)
