@@ -259,6 +259,9 @@ export const texts = {
     empty: 'Nothing happened yet',
     emptyFilters: 'Nothing matches these filters',
     search: 'Search by record, actor or operation',
+    events: {
+      'api_key.first_used': 'first used', 'api_key.new_network': 'came from a new network with', 'api_key.refused': 'was refused with', 'api_key.expiring': 'warned of the end of', 'api_key.unused': 'noticed that nobody uses'
+    } as Readonly<Record<string, string>>,
     actions: { create: 'created', update: 'changed', delete: 'deleted', event: '' } as Readonly<Record<string, string>>,
     action: 'Action',
     kind: 'Record',

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useNotify } from 'react-admin'
 import { inTurn } from '../api/in-turn.ts'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { CategoryDialog, DeleteCategory, MoveCategory } from './category-dialogs.tsx'
@@ -53,7 +54,7 @@ export function CategoriesPage () {
   return (
     <>
       <PageHeading title={texts.categories.title} text={texts.categories.help}>{add}</PageHeading>
-      <Box aria-live='polite' sx={{ position: 'absolute', width: 1, height: 1, overflow: 'hidden', clipPath: 'inset(50%)' }} component='span'>{said}</Box>
+      <Box aria-live='polite' sx={UNSEEN} component='span'>{said}</Box>
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data !== undefined && data.total > categories.length && <Alert severity='info' sx={{ mb: 1 }}>{texts.categories.more(categories.length, data.total)}</Alert>}
       <Card aria-busy={isBusy} sx={{ opacity: isBusy ? 0.7 : 1, pointerEvents: isBusy ? 'none' : 'auto' }}>

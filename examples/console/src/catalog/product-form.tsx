@@ -60,7 +60,7 @@ function Heading () {
 function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   const { currency } = useShop()
   return (
-    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '3fr 2fr' }, alignItems: 'start' }}>
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
       <Stack spacing={2}>
         <Section title={texts.products.basics}>
           <TextInput source='name' isRequired helperText={false} />

@@ -47,7 +47,7 @@ export function AdminHome () {
         <Tile title={texts.home.unlinkedAccounts} value={sum('unlinked')} to='/admin/reconciliation' isWarning />
       </Box>
       <Box sx={{ mb: 2 }}><AgentsAtWork path='/admin/tool-calls' locale={MANNER.locale} /></Box>
-      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { lg: '3fr 2fr' }, alignItems: 'start' }}>
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
         <Section title={texts.menu.shops}>
           <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>
             <Table size='small'>

@@ -1,15 +1,13 @@
-import { Alert, Box, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
+import { Alert, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Section } from '../layout/section.tsx'
+import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { durationText, type ToolCalls } from './tool-calls.ts'
 
 const ToolsChart = lazy(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart }))
-
-/** For screen readers only. */
-const UNSEEN = { position: 'absolute', width: '1px', height: '1px', overflow: 'hidden', clipPath: 'inset(50%)', whiteSpace: 'nowrap', display: 'block' } as const
 
 /** How often the page reads the counts again, in milliseconds. */
 const EVERY = 30_000
@@ -29,8 +27,8 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data !== undefined && data.calls > 0 && (
         <>
-          <Suspense fallback={<Skeleton variant='rounded' height={200} />}><Box aria-hidden><ToolsChart tools={data.tools} locale={locale} /></Box></Suspense>
-          <Table sx={UNSEEN} aria-label={texts.home.atWork}>
+          <Suspense fallback={<Skeleton variant='rounded' height={200} />}><ToolsChart tools={data.tools} locale={locale} /></Suspense>
+          <Table sx={{ ...UNSEEN, display: 'block' }} aria-label={texts.home.atWork}>
             <TableHead><TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
             <TableBody>
               {data.tools.map(({ tool, calls, errors, p50_ms: p50, p99_ms: p99 }) => (

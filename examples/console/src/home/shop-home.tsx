@@ -64,7 +64,7 @@ export function ShopHome () {
         </Alert>
       )}
       <Box sx={{ mb: 2 }}><AgentsAtWork path={`${root}/tool-calls`} locale={locale} /></Box>
-      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { lg: '3fr 2fr' }, alignItems: 'start' }}>
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
         <Section title={texts.home.changes} text={texts.home.changesWhy}>
           <Box sx={{ minHeight: 260 }}>
             {changes.error !== null && <Alert severity='error'>{changes.error.message}</Alert>}

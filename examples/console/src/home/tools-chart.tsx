@@ -20,12 +20,12 @@ export function ToolsChart ({ tools, locale }: ToolsChartProps) {
     layout: 'horizontal',
     skipAnimation: true,
     borderRadius: 3,
-    margin: { left: 0, right: 16, top: 0 },
+    margin: { left: 0, right: 28, top: 0 },
     yAxis: [{ scaleType: 'band' as const, data: shown.map(({ tool }) => tool), width: 130, categoryGapRatio: 0.35 }]
   } as const
   const time = (value: number | null) => durationText(value, locale)
   return (
-    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' } }}>
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: '1fr 1fr' } }}>
       <Box sx={{ minWidth: 0 }}>
         <Typography variant='h3' component='h3'>{texts.home.callsByTool}</Typography>
         <BarChart

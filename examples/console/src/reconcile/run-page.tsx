@@ -70,7 +70,7 @@ export function RunPage () {
         {!isGoing(run) && run.dry_run && run.mode !== 'check' && <Button variant='contained' onClick={apply}>{texts.reconcile.apply}</Button>}
         <Button disabled={run.items_count === 0} onClick={() => { save().catch((error: Error) => notify(error.message, { type: 'error' })) }}>{texts.list.export}</Button>
       </PageHeading>
-      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
         <Section title={texts.reconcile.progress}>
           <LinearProgress variant='determinate' value={run.total === 0 ? 100 : run.processed / run.total * 100} aria-label={texts.reconcile.progress} sx={{ height: 8, borderRadius: 4, my: 1 }} />
           <Typography aria-live='polite'>{texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)}</Typography>
