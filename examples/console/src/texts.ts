@@ -382,6 +382,7 @@ export const texts = {
     payKeyOf: (shop: string) => `Payment key of ${shop}`,
     verifyOf: (shop: string) => `Check the key of ${shop} with the provider`,
     replaceOf: (shop: string) => `Replace the key of ${shop}`,
+    setOf: (shop: string) => `Set the key of ${shop}`,
     replaceShort: 'Replace',
     setShort: 'Set',
     verifyShort: 'Check',
