@@ -76,7 +76,7 @@ t.test('a mistake in the tables is reported at startup', async t => {
     ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'pay-reconcile: accounts.id must not have the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
     ['an audit that is missing', 'drop table pay_reconcile_audit', /^pay-reconcile: relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
     ['an audit of an earlier version', 'alter table pay_reconcile_audit alter account_id type uuid using null', /^pay-reconcile: operator does not exist: uuid = text: .* createPayReconcileTables$/],
-    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs the tables of createPayReconcileTables$/]
+    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/]
   ] as const) {
     await knex.transaction(async transaction => {
       await transaction.raw(change)
