@@ -41,6 +41,10 @@ export interface Client {
   readonly note?: string
   /** Whether it speaks the newest revision. */
   readonly isNewest: boolean
+  /** Whether it asks its person what a server wants to know; default: it does not. */
+  readonly canAsk?: boolean
+  /** Whether it says that it can ask, but asks nobody where no person is at a terminal: it then closes every question. Default: false. */
+  readonly closesQuestions?: boolean
   /** Whether it asks for progress. */
   readonly asksForProgress: boolean
   /** Whether the model reads the server's instructions. */

@@ -1,12 +1,14 @@
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance } from 'fastify'
-import mcpFromRoutes from 'mcp-from-routes'
+import mcpFromRoutes, { type McpFromRoutesOptions, quoted } from 'mcp-from-routes'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A small server with what the shop does not have. */
 export interface Fixture {
   readonly origin: string
+  /** Origin of a replica, which shares the secret of confirmations, and what was used. */
+  readonly replica: string
   /** Stops the server and starts it again, at the same address. */
   restart (): Promise<void>
   close (): Promise<void>
@@ -16,27 +18,34 @@ export interface Fixture {
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
 
 /** Its tools, sorted by name. */
-export const fixtureTools = ['get_document', 'get_image', 'get_large', 'get_limited', 'get_slow']
+export const fixtureTools = ['drop_record', 'get_document', 'get_image', 'get_large', 'get_limited', 'get_slow']
 
 /** Starts it on a free port of this machine. */
 export async function startFixture (): Promise<Fixture> {
-  let app = await build()
+  const used = new Set<string>()
+  let app = await build(used)
+  const other = await build(used)
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     origin,
+    replica: await other.listen({ host: '127.0.0.1', port: 0 }),
     async restart () {
       await app.close()
-      app = await build()
+      app = await build(used)
       await app.listen({ host: '127.0.0.1', port: Number(new URL(origin).port) })
     },
-    close: async () => await app.close()
+    async close () {
+      await app.close()
+      await other.close()
+    }
   }
 }
 
-async function build (): Promise<FastifyInstance> {
+/** @param used - the confirmations that were used */
+async function build (used: Set<string>): Promise<FastifyInstance> {
   const app = Fastify({ forceCloseConnections: true })
   await app.register(rateLimit, { global: false })
-  await app.register(mcpFromRoutes, { serverInfo: { name: 'fixture', version: '1.0.0' }, instructions: 'Tools to look at.', maxResultBytes: 2000 })
+  await app.register(mcpFromRoutes, { serverInfo: { name: 'fixture', version: '1.0.0' }, instructions: 'Tools to look at.', maxResultBytes: 2000, ...confirmations(used) })
 
   const tool = (operationId: string, description: string) => ({ operationId, description, tags: ['mcp'] })
   const text = { 200: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } }
@@ -54,6 +63,11 @@ async function build (): Promise<FastifyInstance> {
     }
   }, async ({ query }) => ({ text: 'x'.repeat(query.limit) }))
 
+  app.delete<{ Params: { name: string } }>('/records/:name', {
+    schema: { ...tool('drop_record', 'Drop a record.'), params: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+    config: { mcp: { confirm: ({ name }) => `Drop ${quoted(name)}?` } }
+  }, async ({ params: { name } }) => `Dropped ${name}`)
+
   app.get('/image', { schema: tool('get_image', 'Get an image.') }, async (_request, reply) => await reply.type('image/png').send(PIXEL))
 
   app.get('/document', { schema: tool('get_document', 'Get a document.') }, async (_request, reply) => await reply.type('application/pdf').send(Buffer.from('%PDF-1.7')))
@@ -62,6 +76,11 @@ async function build (): Promise<FastifyInstance> {
     await reply.type('application/x-ndjson').send(Readable.from(lines())))
 
   return app
+}
+
+/** Of all replicas. */
+function confirmations (used: Set<string>): Pick<McpFromRoutesOptions, 'confirmSecret' | 'confirmStore'> {
+  return { confirmSecret: 'the secret of all replicas of the lab', confirmStore: { use: (id) => !used.has(id) && used.add(id).size > 0 } }
 }
 
 async function * lines (): AsyncGenerator<string> {

@@ -9,9 +9,10 @@ import { documentOf } from './internet/documents.ts'
 import { openInternet } from './internet/index.ts'
 import { page } from './page.ts'
 import { playAll } from './played/index.ts'
-import { record, type Exchange } from './recorder.ts'
+import { record, type Exchange, type Recorder } from './recorder.ts'
 import type { Scene, Visit } from './scene.ts'
 import { catalog, readOnly, revoked } from './scenes/catalog.ts'
+import { nobody, questions } from './scenes/questions.ts'
 import { results } from './scenes/results.ts'
 import { signIn, signInByDocument } from './scenes/sign-in.ts'
 import { startShop } from './shop.ts'
@@ -28,12 +29,13 @@ if (chosen.length === 0 && !plays) throw new Error(`--only must name some of ${c
 /** How many clients are installed, or run, at the same time. */
 const AT_ONCE = 2
 
-const visits = [catalog, readOnly, revoked, results, signIn, signInByDocument]
+const visits = [catalog, readOnly, revoked, results, questions, nobody, signIn, signInByDocument]
 const pageFile = new URL('../../docs/clients.md', import.meta.url)
 
 const folders = new Map<Client, string>()
 const recorded = new Map<Client, readonly Exchange[]>()
-let scenes: readonly Scene[] = []
+/** By title: clients that cannot ask a person have other scenes than those that can. */
+const scenes = new Map<string, Scene>()
 
 const internet = await openInternet()
 const [node, shop] = await Promise.all([
@@ -55,7 +57,7 @@ await shop.stop()
 internet.close()
 
 // What is on the page was asserted, for the clients that ran.
-const text = page(clients, scenes)
+const text = page(clients, [...scenes.values()])
 if (options.write) writeFileSync(pageFile, text)
 else if (text !== readFileSync(pageFile, 'utf8')) fail('docs/clients.md is not what the lab shows. If that is intended, update it: npm run clients -- --write')
 if (options.record) writeFileSync(options.record, JSON.stringify(envelopesOf(recorded), null, 2) + '\n')
@@ -75,12 +77,13 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
   const exchanges: Exchange[] = []
   const plans: Visit[] = []
   for (const visit of visits) {
-    let disconnect = (): void => {}
-    const plan = await visit({ shop, fixture, disconnect: () => disconnect() })
+    const at: { recorder?: Recorder } = {}
+    const plan = await visit({ shop, fixture, disconnect: () => at.recorder?.disconnect(), redirect: (origin) => at.recorder?.redirect(origin) })
     plans.push(plan)
+    if (plan.canAsk !== undefined && plan.canAsk !== (client.canAsk ?? false)) continue
     if (plan.byDocument && client.document !== 'told') continue
     const recorder = await record(plan.origin)
-    disconnect = recorder.disconnect
+    at.recorder = recorder
     try {
       outcomes.push(...await take(client, plan, recorder, { folder: folders.get(client)!, node }))
     } catch (error) {
@@ -92,7 +95,7 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
   await fixture.close()
   outcomes.push(...documentOutcome(client))
   recorded.set(client, exchanges)
-  scenes = plans.flatMap(({ scenes }) => scenes)
+  for (const { scenes: own, canAsk } of plans) for (const scene of own) scenes.set(scene.title, canAsk === undefined ? scene : { ...scene, canAsk })
   return outcomes
 }
 

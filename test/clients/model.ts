@@ -20,12 +20,15 @@ export interface Turn {
 /** What the model says: a call, or the end. */
 export interface Call { readonly name: string, readonly arguments: object }
 
+/** What the person at the client answers to a question, as the protocol has it. */
+export type Person = (question: string) => Promise<object>
+
 /** A stand-in for the APIs of models. The lab decides, turn by turn, what the model says. */
 export interface Model {
   readonly url: string
   /** Answers the turn that is open with a call, or ends the conversation; a call resolves with the next turn. */
   turn (): Promise<Turn>
-  say (call: Call | undefined): void
+  say (call: Call | undefined, person?: Person): void
   close (): void
 }
 
@@ -34,10 +37,15 @@ export async function openModel (): Promise<Model> {
   const turns: Turn[] = []
   const readers: Array<(turn: Turn) => void> = []
   let answer: ((call: Call | undefined) => void) | undefined
+  let asked: Person = async () => ({ action: 'cancel' })
 
   async function handle (request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '', 'http://model')
     const body = JSON.parse(await text(request) || '{}')
+    if (pathname === '/person') {
+      response.end(JSON.stringify(await asked(body.message)))
+      return
+    }
     const dialect = dialects[pathname]
     if (dialect === undefined) {
       response.writeHead(404).end('{}')
@@ -60,7 +68,8 @@ export async function openModel (): Promise<Model> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     turn: async () => turns.shift() ?? await new Promise((resolve) => readers.push(resolve)),
-    say (call) {
+    say (call, person = asked) {
+      asked = person
       const reply = answer
       answer = undefined
       reply?.(call)

@@ -48,6 +48,7 @@ function section (clients: readonly Client[], scene: Scene): string {
   const says = 'status' in scene.says ? `HTTP ${scene.says.status}` : quote(scene.says.content)
   const groups = new Map<string, string[]>()
   for (const client of clients) {
+    if (scene.canAsk !== undefined && scene.canAsk !== (client.canAsk ?? false)) continue
     const told = quote(readBy(client, scene) ?? [])
     const reads = told === says ? 'the same' : told
     groups.set(reads, [...groups.get(reads) ?? [], client.name])
@@ -55,7 +56,7 @@ function section (clients: readonly Client[], scene: Scene): string {
   return `
 ### ${scene.title[0]?.toUpperCase()}${scene.title.slice(1)}: ${scene.about}
 
-\`${scene.tool}\`. The server says ${says}.
+\`${scene.tool}\`. ${scene.asks && scene.canAsk !== false ? `The person reads ${quote([scene.asks.reads])}. ` : ''}The server says ${says}.
 
 | client | the model reads |
 |---|---|

@@ -20,6 +20,10 @@ export interface Recorder {
   /** The server's address, through the recorder. */
   readonly url: string
   readonly exchanges: Exchange[]
+  /** Sends what follows to another server. */
+  redirect (origin: string): void
+  /** Changes the parameters of answers to questions on their way. */
+  tamper (change: (params: any) => void): void
   /** Closes all connections. */
   disconnect (): void
   close (): void
@@ -33,11 +37,13 @@ export interface Recorder {
  */
 export async function record (target: string): Promise<Recorder> {
   const exchanges: Exchange[] = []
+  let origin = target
+  let change: (params: any) => void = () => {}
   const server = createServer((incoming, outgoing) => {
     (async () => {
-      const sent = await buffer(incoming)
+      const sent = changed(await buffer(incoming), (params) => change(params))
       const { method = 'GET', url = '/', headers } = incoming
-      const inner = httpRequest(new URL(url, target), { method, headers, agent: false })
+      const inner = httpRequest(new URL(url, origin), { method, headers: { ...headers, ...(sent.length > 0 && { 'content-length': sent.length }) }, agent: false })
       outgoing.on('close', () => inner.destroy())
       inner.end(sent)
       const [answer] = await once(inner, 'response')
@@ -59,10 +65,20 @@ export async function record (target: string): Promise<Recorder> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     exchanges,
+    redirect: (to) => { origin = to },
+    tamper: (by) => { change = by },
     disconnect: () => server.closeAllConnections(),
     close () {
       server.close()
       server.closeAllConnections()
     }
   }
+}
+
+/** A message that answers a question, with its parameters changed; every other as it is. */
+function changed (sent: Buffer, change: (params: any) => void): Buffer {
+  if (!sent.includes('"inputResponses"')) return sent
+  const message = JSON.parse(String(sent))
+  change(message.params)
+  return Buffer.from(JSON.stringify(message))
 }

@@ -21,8 +21,25 @@ export interface Scene {
   readonly before?: () => Promise<void>
   readonly tool: string
   readonly arguments: object
+  /** The question to the person at the client; left out where nobody is asked. */
+  readonly asks?: Asks
+  /** As of its visit. */
+  readonly canAsk?: boolean
   /** Word for word; the status of HTTP where there is no answer of the protocol. */
   readonly says: Answer | { readonly status: number }
+}
+
+/** A question to a person, and what comes of it. */
+export interface Asks {
+  /** Word for word, with ids and times replaced. */
+  readonly reads: string
+  readonly says: 'yes' | 'no' | 'nothing'
+  /** What happens before the answer. */
+  readonly meanwhile?: () => Promise<void>
+  /** What becomes of the answer on its way to the server. */
+  readonly tamper?: (params: any) => void
+  /** What the person is asked after that, and closes. Default: nothing. */
+  readonly readsAgain?: string
 }
 
 /** What a client does in one run, with one credential at one server. */
@@ -39,6 +56,8 @@ export interface Visit {
   readonly person?: Credentials
   /** Whether it is only for clients that are told the URL of a metadata document, by which they sign in. */
   readonly byDocument?: true
+  /** Only clients that can ask their person take it, or only those that cannot. Default: all. */
+  readonly canAsk?: boolean
   /** How the server's instructions begin. */
   readonly instructions: string
   readonly scenes: readonly Scene[]
@@ -48,6 +67,8 @@ export interface Visit {
 export interface Stage {
   readonly shop: Shop
   readonly fixture: Fixture
+  /** Sends what follows to another server. */
+  readonly redirect: (origin: string) => void
   /** Closes all connections of the client. */
   readonly disconnect: () => void
 }

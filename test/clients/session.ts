@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Credentials } from '../../examples/shop/src/demo/identity-provider.ts'
 import type { Client, Command, Place } from './client.ts'
-import { openModel, type Call, type Turn } from './model.ts'
+import { openModel, type Call, type Person, type Turn } from './model.ts'
 
 /** A client that runs, and waits for what its model says. */
 export interface Session {
   /** What the model knows at its first turn. */
   readonly first: Turn
   /** The model calls a tool; resolves with its next turn, or rejects when that takes longer than `patience` milliseconds. */
-  call (call: Call, patience?: number): Promise<Turn>
+  call (call: Call, patience?: number, person?: Person): Promise<Turn>
   /** The model ends the conversation; resolves with what the client printed, once it has ended. */
   end (): Promise<string>
 }
@@ -75,8 +75,8 @@ export async function openSession (client: Client, own: Pick<Place, 'folder' | '
   const first = await turn()
   return {
     first,
-    async call (call, patience) {
-      model.say(call)
+    async call (call, patience, person) {
+      model.say(call, person)
       return await turn(patience)
     },
     async end () {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from './client.ts'
-import type { Told, Turn } from './model.ts'
+import type { Person, Told, Turn } from './model.ts'
 import { documentOf } from './internet/documents.ts'
 import { normal } from './normal.ts'
 import type { Exchange, Recorder } from './recorder.ts'
@@ -36,15 +36,17 @@ export async function take (client: Client, visit: Visit, recorder: Recorder, { 
   for (const scene of visit.scenes) {
     await scene.before?.()
     const start = recorder.exchanges.length
+    const read: string[] = []
+    recorder.tamper(scene.asks?.tamper ?? (() => {}))
     const waits = client.instead?.[scene.title]?.[0] === '<nothing>'
     const told = isOver
       ? ['<ended>']
-      : await session.call({ name: prefix + scene.tool, arguments: scene.arguments }, waits ? WAIT : undefined).then(({ told }) => told ?? [], (error: Error) => {
+      : await session.call({ name: prefix + scene.tool, arguments: scene.arguments }, waits ? WAIT : undefined, personIn(scene, read)).then(({ told }) => told ?? [], (error: Error) => {
         isOver = true
         return error instanceof TooLate ? ['<nothing>'] : ended(error)
       })
-    const read = told.map(normal)
-    outcomes.push({ client, scene: scene.title, told: read, problems: [...(visit.person === undefined ? atServer(client, scene, recorder.exchanges.slice(start)) : []), ...atModel(client, scene, read)] })
+    const model = told.map(normal)
+    outcomes.push({ client, scene: scene.title, told: model, problems: [...atPerson(client, scene, read), ...(visit.person === undefined ? atServer(client, scene, recorder.exchanges.slice(start)) : []), ...atModel(client, scene, model)] })
   }
   await session.end()
   return outcomes
@@ -72,21 +74,40 @@ function instructions ({ showsInstructions }: Client, { instructions }: Visit, f
   return { told: [isShown ? 'yes' : 'no'], problems: differ('shows the instructions', showsInstructions, isShown) }
 }
 
+/** The person in a scene. @param read - gets each question */
+function personIn ({ asks }: Scene, read: string[]): Person {
+  return async (question) => {
+    read.push(normal(question))
+    // Who is asked once more has enough of it.
+    if (asks === undefined || read.length > 1) return { action: 'cancel' }
+    await asks.meanwhile?.()
+    return asks.says === 'yes' ? { action: 'accept', content: { confirm: true } } : { action: asks.says === 'no' ? 'decline' : 'cancel' }
+  }
+}
+
+/** Some clients have nobody whom the lab plays. */
+function atPerson ({ canAsk = false }: Client, { asks }: Scene, read: readonly string[]): readonly string[] {
+  if (asks === undefined || !canAsk) return differ('a person reads', [], read)
+  return differ('the person reads', [asks.reads, ...[asks.readsAgain ?? []].flat()], read)
+}
+
 /** What reached the server, and what it answered. */
-function atServer ({ silent = [], asksForProgress }: Client, scene: Scene, exchanges: readonly Exchange[]): readonly string[] {
+function atServer ({ silent = [], asksForProgress, canAsk = false, closesQuestions = false }: Client, scene: Scene, exchanges: readonly Exchange[]): readonly string[] {
   const calls = exchanges.filter(({ body }) => body?.method === 'tools/call')
   const elsewhere = exchanges.filter(({ path }) => path !== '/mcp').map(({ method, path }) => `${method} ${path}`)
   if (silent.includes(scene.title)) return differ('calls', 0, calls.length)
   const [call] = calls
-  if (call === undefined) return ['nothing reached the server']
-  const answered = answerOf(call)
+  const last = calls.at(-1)
+  if (call === undefined || last === undefined) return ['nothing reached the server']
+  const answered = answerOf(last)
+  const closes = closesQuestions && scene.asks !== undefined
   return [
-    ...differ('calls', 1, calls.length),
+    ...differ('calls', scene.asks === undefined || !(canAsk || closes) ? 1 : scene.asks.readsAgain === undefined ? 2 : 3, calls.length),
     // Where the credential is not valid, looking for a way to sign in is right.
     ...('status' in scene.says ? [] : differ('also asks', [], elsewhere)),
     ...differ('sends', scene.arguments, call.body.params.arguments),
     ...differ('asks for progress', asksForProgress, call.body.params._meta?.progressToken !== undefined),
-    ...differ('the server says', 'status' in scene.says ? scene.says : { isError: scene.says.isError, content: scene.says.content }, answered)
+    ...closes ? [] : differ('the server says', 'status' in scene.says ? scene.says : { isError: scene.says.isError, content: scene.says.content }, answered)
   ]
 }
 
@@ -94,7 +115,8 @@ function answerOf ({ status, answer }: Exchange): Pick<Answer, 'isError' | 'cont
   if (status !== 200) return { status }
   const messages = answer.startsWith('{') ? [answer] : [...answer.matchAll(/^data: (.+)$/gm)].map(([, message = '']) => message)
   const { result } = JSON.parse(messages.at(-1) ?? '{}')
-  if (result === undefined) return { isError: true, content: messages }
+  if (result === undefined) return { isError: true, content: messages.map(normal) }
+  if (result.resultType === 'input_required') return { isError: false, content: ['<asks>'] }
   return { isError: result.isError ?? false, content: result.content.map((block: any) => normal(block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))) }
 }
 

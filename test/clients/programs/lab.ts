@@ -42,6 +42,11 @@ export async function converse (instructions: string | undefined, tools: Readonl
   }
 }
 
+/** What the person at the client answers to a question. */
+export async function person (message: string): Promise<object> {
+  return await (await fetch(`${task.model}/person`, { method: 'POST', body: JSON.stringify({ message }) })).json() as object
+}
+
 /** Where a browser returns to after a sign-in: on a port that nobody registered. */
 const server = createServer().listen(0, '127.0.0.1').unref()
 await once(server, 'listening')

@@ -30,7 +30,12 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
           'location: /shops/ID/products/ID')
       },
       {
-        title: 'nothing', about: 'status 204', tool: 'delete_category', arguments: { shop_id: here, category_id: await madeCategory(demo, kettle) }, says: content('204 No Content: done, and there is nothing to return.')
+        title: 'nothing',
+        about: 'status 204, after a question where the client can ask',
+        tool: 'delete_category',
+        arguments: { shop_id: here, category_id: await madeCategory(demo, kettle) },
+        asks: { reads: 'Delete the category “Kettle N”?\nIt can be restored from the history.', says: 'yes' },
+        says: content('204 No Content: done, and there is nothing to return.')
       },
       {
         title: 'bad argument', about: 'an argument that the schema forbids', tool: 'list_tags', arguments: { limit: 1000 }, says: error('422 Unprocessable Entity: limit must be <= 200 (SHOP_INVALID)\n{"field":"limit"}')
