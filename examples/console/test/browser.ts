@@ -55,8 +55,16 @@ export async function goWithin (page: Page, path: string): Promise<void> {
 /** Shows the page in the other colours, as the system of a person asks for them. */
 export async function inColours (page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
-  // Evaluated from here: the policy of the page allows no waiting expressions in it.
-  while (await page.evaluate('/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0] < 128') !== (colorScheme === 'dark')) await page.waitForTimeout(20)
+  await comesTrue(page, `(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0] < 128) === ${colorScheme === 'dark'}`)
+}
+
+/** Whether it becomes true within ten seconds. Asked from here: the policy of the page allows no expressions that wait in it. */
+export async function comesTrue (page: Page, expression: string): Promise<boolean> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await page.evaluate(expression)) return true
+    await page.waitForTimeout(50)
+  }
+  return false
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

@@ -2,7 +2,7 @@ import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { faultsOf, goWithin, inColours, openBrowser, picture, signIn, violations, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, goWithin, inColours, openBrowser, picture, signIn, violations, withoutChromium } from './browser.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
@@ -165,7 +165,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const screens = [
     [kim, '', 'home'], [kim, '/products?filter={}&perPage=10', 'products'], [kim, '/products/create', undefined], [kim, '/categories', undefined], [kim, '/tags', undefined], [kim, '/attributes', undefined],
     [kim, '/api-keys', undefined], [kim, '/orders', undefined], [kim, '/accounts', undefined], [kim, '/members', undefined], [kim, '/settings', undefined],
-    [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/reconciliation/orphans', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
+    [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/reconciliation/orphans', undefined], [ada, '/console/admin/reconciliation/audit', undefined], [ada, '/console/admin/pay-keys', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
   ] as const
   for (const [page, path, name] of screens) {
     await t.test(`axe finds nothing amiss at ${path === '' ? 'the home of a shop' : path}, light and dark`, async (t) => {
@@ -176,6 +176,9 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       await inColours(page, 'dark')
       // Only colours are others.
       t.strictSame(await violations(page, ['color-contrast']), [])
+      await page.setViewportSize({ width: 400, height: 860 })
+      t.ok(await comesTrue(page, 'document.documentElement.scrollWidth === document.documentElement.clientWidth'), 'a phone shows all of its width')
+      await page.setViewportSize({ width: 1280, height: 860 })
       await inColours(page, 'light')
     })
   }

@@ -186,7 +186,8 @@ interface Result {
 }
 
 async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
-  return await trx('history').whereIn('id', ids).orderBy('seq', 'desc')
+  // Locked, so that none is deleted for its age before it is reverted.
+  return await trx('history').whereIn('id', ids).orderBy('seq', 'desc').forKeyShare()
     .select([...COLUMNS, trx.raw('exists (select from history later where later.reverts = history.id) as was_reverted')])
 }
 

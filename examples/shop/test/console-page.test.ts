@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const idp = await openIdentityProvider(t)
+const CONSOLE = { CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: 'console' }
+const app = await build(t, database, idp, { settings: CONSOLE })
+
+const settingsIn = (page: string) => JSON.parse(/<script[^>]* id="settings"[^>]*>(.*?)<\/script>/s.exec(page)![1]!)
+
+t.test('each page has a policy and a nonce of its own, and is never stored', async (t) => {
+  const pages = await Promise.all(['/console', '/console/shops/a', '/console//evil.example', '/console/signed-in?state=x&error=<script>'].map(async (url) => await app.inject(url)))
+  const nonces = pages.map(({ headers }) => /script-src 'nonce-([^']+)' 'strict-dynamic';style-src 'nonce-\1'/.exec(String(headers['content-security-policy']))?.[1])
+  t.equal(new Set(nonces).size, pages.length)
+  for (const [index, { statusCode, headers, body }] of pages.entries()) {
+    t.match([statusCode, headers['cache-control'], headers['x-content-type-options']], [200, 'no-store', 'nosniff'])
+    t.match(headers['content-security-policy'], /^default-src 'none';.*require-trusted-types-for 'script'/)
+    t.notMatch(headers['content-security-policy'], /unsafe|\*/)
+    t.ok(body.includes(nonces[index]!))
+    t.notMatch(body, /NONCE_OF_RESPONSE|error=|https?:\/\/[^"]*\.js"/)
+  }
+})
+
+t.test('files are kept for a year; nothing outside of them is served', async (t) => {
+  const [file] = readdirSync(fileURLToPath(import.meta.resolve('shop-console/assets'))).filter((name) => name.endsWith('.js'))
+  t.match(await app.inject(`/console/assets/${file!}`), { statusCode: 200, headers: { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': /^(text|application)\/javascript/ } })
+  for (const path of ['../index.html', '%2e%2e/index.html', '..%2f..%2fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json', '..%5c..%5cpackage.json', '/etc/passwd', '%2fetc%2fpasswd', '%00', 'missing.js']) {
+    const { statusCode, headers, body } = await app.inject(`/console/assets/${path}`)
+    t.ok([400, 403, 404].includes(statusCode), `${path}: ${statusCode}`)
+    t.equal(headers['cache-control'], 'no-store', path)
+    t.notMatch(body, /"dependencies"|root:|<!doctype/, path)
+  }
+})
+
+t.test('the page knows the settings of the server, and no secret', async (t) => {
+  const { body } = await app.inject('/console')
+  t.match(settingsIn(body), { origin: BASE_URL, sign_in: { client_id: 'console', callback: `${BASE_URL}/console/signed-in` }, pay_dashboard: 'https://dashboard.stripe.com/customers/', mcp: { url: `${BASE_URL}/mcp` } })
+  t.notMatch(body, /p{32}|k{32}/)
+  const other = await build(t, database, idp, { settings: { ...CONSOLE, PAY_API_URL: 'http://127.0.0.1:1', MCP_ENABLED: false, ALLOW_INSECURE: 'pay-stand-in' } })
+  const settings = settingsIn((await other.inject('/console')).body)
+  t.strictSame([settings.pay_dashboard, settings.mcp], [undefined, undefined], 'a stand-in has no pages for people')
+})
