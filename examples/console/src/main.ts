@@ -1,17 +1,12 @@
+import { loaded } from './loaded.ts'
 import { openSession } from './session/session.ts'
 import { BASE, settings } from './settings.ts'
 import { refuseHtml } from './trusted-types.ts'
 
 refuseHtml(window as never)
 
-/** How long ago a page has to be loaded before it is loaded again by itself, in milliseconds. */
-const RELOAD_AFTER = 10_000
-
-// The server was upgraded, and the files of this page are gone. What was typed is saved or asked about before a page changes.
-window.addEventListener('vite:preloadError', () => { if (performance.now() > RELOAD_AFTER) location.reload() })
-
 // Loaded at once, since it is needed whoever signs in.
-const application = import('./app.tsx')
+const application = loaded(async () => await import('./app.tsx'))
 const session = openSession(settings)
 
 /** Signs in first: nothing here can be seen without it. */

@@ -30,7 +30,7 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', reducedMotion: 'reduce' })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   const faults: string[] = []
   faultsOf.set(page, faults)
   page.on('pageerror', (error) => faults.push(String(error)))

@@ -149,6 +149,8 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
   const ada = await signIn(browser, baseUrl, person('ada'), '/console/admin/reconciliation')
   await t.test('an admin checks all accounts, watches the run to its end, and mends one', async (t) => {
+    // A server that is too busy for a moment must not break the page.
+    await ada.route('**/assets/run-page*', async (route) => await route.fulfill({ status: 503, body: '' }), { times: 1 })
     await ada.getByRole('button', { name: 'Start', exact: true }).click()
     await ada.getByText(/· Done/).waitFor()
     await ada.getByText('Chiara Donati').waitFor()

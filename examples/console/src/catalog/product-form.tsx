@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PageHeading } from '../layout/page.tsx'
+import { loaded } from '../loaded.ts'
 import { Section } from '../layout/section.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { statusText, texts } from '../texts.ts'
@@ -14,7 +15,7 @@ import { MoneyInput } from './money-input.tsx'
 import { TagsInput } from './tags-input.tsx'
 import { withoutEmpty } from './without-empty.ts'
 
-const PricesOfProduct = lazy(async () => await import('./prices-of-product.tsx'))
+const PricesOfProduct = lazy(async () => await loaded(async () => await import('./prices-of-product.tsx')))
 
 /** Creates a product. */
 export function ProductCreate () {

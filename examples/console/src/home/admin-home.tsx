@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router-dom'
 import { listUrl, rangeFrom } from '../api/http.ts'
+import { loaded } from '../loaded.ts'
 import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { Section } from '../layout/section.tsx'
@@ -13,7 +14,7 @@ import { agoText } from '../times.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 
-const DriftChart = lazy(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart }))
+const DriftChart = lazy(async () => ({ default: (await loaded(async () => await import('../reconcile/drift-chart.tsx'))).DriftChart }))
 
 /** How many shops are on this page. */
 const SHOWN = 10

@@ -2,12 +2,13 @@ import { Alert, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } fro
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Section } from '../layout/section.tsx'
+import { loaded } from '../loaded.ts'
 import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { durationText, type ToolCalls } from './tool-calls.ts'
 
-const ToolsChart = lazy(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart }))
+const ToolsChart = lazy(async () => ({ default: (await loaded(async () => await import('./tools-chart.tsx'))).ToolsChart }))
 
 /** How often the page reads the counts again, in milliseconds. */
 const EVERY = 30_000

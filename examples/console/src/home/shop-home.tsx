@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { ActivityEntry } from '../activity/activity-entry.tsx'
+import { loaded } from '../loaded.ts'
 import type { Entry } from '../activity/entry.ts'
 import { type ApiKey, endsSoon } from '../agents/key.ts'
 import { type Call, listUrl, rangeFrom, readAll } from '../api/http.ts'
@@ -13,7 +14,7 @@ import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 
-const DaysChart = lazy(async () => ({ default: (await import('./days-chart.tsx')).DaysChart }))
+const DaysChart = lazy(async () => ({ default: (await loaded(async () => await import('./days-chart.tsx'))).DaysChart }))
 
 /** How many days the chart shows, and how many changes it counts at most. */
 const DAYS = 14

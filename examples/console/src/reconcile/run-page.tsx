@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
 import { useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
+import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
@@ -15,7 +16,7 @@ import { ItemRow } from './item-row.tsx'
 import { MANNER } from './manner.ts'
 import { type Item, type Run, RUNS, type RunWithItems } from './run.ts'
 
-const DriftChart = lazy(async () => ({ default: (await import('./drift-chart.tsx')).DriftChart }))
+const DriftChart = lazy(async () => ({ default: (await loaded(async () => await import('./drift-chart.tsx'))).DriftChart }))
 
 /** How many items are on a page of the screen, and in one read of the file. */
 const PER_PAGE = 25
