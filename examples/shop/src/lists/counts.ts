@@ -27,7 +27,8 @@ export interface Counts {
  * a shop, and a count with a filter is remembered until the records of the shop change. The statement that reads a page
  * compares their state, so a count is as exact as one that was just made, also when other servers write.
  *
- * @param table - one whose changes leave lines in `shop_usage`
+ * @param table - one whose changes leave lines in `shop_usage`. A change of rows that only filters read, such as the lines of
+ * an order, has to touch the record
  */
 export function createCounts (knex: Knex, table: string): Counts {
   const known = new Map<string, Known>()
