@@ -38,7 +38,7 @@ async function gainedBy (work: () => Promise<unknown>): Promise<object[]> {
 
 const by = (person: Person, name: string) => ({ actor_kind: 'user', actor_id: person.id, actor_name: name, actor_prefix: null })
 const about = (recordKind: string, recordId: string, recordName: string | null, operation: string, action: string, changes: object, shopId: string | null = here) => ({
-  shop_id: shopId, operation, tool: null, action, record_kind: recordKind, record_id: recordId, record_name: recordName, changes, affected: {}, reverts: null, reverted_by: null, revertible: recordKind === 'shop_config'
+  shop_id: shopId, operation, tool: null, confirmed: null, action, record_kind: recordKind, record_id: recordId, record_name: recordName, changes, affected: {}, reverts: null, reverted_by: null, revertible: recordKind === 'shop_config'
 })
 
 t.test('API keys and the payment key are the owners\' to change: staff see the keys, and no more', async (t) => {
