@@ -26,7 +26,8 @@ t.test('each page has a policy and a nonce of its own, and is never stored', asy
 t.test('files are kept for a year; nothing outside of them is served', async (t) => {
   const [file] = readdirSync(fileURLToPath(import.meta.resolve('shop-console/assets'))).filter((name) => name.endsWith('.js'))
   t.match(await app.inject(`/console/assets/${file!}`), { statusCode: 200, headers: { 'cache-control': 'public, max-age=31536000, immutable', 'content-type': /^(text|application)\/javascript/ } })
-  for (const path of ['../index.html', '%2e%2e/index.html', '..%2f..%2fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json', '..%5c..%5cpackage.json', '/etc/passwd', '%2fetc%2fpasswd', '%00', 'missing.js']) {
+  // Plain dots are resolved before a request is sent.
+  for (const path of ['..%2f..%2fpackage.json', '%2e%2e%2f%2e%2e%2fpackage.json', '..%5c..%5cpackage.json', '/etc/passwd', '%2fetc%2fpasswd', '%00', 'missing.js']) {
     const { statusCode, headers, body } = await app.inject(`/console/assets/${path}`)
     t.ok([400, 403, 404].includes(statusCode), `${path}: ${statusCode}`)
     t.equal(headers['cache-control'], 'no-store', path)
