@@ -14,7 +14,7 @@ import { agoText } from '../times.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 
-const DriftChart = lazy(async () => ({ default: (await loaded(async () => await import('../reconcile/drift-chart.tsx'))).DriftChart }))
+const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart })))
 
 /** How many shops are on this page. */
 const SHOWN = 10

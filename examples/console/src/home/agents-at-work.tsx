@@ -8,7 +8,7 @@ import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { durationText, type ToolCalls } from './tool-calls.ts'
 
-const ToolsChart = lazy(async () => ({ default: (await loaded(async () => await import('./tools-chart.tsx'))).ToolsChart }))
+const ToolsChart = lazy(async () => await loaded(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart })))
 
 /** How often the page reads the counts again, in milliseconds. */
 const EVERY = 30_000

@@ -14,7 +14,7 @@ import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 
-const DaysChart = lazy(async () => ({ default: (await loaded(async () => await import('./days-chart.tsx'))).DaysChart }))
+const DaysChart = lazy(async () => await loaded(async () => ({ default: (await import('./days-chart.tsx')).DaysChart })))
 
 /** How many days the chart shows, and how many changes it counts at most. */
 const DAYS = 14

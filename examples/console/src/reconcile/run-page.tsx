@@ -16,7 +16,7 @@ import { ItemRow } from './item-row.tsx'
 import { MANNER } from './manner.ts'
 import { type Item, type Run, RUNS, type RunWithItems } from './run.ts'
 
-const DriftChart = lazy(async () => ({ default: (await loaded(async () => await import('./drift-chart.tsx'))).DriftChart }))
+const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('./drift-chart.tsx')).DriftChart })))
 
 /** How many items are on a page of the screen, and in one read of the file. */
 const PER_PAGE = 25
