@@ -29,11 +29,13 @@ await fill()
 /** What a list computes from other fields: a filter finds it, and nothing sorts by it. */
 const derived = new Set(['/shops/:shop_id/api-keys status'])
 
-interface RecordSchema { properties: Record<string, { type?: string }> }
+interface ListSchema { type?: string, items?: { properties: Record<string, { type?: string }> } }
 type Row = Record<string, unknown>
 
 const lists = routes.flatMap(({ method, url, schema }) => {
-  const answer = (schema?.response as Record<string, { type?: string, items?: RecordSchema }> | undefined)?.['200']
+  const response = (schema?.response as Record<string, ListSchema & { content?: Record<string, { schema: ListSchema }> }> | undefined)?.['200']
+  // Some lists have other forms beside JSON.
+  const answer = response?.content?.['application/json']?.schema ?? response
   // The twin with a slash at its end is the same list.
   if (method !== 'GET' || answer?.type !== 'array' || (url.endsWith('/') && routes.some((other) => other.url === url.slice(0, -1)))) return []
   return [{ url, path: url.replace(':shop_id', shopId), fields: Object.keys(answer.items!.properties) }]
@@ -201,6 +203,7 @@ async function fill (): Promise<void> {
     actor_prefix: 'abc',
     operation: 'test',
     tool: 'test',
+    confirmed: 'a client',
     action: 'update',
     record_kind: 'shop_config',
     record_id: shopId,

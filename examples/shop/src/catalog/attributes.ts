@@ -18,7 +18,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'list_attributes',
       summary: 'List attributes',
-      description: 'List the attributes that products of a shop can have, a page at a time.',
+      description: 'List the attributes that products of a shop can have.',
       tags: ['attributes', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(list),

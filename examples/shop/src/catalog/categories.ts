@@ -18,7 +18,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'list_categories',
       summary: 'List categories',
-      description: 'List the categories of a shop, a page at a time. parent_id makes them a tree.',
+      description: 'List the categories of a shop. parent_id makes them a tree.',
       tags: ['categories', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(list),

@@ -18,7 +18,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'list_products',
       summary: 'List products',
-      description: 'List the products of a shop, a page at a time.',
+      description: 'List the products of a shop.',
       tags: ['products', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(list),

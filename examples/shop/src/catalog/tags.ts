@@ -18,7 +18,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
     schema: {
       operationId: 'list_tags',
       summary: 'List tags',
-      description: 'List the tags of a shop, a page at a time.',
+      description: 'List the tags of a shop.',
       tags: ['tags', 'mcp', 'large'],
       params: ShopParams,
       querystring: listQuerySchema(list),
