@@ -1,4 +1,4 @@
-/** Replaces what differs from run to run: ids, times, addresses, paths, and the calls in stack traces. */
+/** Replaces what differs from run to run: ids, times, cursors, addresses, paths, and the calls in stack traces. */
 export function normal (text: string): string {
   return text
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
@@ -8,6 +8,7 @@ export function normal (text: string): string {
     .replace(/(retry-after(?:: |":"))\d+/g, '$1N')
     .replace(/("version":")0\.0\.0\+\w+/g, '$1VERSION')
     .replace(/\/\S+\/mcp-shop-blob-[\w-]+/g, 'FILE')
+    .replace(/(after=)[\w-]+/g, '$1CURSOR')
     .replace(/"id":\d+/g, '"id":N')
     .replace(/kettle-\d+/g, 'kettle-N').replace(/Kettle \d+/g, 'Kettle N')
     .replace(/http:\/\/(localhost|127\.0\.0\.1):\d+/g, 'http://HOST')

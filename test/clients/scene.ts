@@ -77,7 +77,7 @@ export interface Stage {
 export function data (json: string, ...headers: readonly string[]): Answer {
   const value: object = JSON.parse(json)
   const beside = headers.length > 0 && { headers: Object.fromEntries(headers.map((header) => header.split(': '))) }
-  return { isError: false, content: [json, ...headers], structured: Array.isArray(value) ? { result: value, ...beside } : value }
+  return { isError: false, content: headers.length > 0 ? [json, headers.join('\n')] : [json], structured: Array.isArray(value) ? { result: value, ...beside } : value }
 }
 
 /** A result of content without a structure. */

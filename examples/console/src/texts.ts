@@ -299,6 +299,7 @@ export const texts = {
     nothing: '—',
     affected: 'Also affected:',
     reverted: 'Undone',
+    confirmed: (client: string) => `Confirmed in ${client === 'unknown' ? 'the client' : client}`,
     revert: 'Undo of an earlier change',
     undo: 'Undo',
     redo: 'Redo',
@@ -407,6 +408,7 @@ export const texts = {
     currencyHelp: 'Of new products and orders',
     email: 'E-mail address for customers',
     tax: 'Prices include tax',
+    confirm: 'Agents ask a person before they delete',
     save: 'Save',
     cancel: 'Cancel'
   },

@@ -78,6 +78,15 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.ok(position('Tea') < position('Coffee'))
   })
 
+  await t.test('an owner lets agents delete without a question', async (t) => {
+    await kim.goto(`${shop}/settings`)
+    await kim.getByLabel('Agents ask a person before they delete').uncheck()
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText('The settings are saved').waitFor()
+    const token = await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
+    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: bearer(token) })).body, { confirm_agent_calls: false, prices_include_tax: true })
+  })
+
   await t.test('an owner creates a key with certain tools, copies the configuration of a client, and revokes it', async (t) => {
     await kim.goto(`${shop}/api-keys`)
     await kim.getByRole('button', { name: 'New key' }).click()

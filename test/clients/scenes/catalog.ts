@@ -17,7 +17,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         title: 'read', about: 'an object', tool: 'get_tag', arguments: { shop_id: here, tag_id: tags[0]!.id }, says: data(tag)
       },
       {
-        title: 'array', about: 'a list', tool: 'list_tags', arguments: { limit: 1 }, says: data(`[${tag}]`, 'content-range: tags 0-1/6')
+        title: 'array', about: 'a list', tool: 'list_tags', arguments: { limit: 1 }, says: data(`[${tag}]`, 'content-range: tags 0-1/6', 'link: <?limit=1&after=CURSOR>; rel="next"')
       },
       {
         title: 'create',

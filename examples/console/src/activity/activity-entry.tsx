@@ -53,6 +53,7 @@ export function ActivityEntry ({ entry, isBrief = false }: { readonly entry: Ent
         {!isBrief && (
           <>
             {tool != null && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}
+            {entry.confirmed != null && <Chip size='small' variant='outlined' label={texts.activity.confirmed(entry.confirmed)} />}
             {isUndone && <Chip size='small' label={texts.activity.reverted} />}
             {entry.reverts != null && <Chip size='small' variant='outlined' label={texts.activity.revert} />}
             {entry.revertible === true && !isUndone && <Button size='small' startIcon={<UndoIcon />} onClick={() => setUndoing(true)} aria-label={`${texts.activity.undo}: ${name}`}>{texts.activity.undo}</Button>}

@@ -11,6 +11,8 @@ export interface Entry {
   readonly actor_prefix?: string | null
   readonly operation: string
   readonly tool?: string | null
+  /** The client in which a person confirmed it. */
+  readonly confirmed?: string | null
   readonly action: 'create' | 'update' | 'delete' | 'event'
   readonly record_kind: string
   readonly record_id: string

@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { PayKey } from './pay-key.tsx'
 
-interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean }
+interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean, readonly confirm_agent_calls: boolean }
 
 /** The settings of the shop, and its payment key. */
 export function SettingsPage () {
@@ -29,6 +29,7 @@ export function SettingsPage () {
   )
 }
 
+const SWITCHES = [['prices_include_tax', 'tax'], ['confirm_agent_calls', 'confirm']] as const
 const FIELDS = [['currency', 'currency', 'currencyHelp'], ['locale', 'locale', 'localeHelp'], ['time_zone', 'zone', 'zoneHelp'], ['contact_email', 'email', undefined]] as const
 
 function General ({ config }: { readonly config: Config }) {
@@ -57,7 +58,9 @@ function General ({ config }: { readonly config: Config }) {
         {FIELDS.map(([field, label, help]) => (
           <TextField key={field} label={texts.settings[label]} value={typed[field] ?? ''} onChange={({ target }) => setTyped({ ...typed, [field]: target.value })} error={fault(field) !== undefined} helperText={fault(field) ?? (help && texts.settings[help])} />
         ))}
-        <FormControlLabel label={texts.settings.tax} control={<Switch checked={typed.prices_include_tax} onChange={({ target }) => setTyped({ ...typed, prices_include_tax: target.checked })} />} />
+        {SWITCHES.map(([field, label]) => (
+          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch checked={typed[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
+        ))}
         {error !== undefined && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
         <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>
