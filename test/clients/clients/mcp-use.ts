@@ -13,7 +13,7 @@ export const mcpUse: Client = {
   start: program('mcp-use'),
   // The whole result is shown: the data twice, as text and as structure.
   shows (answer) {
-    const headers = answer.content.slice(1).map((header) => header.split(/: (.*)/).slice(0, 2))
+    const headers = answer.content.slice(1).flatMap((block) => block.split('\n')).map((header) => header.split(/: (.*)/).slice(0, 2))
     const blocks = answer.content.map((text) => text.startsWith('{"type"') ? JSON.parse(text) : { type: 'text', text })
     const structuredContent = answer.structured
     return [JSON.stringify({
