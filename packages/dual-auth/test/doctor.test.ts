@@ -132,10 +132,12 @@ t.test('a page that is no discovery document', async t => {
 t.test('several issuers at once: each is examined, and the token goes to its own', async t => {
   const other = await startIssuer()
   t.teardown(() => other.stop())
-  const jwt = [{ issuer: issuer.url, userClients: ['web-app'], audience: [AUDIENCE] }, SAMPLES.okta.jwt(other)]
+  const jwt = [{ issuer: issuer.url, userClients: ['web-app'], audience: ['https://other.test'] }, SAMPLES.okta.jwt(other)]
   const findings = await examine(jwt, tokensOf('okta', other).machine())
   t.match(findings, [{ level: 'ok', found: issuer.url }, { what: 'keys' }, { level: 'ok', found: other.url }, { what: 'keys' }, { level: 'ok', what: 'token', found: 'accepted as a machine: client robot; scopes: write' }])
-  t.match(await examine(jwt, tokensOf('okta', other).machine({ aud: 'x' })), [{}, {}, {}, {}, { level: 'fail' }])
+  const rejected = await examine(jwt, tokensOf('okta', other).machine({ aud: 'x' }))
+  t.match(rejected, [{}, {}, {}, {}, { level: 'fail' }])
+  t.equal(rejected.find(({ what }) => what === 'aud')?.found, `"x"; accepted: ${AUDIENCE}`, 'compared with what its own issuer accepts')
 })
 
 t.test('a tenant of Entra', async t => {

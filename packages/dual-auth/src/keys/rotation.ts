@@ -47,5 +47,5 @@ function expiryAfter (now: Date, { createdAt, expiresAt }: ApiKeyRecord): Date |
 }
 
 function earlier (end: Date, other: Date | null): Date {
-  return other !== null && other < end ? other : end
+  return new Date(Math.min(+end, +(other ?? end)))
 }
