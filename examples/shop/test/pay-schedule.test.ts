@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { fencesOf } from '../../../test/docs/fences.ts'
 import { bearer, build, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t, ['root'])
+const page = readFileSync(new URL('../../../docs/pay-reconcile/runs.md', import.meta.url), 'utf8')
 const METRICS_TOKEN = 'canary-metrics-token-0123456789'
 const settings = { METRICS_TOKEN, PAY_SCHEDULE_CHECK: '0 3 * * *' }
 
@@ -16,8 +19,10 @@ t.test('accounts are checked by the schedule, and the metrics say so', async (t)
   const [, slot = ''] = finished.exec(await metrics()) ?? []
   t.match(new Date(Number(slot) * 1000).toISOString(), /T03:00:00\.000Z$/)
   t.match(await metrics(), `state="started"} ${slot}`)
-  const [run] = await database.knex('pay_reconcile_runs')
+  const [run] = (await app.inject({ url: '/admin/accounts/reconcile?filter={"actor":"schedule"}', headers: bearer(await idp.userToken('root')) })).json()
   t.match(run, { mode: 'check', dry_run: true, actor: 'schedule' })
+  const [documented] = fencesOf(page).filter(({ text }) => text.includes('"actor": "schedule"')).map(({ text }) => JSON.parse(text)[0])
+  t.strictSame(Object.keys(run), Object.keys(documented), 'runs.md shows such a run')
 })
 
 t.test('a schedule that cannot be used stops the server', async (t) => {

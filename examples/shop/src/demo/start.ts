@@ -20,11 +20,14 @@ const CONSOLE_CLIENT_ID = 'shop-console'
 const MACHINE_ID = 'shop-machine'
 
 /** The settings that the demo uses. It ignores others, which are meant for a real server, and says so. */
-const TAKEN = ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'MAX_EVENT_LOOP_DELAY', 'OAUTH_BROKER', 'OAUTH_BROKER_DOCUMENTS']
+const TAKEN = [
+  'PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'MAX_EVENT_LOOP_DELAY', 'OAUTH_BROKER', 'OAUTH_BROKER_DOCUMENTS',
+  'PAY_SCHEDULE_CHECK', 'PAY_SCHEDULE_CHANGES', 'PAY_SCHEDULE_TIMEZONE'
+]
 
 /** The demo: the same server with an identity provider, defaults and data to try it. */
 try {
-  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '', MAX_EVENT_LOOP_DELAY = '', OAUTH_BROKER = '', OAUTH_BROKER_DOCUMENTS = '' } = process.env
+  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '', ...given } = Object.fromEntries(TAKEN.map((name) => [name, process.env[name]]))
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
   const port = await freePort(Number(PORT))
   // If the server may use any port, so may the others.
@@ -52,7 +55,7 @@ try {
   const standIn = await startDemoPay(await portBeside(2), secrets.payKeys)
   const scanner = await startLeakScanner(await portBeside(3), baseUrl)
 
-  const config = settingsFromEnvironment({ LOG_LEVEL, DATABASE_URL, MAX_EVENT_LOOP_DELAY, OAUTH_BROKER, OAUTH_BROKER_DOCUMENTS, PORT: String(port) }, {
+  const config = settingsFromEnvironment({ ...given, LOG_LEVEL, DATABASE_URL, PORT: String(port) }, {
     MCP_ENABLED: true,
     DATA_DIR: demoDataDir,
     PUBLIC_BASE_URL: baseUrl,
