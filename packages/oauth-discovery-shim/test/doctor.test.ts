@@ -566,6 +566,7 @@ t.test('the command', async t => {
     err: 'warning: anybody between you and the server can read and change plain http; use https\n'
   }, 'another host than this one, without encryption')
   t.match(help, { code: 0, out: /^Usage: oauth-discovery-shim doctor \[--private\] \[--document <url>\] <url> \[client…\]/, err: '' })
+  t.match(help.out, new RegExp(`^Clients: ${clients.map(({ id }) => id).join(', ')}\\. Default: all\\.$`, 'm'))
   const problems = ["Unknown option '--privat'", '', `There is no client netscape${harmless}\n\n`]
   for (const [index, { code, out, err }] of wrong.entries()) {
     const [problem = ''] = err.split('Usage: oauth-discovery-shim doctor [--private] [--document <url>] <url> [client…]')

@@ -331,6 +331,7 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
     t.strictSame([response.statusCode, response.json().error], [401, 'invalid_client'], what)
   }
   t.match((await token(world, { ...grant, client_id: id, client_assertion: await assertion(), client_assertion_type: 'x' })).json(), { error: 'invalid_client' })
+  t.match((await token(world, grant)).json(), { error: 'invalid_request', error_description: 'The parameter client_id is missing' })
 
   const once = await assertion()
   const exchanged = await token(world, { ...grant, client_assertion: once, client_assertion_type: type })
