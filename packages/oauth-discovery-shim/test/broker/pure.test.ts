@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { isRegistered, portless, redirectKind } from '../../src/broker/clients/redirect-uri.ts'
 import { sealer, type Purpose } from '../../src/broker/seal.ts'
-import { memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
+import { createBrokerTable, knexBrokerStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
+import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
 
 t.test('callback URLs', t => {
   for (const [uri, kind] of [
@@ -83,6 +84,23 @@ t.test('the store of one process', async t => {
   now = 60_000
   await store.raise('x', 1, 10)
   t.strictSame(await store.raise('code:1', 1, 10), { raised: true }, 'it was swept')
+})
+
+t.test('the store in a table', async t => {
+  const { knex, close } = await embeddedDatabase()
+  t.teardown(close)
+  await createBrokerTable(knex)
+  await createBrokerTable(knex, { table: 'other' })
+  const store = knexBrokerStore(knex)
+  await raises(t, store)
+  t.strictSame(await knexBrokerStore(knex, { table: 'other' }).raise('a', 1, 60), { raised: true }, 'each table has its own')
+  const { rows: [{ seconds }] } = await knex.raw("select extract(epoch from expires_at - now())::int as seconds from oauth_broker where key = 'a'")
+  t.ok(seconds > 0 && seconds <= 60, 'kept as long as was said')
+  await knex('oauth_broker').where({ key: 'b' }).update({ expires_at: knex.raw("now() - interval '1 second'") })
+  await store.raise('d', 1, 60)
+  t.equal((await knex('oauth_broker').where({ key: 'b' })).length, 1, 'not swept with every call')
+  await knexBrokerStore(knex).raise('d', 1, 60)
+  t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
 })
 
 const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
