@@ -1,71 +1,36 @@
-import AddIcon from '@mui/icons-material/Add'
-import { Autocomplete, Box, Card, Chip, Stack, TextField } from '@mui/material'
-import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, FieldTitle, FilterLiveSearch, InputHelperText, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useInput, useListContext, useRecordContext } from 'react-admin'
+import { Autocomplete, Chip, Stack, TextField } from '@mui/material'
+import { DataTable, FieldTitle, InputHelperText, SelectInput, TextInput, useInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { useCreated } from '../layout/use-created.ts'
 import { texts } from '../texts.ts'
 import { messageIn } from './categories-input.tsx'
+import { NamedRecordCreate, NamedRecordEdit, NamedRecordList } from './named-records.tsx'
 import type { Attribute } from './use-catalog.ts'
-import { withoutEmpty } from './without-empty.ts'
-
-/** What describes the products of the shop. */
-export function AttributeList () {
-  return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50}>
-      <PageHeading title={texts.menu.attributes}><CreateButton variant='contained' label={texts.attributes.create} icon={<AddIcon />} /></PageHeading>
-      <Card>
-        <Box sx={{ p: 2, maxWidth: 360 }}><FilterLiveSearch source='q' label={texts.attributes.search} placeholder={texts.attributes.search} fullWidth /></Box>
-        <Attributes />
-      </Card>
-    </ListBase>
-  )
-}
 
 /** How many choices stand in a row. */
 const SHOWN = 4
 
-function Attributes () {
-  const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyState title={texts.attributes.empty} text={texts.attributes.emptyWhy} />
+/** What describes the products of the shop. */
+export function AttributeList () {
   return (
-    <>
-      <DataTable rowClick='edit' bulkActionButtons={false}>
-        <DataTable.Col source='name' />
-        <DataTable.Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
-        <DataTable.Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
-        <DataTable.Col source='unit' />
-        <DataTable.Col
-          source='options' disableSort
-          render={({ options }: Attribute & { id: string }) => <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>{options.slice(0, SHOWN).map((option) => <Chip key={option} size='small' label={option} />)}{options.length > SHOWN && <Chip size='small' label={texts.filters.more(options.length - SHOWN)} />}</Stack>}
-        />
-      </DataTable>
-      <Pagination rowsPerPageOptions={[25, 50, 100]} />
-    </>
+    <NamedRecordList title={texts.menu.attributes} words={texts.attributes}>
+      <DataTable.Col source='name' />
+      <DataTable.Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
+      <DataTable.Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
+      <DataTable.Col source='unit' />
+      <DataTable.Col
+        source='options' disableSort
+        render={({ options }: Attribute & { id: string }) => <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>{options.slice(0, SHOWN).map((option) => <Chip key={option} size='small' label={option} />)}{options.length > SHOWN && <Chip size='small' label={texts.filters.more(options.length - SHOWN)} />}</Stack>}
+      />
+    </NamedRecordList>
   )
 }
 
 export function AttributeCreate () {
-  const created = useCreated('list')
-  return (
-    <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
-      <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.attributes.create} /></Box>
-      <SimpleForm defaultValues={{ type: 'text' }} warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}><Fields /></SimpleForm>
-    </Create>
-  )
+  return <NamedRecordCreate title={texts.attributes.create} defaults={{ type: 'text' }}><Fields /></NamedRecordCreate>
 }
 
 export function AttributeEdit () {
-  return (
-    <Edit mutationMode='pessimistic' actions={false}>
-      <Heading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}><Fields /></SimpleForm>
-    </Edit>
-  )
-}
-
-function Heading () {
-  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={useRecordContext()?.name ?? ''} /></Box>
+  return <NamedRecordEdit><Fields /></NamedRecordEdit>
 }
 
 function Fields () {

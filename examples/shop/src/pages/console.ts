@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -41,7 +41,9 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
     throw new SHOP_SETTINGS(`  IDP_CONSOLE_CLIENT_ID is required with CONSOLE_ENABLED: a public client with the callback ${new URL(CONSOLE_CALLBACK, config.PUBLIC_BASE_URL).href}`)
   }
   const page = builtPage().replace(SETTINGS, () => scriptSafe(settingsOfPage(config)))
-  await app.register(fastifyStatic, { root: fileURLToPath(import.meta.resolve('shop-console/assets')), serve: false, preCompressed: true })
+  const root = fileURLToPath(import.meta.resolve('shop-console/assets'))
+  const assets = new Set(readdirSync(root))
+  await app.register(fastifyStatic, { root, serve: false, preCompressed: true })
 
   let provider: readonly string[] | undefined
   const sendPage = async (reply: FastifyReply, openerPolicy: string): Promise<FastifyReply> => {
@@ -57,7 +59,7 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
   const open = { auth: 'public', pressureHandler: () => {} } as const
   const route = { config: open, schema: { hide: true } } as const
   // The people of one office may share an address.
-  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { ...open, rateLimit: false } }, async ({ params }, reply) => await reply.sendFile(params['*'], FOREVER))
+  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { ...open, rateLimit: false } }, async ({ params: { '*': name } }, reply) => assets.has(name) ? await reply.sendFile(name, FOREVER) : reply.callNotFound())
   // When a session has ended, people sign in again in a second window, which has to know the first.
   app.get(CONSOLE_CALLBACK, route, async (_request, reply) => await sendPage(reply, 'unsafe-none'))
   app.get(CONSOLE_PATH, route, async (_request, reply) => await sendPage(reply, 'same-origin-allow-popups'))

@@ -1,0 +1,60 @@
+import AddIcon from '@mui/icons-material/Add'
+import { Box, Card } from '@mui/material'
+import type { ReactNode } from 'react'
+import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { useCreated } from '../layout/use-created.ts'
+import { withoutEmpty } from './without-empty.ts'
+
+interface Words { readonly create: string, readonly search: string, readonly empty: string, readonly emptyWhy: string }
+
+/** Records that have a name, which can be searched; `children` are the columns. */
+export function NamedRecordList ({ title, words, children }: { readonly title: string, readonly words: Words, readonly children: ReactNode }) {
+  return (
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50}>
+      <PageHeading title={title}><CreateButton variant='contained' label={words.create} icon={<AddIcon />} /></PageHeading>
+      <Card>
+        <Box sx={{ p: 2, maxWidth: 360 }}><FilterLiveSearch source='q' label={words.search} placeholder={words.search} fullWidth /></Box>
+        <Records words={words}>{children}</Records>
+      </Card>
+    </ListBase>
+  )
+}
+
+function Records ({ words, children }: { readonly words: Words, readonly children: ReactNode }) {
+  const { total, isPending } = useListContext()
+  if (!isPending && total === 0) return <EmptyState title={words.empty} text={words.emptyWhy} />
+  return (
+    <>
+      <DataTable rowClick='edit' bulkActionButtons={false}>{children}</DataTable>
+      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+    </>
+  )
+}
+
+export function NamedRecordCreate ({ title, defaults, children }: { readonly title: string, readonly defaults?: object, readonly children: ReactNode }) {
+  const created = useCreated('list')
+  return (
+    <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
+      <Heading title={title} />
+      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>{children}</SimpleForm>
+    </Create>
+  )
+}
+
+export function NamedRecordEdit ({ children }: { readonly children: ReactNode }) {
+  return (
+    <Edit mutationMode='pessimistic' actions={false}>
+      <NameAsHeading />
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}>{children}</SimpleForm>
+    </Edit>
+  )
+}
+
+function NameAsHeading () {
+  return <Heading title={useRecordContext()?.name ?? ''} />
+}
+
+function Heading ({ title }: { readonly title: string }) {
+  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={title} /></Box>
+}
