@@ -31,8 +31,8 @@ export default function Administration () {
       <Resource name='admin/users' list={UserList} recordRepresentation='name' />
       <CustomRoutes>
         <Route path='/reconciliation' element={<RunsPage />} />
-        <Route path='/reconciliation/orphans' element={<OrphansPage />} />
-        <Route path='/reconciliation/audit' element={<AuditPage />} />
+        <Route path='/orphans' element={<OrphansPage />} />
+        <Route path='/audit' element={<AuditPage />} />
         <Route path='/pay-keys' element={<PayKeysPage />} />
         <Route path='/reconciliation/:id' element={<RunPage />} />
       </CustomRoutes>
@@ -46,8 +46,8 @@ function AdminMenu () {
       <MenuSection><Entry to='' text={texts.menu.home} icon={<HomeIcon />} /></MenuSection>
       <MenuSection title={texts.menu.reconciliation}>
         <Entry to='reconciliation' text={texts.menu.runs} icon={<AccountsIcon />} />
-        <Entry to='reconciliation/orphans' text={texts.menu.orphans} icon={<OrphansIcon />} />
-        <Entry to='reconciliation/audit' text={texts.menu.audit} icon={<AuditIcon />} />
+        <Entry to='orphans' text={texts.menu.orphans} icon={<OrphansIcon />} />
+        <Entry to='audit' text={texts.menu.audit} icon={<AuditIcon />} />
         <Entry to='pay-keys' text={texts.menu.payKeys} icon={<KeyIcon />} />
       </MenuSection>
       <MenuSection title={texts.menu.all}>

@@ -32,6 +32,8 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       button: { textTransform: 'none', fontWeight: 600 }
     },
     shape: { borderRadius: 8 },
+    // Wide enough for the longest entry of the menu.
+    sidebar: { width: 280, closedWidth: 55 },
     // Whoever asks the system for less motion gets no transitions.
     motion: { reducedMotion: 'system' },
     components: {

@@ -176,7 +176,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const screens = [
     [kim, '', 'home'], [kim, '/products?filter={}&perPage=10', 'products'], [kim, '/products/create', undefined], [kim, '/categories', undefined], [kim, '/tags', undefined], [kim, '/attributes', undefined],
     [kim, '/api-keys', undefined], [kim, '/orders', undefined], [kim, '/accounts', undefined], [kim, '/members', undefined], [kim, '/settings', undefined],
-    [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/reconciliation/orphans', undefined], [ada, '/console/admin/reconciliation/audit', undefined], [ada, '/console/admin/pay-keys', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
+    [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/orphans', undefined], [ada, '/console/admin/audit', undefined], [ada, '/console/admin/pay-keys', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
   ] as const
   for (const [page, path, name] of screens) {
     await t.test(`axe finds nothing amiss at ${path === '' ? 'the home of a shop' : path}, light and dark`, async (t) => {
