@@ -46,9 +46,9 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
 
 /** Goes to another screen without loading the page, which would sign in again. */
 export async function goWithin (page: Page, path: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.evaluate(`old = document.querySelector('h1'); history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
   // The old screen stays until the code of the new one is there.
-  await page.waitForTimeout(150)
+  await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
