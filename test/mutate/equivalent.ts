@@ -9,6 +9,13 @@ export interface Equivalent extends Pick<Mutant, 'file' | 'within' | 'before' | 
 /** Mutants that are not drawn, in the words that `npm run mutate` prints. One that no longer exists fails the run. */
 export const equivalents: readonly Equivalent[] = [
   {
+    file: 'packages/dual-auth/src/keys/knex.ts',
+    within: 'list',
+    before: 'const query = knex.from(matching.clone().select(RETURNED).orderByRaw(...order).offset(skip).limit(limit).as(\'page\')) .rightJoin(matching.clone().count(\'* as count\').as(\'every\'), knex.raw(\'true\')) .rightJoin(ofShop.clone().select(count(\'active\'), count(\'expired\'), count(\'revoked\')).as(\'statuses\'), knex.raw(\'true\')) .select<Array<RecordRow & Readonly<Record<\'count\' | KeyStatus, number | string>>>>(\'page.*\', \'every.count\', \'statuses.*\').orderByRaw(...order)',
+    after: 'const query = knex.from(matching.clone().select(RETURNED).orderByRaw(...order).offset(skip).limit(limit).as(\'page\')) .rightJoin(matching.clone().count(\'* as count\').as(\'every\'), knex.raw(\'true\')) .rightJoin(ofShop.clone().select(count(\'active\'), count(\'expired\'), count(\'revoked\')).as(\'statuses\'), knex.raw(\'true\')) .select<Array<RecordRow & Readonly<Record<\'count\' | KeyStatus, number | string>>>>(\'page.*\', \'every.count\', \'statuses.*\')',
+    reason: 'PostgreSQL joins single rows to the page without changing its order, though SQL does not promise it.'
+  },
+  {
     file: 'packages/dual-auth/src/keys/last-used.ts',
     within: 'sweep',
     before: 'if (now - lastSweep < interval) return',
@@ -49,6 +56,13 @@ export const equivalents: readonly Equivalent[] = [
     before: 'return contentType === \'application/json\' || /^application\\/json\\s*(;|$)/i.test(contentType ?? \'\')',
     after: 'return (/^application\\/json\\s*(;|$)/i.test(contentType ?? \'\'))',
     reason: 'The expression matches what the comparison does: that is only faster.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/light.ts',
+    within: 'release',
+    before: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') > 0 || this.listenerCount(\'end\') > 0)) this.resume()',
+    after: 'if ((this.readableFlowing === null)) this.resume()',
+    reason: 'A stream that nobody listens to ends unseen: the condition only saves time.'
   },
   {
     file: 'packages/pay-reconcile/src/cli/tables.ts',
