@@ -202,6 +202,7 @@ t.test('the file is the same for the same tools, one tool a block, and reads bac
 `)
   t.equal(textFromContract(contractFromText(text, 'f')), text)
   t.equal(textFromContract(contractFromText(text.replaceAll('\n', '\r\n'), 'f')), text)
+  t.match(textFromContract(new Map()), /"tools": \{\}\n\}\n$/, 'without tools')
   for (const [broken, message] of [
     ['{', /^f cannot be read as a contract: it is not JSON/], ['[]', /no "tools"/], ['{"contract":2,"tools":{}}', /"contract" is 2/],
     ['{"contract":1,"tools":{"a":{}}}', /the tool a has no inputSchema/], ['{"contract":1,"tools":{"a":{"inputSchema":{},"outputSchema":1}}}', /the outputSchema of a is not an object/]
