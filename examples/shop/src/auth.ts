@@ -3,6 +3,7 @@ import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import { mayName } from './database/named-statement.ts'
 import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'
 import type { Settings } from './settings/settings.ts'
@@ -72,7 +73,7 @@ export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: pepper
   return {
     marker,
     peppers: peppers.map(pepperFromText),
-    store: knexStore(knex, { shop: { table: 'shops', columns: OPEN_SHOP } }),
+    store: knexStore(knex, { shop: { table: 'shops', columns: OPEN_SHOP }, namedStatements: mayName(knex) }),
     // PostgreSQL accepts UUIDs in upper case, and stores them in lower case.
     shopIdFromParam: (id) => id.toLowerCase()
   }

@@ -88,6 +88,12 @@ export const SHOP_MIGRATIONS_PENDING = createError(
   'Migrations are pending: %s. Run npm run migrate at the root of the repository or in the container, or set MIGRATE_ON_START=true'
 )
 
+/** At startup, and from commands. Migrations are pending, and a pooler in transaction mode cannot run them. */
+export const SHOP_MIGRATIONS_POOLED = createError(
+  'SHOP_MIGRATIONS_POOLED',
+  'Migrations are pending: %s. DATABASE_URL leads through a pooler in transaction mode, which cannot run them. Run npm run migrate with the URL of the PostgreSQL server itself'
+)
+
 /** From a command. Its arguments are wrong. */
 export const SHOP_USAGE = createError('SHOP_USAGE', 'Usage: %s')
 

@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import { privateDirectory } from '../settings/data-dir.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
+import type { StatementOptions } from './named-statement.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
 
 /** An open database. Both engines speak PostgreSQL and return the same JavaScript values. */
@@ -41,20 +42,23 @@ const CONNECT_TIMEOUT = 5_000
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir }: Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>): Promise<Database> {
-  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url)
+export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements }: DatabaseSettings): Promise<Database> {
+  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url, { namedStatements })
 }
+
+type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR' | 'DATABASE_NAMED_STATEMENTS'>
 
 /**
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
  *
  * @param url - `postgres://user:password@host:port/database`
  */
-export function openPostgres (url: string): Database {
+export function openPostgres (url: string, { namedStatements = true }: StatementOptions = {}): Database {
   const { log, logTo } = relay()
   const db = knex({
     client: 'pg',
     log,
+    userParams: { namedStatements },
     connection: {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
     },

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { SHOP_MIGRATIONS_PENDING } from '../errors.ts'
+import { SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED } from '../errors.ts'
 import { migrations } from '../migrations/index.ts'
 import type { Database } from './index.ts'
+import { losesSessions } from './pooler.ts'
 
 /** An arbitrary number for the advisory lock, unlike those of other applications on the database. */
 const LOCK = 7_300_001
@@ -34,9 +35,14 @@ function unhurried (change: (knex: Knex) => Promise<void>) {
  * poll it, since a session that waits for it in PostgreSQL holds a snapshot that blocks `CREATE INDEX CONCURRENTLY`.
  *
  * @returns the names of the migrations that this call ran
+ * @throws {@link SHOP_MIGRATIONS_POOLED}
  */
 export async function migrate ({ engine, knex }: Database): Promise<readonly string[]> {
   if (engine === 'embedded') return await runMigrations(knex) // the lock of the directory is enough
+  const pending = await pendingMigrations(knex)
+  if (pending.length === 0) return []
+  // Behind such a pooler the lock would stay on a connection that others use, and so would a time limit that was lifted.
+  if (await losesSessions(knex)) throw new SHOP_MIGRATIONS_POOLED(pending.join(', '))
   const connection = await knex.client.acquireConnection()
   try {
     while (!await tryLock(knex, connection)) await sleep(POLL)

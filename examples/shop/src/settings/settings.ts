@@ -63,6 +63,7 @@ const Schema = Type.Object({
   PAY_SCHEDULE_TIMEZONE: Type.String({ default: 'UTC', minLength: 1, description: 'Time zone of the schedule, such as Europe/Oslo' }),
   PAY_WEBHOOKS_ENABLED: Type.Boolean({ default: false, description: 'Accepts events of the payment provider at /admin/accounts/webhooks/:shop_id, without a token: a signature is the credential. Shops need a signing secret' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
+  DATABASE_NAMED_STATEMENTS: Type.Boolean({ default: true, description: 'Lets each connection plan look-ups by key only once; false is for poolers in transaction mode that do not support this, such as PgBouncer before 1.21' }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({
@@ -119,8 +120,8 @@ export function settingsFromEnvironment (
   return read(Schema, { ...defaults, ...givenIn(environment) }, risksIn)
 }
 
-const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'DATA_DIR'])
-const ForSeed = Type.Pick(Schema, ['DATABASE_URL', 'DATA_DIR', 'PAY_KEY_SECRETS'])
+const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR'])
+const ForSeed = Type.Pick(Schema, ['DATABASE_URL', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR', 'PAY_KEY_SECRETS'])
 
 /** The settings of the commands that only need the database. */
 export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> => read(ForDatabase, givenIn(environment))

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { namedStatement } from '../database/named-statement.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
 import { type RecordKind, recorded } from '../history/trail.ts'
@@ -43,6 +44,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   const counts = createCounts(knex, table)
+  const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
 
   /** The facts that are in the row itself: all that a statement on the row can change. */
   const rowFacts = (row: string): string => `(to_jsonb(${row}) - ${NO_FACTS})${objectOf(shown, (sql) => sql(row))}`
@@ -87,7 +89,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
 
     /** @throws {@link SHOP_NOT_FOUND} */
     async get (shop: ShopScope, id: string, on: Knex = knex): Promise<Row> {
-      const row = await on.select(fields).from({ item: table }).where({ shop_id: shop.id, id }).first()
+      const [row] = await byId([shop.id, id], on)
       if (row === undefined) throw notFound(noun, id)
       return row
     },

@@ -1,0 +1,86 @@
+import t, { type Test } from 'tap'
+import { type Database, openPostgres } from '../src/database/index.ts'
+import { mayName, namedStatement, type StatementOptions } from '../src/database/named-statement.ts'
+import { createDatabase, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
+
+const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded engine ignores names'
+
+const SQL = 'select thing.* from things as thing where id = ?'
+
+async function withThings ({ knex }: Database): Promise<void> {
+  await knex.raw('create table things (id text primary key, name text)')
+  await knex('things').insert([{ id: 'a', name: 'Ann' }, { id: 'b', name: 'Bob' }])
+}
+
+/** A database on the server with a table of things; its statements run one after another, and so on one connection. */
+async function onServer (t: Test, options?: StatementOptions) {
+  const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!), options)
+  t.teardown(async () => await database.close())
+  await withThings(database)
+  const { knex } = database
+  return {
+    knex,
+    find: namedStatement<{ name: string }>(knex, SQL),
+    prepared: async (): Promise<string[]> => (await knex.raw('select name from pg_prepared_statements order by prepare_time')).rows.map(({ name }: { name: string }) => name)
+  }
+}
+
+t.test('a statement with a name finds rows on both engines, on the pool and in a transaction', async (t) => {
+  const database = await openEmptyDatabase(t)
+  await withThings(database)
+  const find = namedStatement(database.knex, SQL)
+  for (let i = 0; i < 8; i++) t.strictSame(await find(['b']), [{ id: 'b', name: 'Bob' }])
+  t.strictSame(await find(['c']), [])
+  await database.knex.transaction(async (trx) => {
+    await trx('things').insert({ id: 'c', name: 'Cay' })
+    t.strictSame(await find(['c'], trx), [{ id: 'c', name: 'Cay' }])
+  })
+  await t.rejects(namedStatement(database.knex, 'select name from nothing where id = ?')(['a']), { code: '42P01' })
+})
+
+t.test('a connection prepares the statement once, under a name that means one text', { skip }, async (t) => {
+  const { knex, find, prepared } = await onServer(t)
+  for (let i = 0; i < 8; i++) await find(['a'])
+  await namedStatement(knex, SQL)(['a'])
+  const names = await prepared()
+  t.equal(names.length, 1)
+  t.match(names[0], /^shop_[0-9a-f]{16}$/)
+  await namedStatement(knex, `${SQL} and name > ''`)(['a'])
+  t.equal((await prepared()).length, 2)
+})
+
+t.test('it has no name in a transaction, nor where names are turned off', { skip }, async (t) => {
+  const { knex, find, prepared } = await onServer(t)
+  await knex.transaction(async (trx) => {
+    t.match(await find(['a'], trx), [{ name: 'Ann' }])
+  })
+  t.strictSame(await prepared(), [])
+  const without = await onServer(t, { namedStatements: false })
+  t.notOk(mayName(without.knex))
+  t.match(await without.find(['a']), [{ name: 'Ann' }])
+  t.strictSame(await without.prepared(), [])
+})
+
+t.test('calls that meet a connection without the statement succeed, and use no name from then on', { skip }, async (t) => {
+  const { knex, find, prepared } = await onServer(t)
+  await find(['a'])
+  // As behind a pooler: the driver believes that the connection has it.
+  await knex.raw('deallocate all')
+  t.match(await Promise.all([find(['a']), find(['b']), find(['a'])]), [[{ name: 'Ann' }], [{ name: 'Bob' }], [{ name: 'Ann' }]])
+  await find(['a'])
+  t.strictSame(await prepared(), [])
+})
+
+t.test('a table that gets another column while the server runs is no failure, and the statement is planned again', { skip }, async (t) => {
+  const { knex, find, prepared } = await onServer(t)
+  await find(['a'])
+  for (const [n, column] of ['one', 'two'].entries()) {
+    await knex.raw('alter table things add ?? text', [column])
+    t.strictSame(Object.keys((await find(['a']))[0]!), ['id', 'name', ...['one', 'two'].slice(0, n + 1)])
+  }
+  // Each change has a name of its own.
+  t.equal((await prepared()).length, 3)
+  await Promise.all([find(['a']), find(['b']), find(['a'])])
+  await knex.raw('alter table things add three text')
+  for (const rows of await Promise.all([find(['a']), find(['b']), find(['a'])])) t.equal(Object.keys(rows[0]!).at(-1), 'three')
+})

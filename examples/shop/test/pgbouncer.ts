@@ -1,0 +1,72 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { freePort } from '../src/demo/ports.ts'
+
+/** Debian's is where the path of an ordinary user does not lead. */
+const PGBOUNCER = ['pgbouncer', '/usr/sbin/pgbouncer'].find((program) => spawnSync(program, ['--version']).status === 0)
+
+/** Why there is no PgBouncer to test with, else false. */
+export const withoutPgBouncer = PGBOUNCER === undefined && 'pgbouncer is not installed'
+
+/** Since 1.21 it can keep named statements. */
+export const keepsNames = PGBOUNCER !== undefined && isAtLeast(String(spawnSync(PGBOUNCER, ['--version']).stdout), 1, 21)
+
+function isAtLeast (printed: string, major: number, minor: number): boolean {
+  const [, found = 0, least = 0] = (/(\d+)\.(\d+)/.exec(printed) ?? []).map(Number)
+  return found > major || (found === major && least >= minor)
+}
+
+/**
+ * Starts PgBouncer in front of a database, and waits until it listens.
+ *
+ * @param url - of the database on its server
+ * @param settings - lines of its configuration that replace those of the documentation
+ * @returns the URL through it
+ */
+export async function startPgBouncer (t: Test, url: string, settings: Readonly<Record<string, string | number>> = {}): Promise<string> {
+  const dir = t.testdir({})
+  const { hostname, port, username, password, pathname } = new URL(url)
+  const name = pathname.slice(1)
+  const listens = await freePort(0)
+  const options = {
+    listen_addr: '127.0.0.1',
+    listen_port: listens,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    ignore_startup_parameters: 'statement_timeout',
+    ...keepsNames && { max_prepared_statements: 200 },
+    ...settings
+  }
+  const lines = Object.entries(options).map(([option, value]) => `${option} = ${value}`)
+  const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`
+  writeFileSync(join(dir, 'pgbouncer.ini'), `[databases]\n${name} = host=${hostname} port=${port || 5432} dbname=${name} user=${username || 'postgres'}${secret}\n[pgbouncer]\n${lines.join('\n')}\n`)
+  chmodSync(dir, 0o755)
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const child = spawn(PGBOUNCER!, [...user, join(dir, 'pgbouncer.ini')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  let printed = ''
+  child.stderr.on('data', (data) => { printed += String(data) })
+  while (!await isListening(listens)) {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${printed}`)
+    await sleep(20)
+  }
+  return `postgres://${username || 'postgres'}@127.0.0.1:${listens}/${name}`
+}
+
+async function isListening (port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const answer = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
+  socket.destroy()
+  return answer
+}
