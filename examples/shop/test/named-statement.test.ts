@@ -76,7 +76,8 @@ t.test('a table that gets another column while the server runs is no failure, an
   await find(['a'])
   for (const [n, column] of ['one', 'two'].entries()) {
     await knex.raw('alter table things add ?? text', [column])
-    t.strictSame(Object.keys((await find(['a']))[0]!), ['id', 'name', ...['one', 'two'].slice(0, n + 1)])
+    // The first call meets the old plan, the second makes a new one.
+    for (let i = 0; i < 2; i++) t.strictSame(Object.keys((await find(['a']))[0]!), ['id', 'name', ...['one', 'two'].slice(0, n + 1)])
   }
   // Each change has a name of its own.
   t.equal((await prepared()).length, 3)

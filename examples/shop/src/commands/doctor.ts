@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { authOptions } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
+import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
 import { hasSearchIndex, SEARCH_SQL } from '../migrations/017-list-indexes.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
@@ -54,9 +55,19 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
   const pending = await pendingMigrations(knex)
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
+    ...engine === 'embedded' ? [] : await examinePooler(knex),
     pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
     ...pending.length > 0 || engine === 'embedded' || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. Where they exist, run as a user who may: ${SEARCH_SQL}`)]
   ]
+}
+
+/** Nothing if no pooler in transaction mode is found. */
+async function examinePooler (knex: Database['knex']): Promise<readonly Finding[]> {
+  if (!await losesSessions(knex)) return []
+  const { rows: [{ limit }] } = await knex.raw("select current_setting('statement_timeout') as limit")
+  return [limit === '0'
+    ? warn('pooler', `statements have no time limit, since the pooler drops that of the server. Set one: ${TIME_LIMIT_REMEDY}`)
+    : ok('pooler', 'in transaction mode. Run migrations with the URL of the PostgreSQL server itself')]
 }
 
 /** What the server itself says about its surroundings and a token. */

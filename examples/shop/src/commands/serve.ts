@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
 import { type Database, openDatabase } from '../database/index.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
+import { remedyForPooler } from '../database/pooler.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
@@ -60,5 +61,6 @@ export function reasonOf (error: unknown): string {
   const { code, message, stack = String(error) } = error as { code?: string, message: string, stack?: string }
   // An error with a code is about settings, data or the environment, such as a port in use, and needs no stack.
   // Node has no message for a host that responds on none of its addresses.
-  return code === undefined ? stack : message || `Cannot connect: ${code}`
+  if (code === undefined) return stack
+  return [message || `Cannot connect: ${code}`, remedyForPooler({ message })].filter(Boolean).join('. ')
 }

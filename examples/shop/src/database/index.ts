@@ -42,11 +42,11 @@ const CONNECT_TIMEOUT = 5_000
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements }: DatabaseSettings): Promise<Database> {
+export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
   return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url, { namedStatements })
 }
 
-type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR' | 'DATABASE_NAMED_STATEMENTS'>
+type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'DATABASE_NAMED_STATEMENTS'>>
 
 /**
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
@@ -58,7 +58,6 @@ export function openPostgres (url: string, { namedStatements = true }: Statement
   const db = knex({
     client: 'pg',
     log,
-    userParams: { namedStatements },
     connection: {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
     },
@@ -67,6 +66,7 @@ export function openPostgres (url: string, { namedStatements = true }: Statement
     // Error messages, which are logged, contain the statement, but not its values.
     compileSqlOnError: false
   })
+  db.userParams = { namedStatements }
   return { engine: 'postgres', knex: db, logTo, close: async () => await db.destroy() }
 }
 

@@ -30,11 +30,12 @@ async function processOf (run: (sql: string) => Promise<{ readonly rows: Readonl
   return row!.pid
 }
 
-/** How the error of a pooler begins that does not accept a parameter which the driver sends when it connects. */
-const REFUSED_PARAMETER = /unsupported startup parameter/
+/** How to limit the time of statements where the limit that the driver sends when it connects does not reach PostgreSQL. */
+export const TIME_LIMIT_REMEDY = "alter role … set statement_timeout = '30s'"
 
-/** @returns what to do about an error of connecting through a pooler; undefined for other errors */
+/** @returns what to do about the error of a pooler that refuses what the driver sends when it connects; undefined for other errors */
 export function remedyForPooler ({ message = '' }: { readonly message?: string }): string | undefined {
-  if (!REFUSED_PARAMETER.test(message)) return undefined
-  return "For PgBouncer, set ignore_startup_parameters = statement_timeout, and set the limit for the role instead: alter role … set statement_timeout = '30s'"
+  return /unsupported startup parameter/.test(message)
+    ? `PgBouncer needs ignore_startup_parameters = statement_timeout. Then set the limit for the role: ${TIME_LIMIT_REMEDY}`
+    : undefined
 }
