@@ -4,11 +4,11 @@
 // little where other machines steal the processor, or where a route that does nothing, or the bare commit of a row, is as slow.
 import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
-import autocannon from 'autocannon'
-import { launch, onDatabase, type Shop, stop, toolCall, usage } from './shop.ts'
+import type autocannon from 'autocannon'
+import { type MakeRequest, type Saturated, saturate } from './saturation.ts'
+import { launch, onDatabase, type Shop, stop, toolCall } from './shop.ts'
 import { type Caller, startCaller } from './steady.ts'
 
-const CONNECTIONS = 10
 /** In seconds, of each kind of call: until then much of the time goes into compiling. */
 const WARM_UP = 20
 /** In {@link processorTime}: what other virtual machines had of the processors while this one wanted them. */
@@ -111,7 +111,7 @@ async function compare (shop: Shop, caller: Caller, { tool, overRest, overMcp, c
 /** What is measured at once, so to speak. */
 interface Round {
   /** Saturated. */
-  readonly full: Both<Sample>
+  readonly full: Both<Saturated>
   /** At half of the rate at which MCP was saturated, the milliseconds of each call, in rising order. */
   readonly half: Both<readonly number[]>
   /** The same of rows that are committed by themselves; none where nothing is written. */
@@ -123,27 +123,6 @@ interface Round {
 interface Both<Figure> {
   readonly rest: Figure
   readonly mcp: Figure
-}
-
-/** A call, another one each time where it matters. */
-type MakeRequest = () => autocannon.Request
-
-interface Sample {
-  /** Answers a second. */
-  readonly rate: number
-  /** Of the server, an answer, in microseconds. */
-  readonly cpu: number
-}
-
-/** As many calls as it takes, each connection one after another. */
-async function saturate (shop: Shop, make: MakeRequest, seconds: number): Promise<Sample> {
-  const { cpu: before } = await usage(shop)
-  const requests = [{ ...make(), setupRequest: (prepared: autocannon.Request) => ({ ...prepared, ...make() }) }]
-  const result = await autocannon({ url: shop.address, connections: CONNECTIONS, requests, duration: seconds })
-  const { cpu: after } = await usage(shop)
-  const answers = result['2xx']
-  if (answers === 0 || result.non2xx > 0 || result.errors > 0) throw new RangeError(`${result.non2xx} answers were no 2xx, ${result.errors} requests failed`)
-  return { rate: answers / result.duration, cpu: (after.user + after.system - before.user - before.system) / answers }
 }
 
 /** @returns what all processors have done since the machine started, in ticks, by kind (proc(5), `/proc/stat`); nothing where there is no such file */

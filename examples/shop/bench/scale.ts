@@ -1,13 +1,15 @@
 // npm run scale [-- 500000]: what a call costs in a shop of 100,000 products, beside one of 1,000 and 200 other shops, on a
-// PostgreSQL server (TEST_DATABASE_URL, as a superuser). Exits with 1 if a figure is missed: the growth of a call, or 100 ms
-// in the larger shop that the argument asks for. One client sends one call after another, over REST and through /mcp, to the
-// shops in turn: whatever else the machine does befalls them alike. Each figure is a median, in milliseconds.
+// PostgreSQL server (TEST_DATABASE_URL, as a superuser). Exits with 1 if a figure is missed: the growth of a call, 100 ms for
+// any call in the larger shop that the argument asks for, or get beside a bare route. One client sends one call after
+// another, over REST and through /mcp, to the shops in turn: whatever else the machine does befalls them alike. Each figure
+// is a median, in milliseconds.
 import { loadavg } from 'node:os'
 import knex, { type Knex } from 'knex'
 import { Pool } from 'undici'
 import { openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { fillShops, settle } from './fill.ts'
+import { besideBare } from './saturation.ts'
 import { type Call, READS, type Sized, WRITES } from './scale-calls.ts'
 import { compareWrites } from './scale-writes.ts'
 import { launch, onDatabase, type Shop, stop, toolCall } from './shop.ts'
@@ -23,6 +25,8 @@ const MEMBERSHIPS = { few: 100, many: 5000 }
 const REVOKED = 5000
 /** In one page of the walk, and in how many seconds it has to end. */
 const WALK = { limit: 200, seconds: 60 }
+/** How many calls a second get has to serve, as a part of those of a bare route. */
+const BESIDE_BARE = 0.6
 
 const larger = process.argv.slice(2).map(Number)
 const postgres = process.env['TEST_DATABASE_URL']
@@ -63,6 +67,7 @@ async function measure (server: string, url: string): Promise<void> {
     await compareKeys(tables, client, shop, shops)
     await compareMembers(tables, client, shop)
     await walk(client, shops[1]!)
+    await compareWithBare(url, shop)
   } finally {
     await client.close()
     await tables.destroy()
@@ -134,7 +139,7 @@ async function compare (client: Pool, shops: readonly Sized[], calls: readonly C
     const [small, large, ...more] = medians as [number, number, ...number[]]
     const grown = large / small
     if (growth !== undefined && grown > growth) missed.push(`${name}, ${transport}: grows ${grown.toFixed(1)} times, not ${growth}`)
-    if (growth !== undefined && more.some((time) => time > MOST)) missed.push(`${name}, ${transport}: more than ${MOST} ms`)
+    for (const time of more) if (time > MOST) missed.push(`${name}, ${transport}: ${time.toFixed(0)} ms, more than ${MOST}`)
     return [...medians.map((time, n) => [`${transport} ${shops[n]!.size}`, Number(time.toFixed(1))] as const), [`${transport} growth`, Number(grown.toFixed(1))] as const]
   }))])))
 }
@@ -209,6 +214,16 @@ async function walk (client: Pool, { id, key }: Sized): Promise<void> {
   console.log(`walk over MCP: ${read} products, ${seen.size} different, in ${times.length} pages and ${took.toFixed(1)} s; p50 of the first tenth of the pages ${median(times.slice(0, tenth)).toFixed(1)} ms, of the last ${median(times.slice(-tenth)).toFixed(1)} ms`)
   if (took > WALK.seconds) missed.push(`the walk took ${took.toFixed(0)} s`)
   if (read !== seen.size) missed.push(`the walk had ${read - seen.size} products twice`)
+}
+
+/** The shop's get beside a route on Fastify alone. */
+async function compareWithBare (url: string, shop: Shop): Promise<void> {
+  const before = load()
+  const { ratios, ...sides } = await besideBare(url, shop, { rounds: 9, seconds: 2 })
+  console.log(`load ${before} to ${load()}`)
+  console.table(Object.fromEntries(Object.entries(sides).map(([side, { rate, cpu, p50, p99 }]) => [side, { '/s': Math.round(rate), 'CPU of Node.js, µs': Math.round(cpu), 'p50 ms': p50, 'p99 ms': p99 }])))
+  console.log(`get serves ${ratios.bare.toFixed(2)} of a bare route with one statement, and ${ratios.named.toFixed(2)} of one with a named statement`)
+  if (ratios.bare < BESIDE_BARE) missed.push(`get serves ${ratios.bare.toFixed(2)} of a bare route, not ${BESIDE_BARE}`)
 }
 
 function median (times: readonly number[]): number {
