@@ -109,6 +109,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('preValidation', readListQuery)
   app.addHook('preValidation', refuseUnstorable)
   app.decorateRequest('currentUser', null)
+  app.decorateRequest('shopOfPerson', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))
 
   await documentation(app, { config })

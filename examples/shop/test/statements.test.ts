@@ -18,7 +18,7 @@ await app.inject({ url: '/me', headers: member })
 await knex('shop_members').insert({ shop_id: shop, user_id: (await knex('users').where({ name: 'member' }).first('id')).id })
 
 const KEY_AND_SHOP = /^select .* from "api_keys" .*left join "shops"/
-const USER = /^select .* from "users"/
+const USER_AND_SHOP = /^\s*select .* from users left join shops /s
 const SHOP = /^select .* from "shops"/
 const TAGS = /"tags"/
 
@@ -39,13 +39,14 @@ async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
   return asked
 }
 
-t.test('a call with an API key asks the database twice: for key and shop, and for the records', async (t) => {
-  for (const [name, headers, expected] of [['a key', key, [KEY_AND_SHOP, TAGS]], ['a machine', machine, [SHOP, TAGS]], ['a person', member, [USER, SHOP, TAGS]]] as const) {
+t.test('a call asks the database twice: for the caller and the shop, and for the records; a tool call of a person looks up the shop by itself', async (t) => {
+  for (const [name, headers, overRest, overMcp = overRest] of [['a key', key, [KEY_AND_SHOP, TAGS]], ['a machine', machine, [SHOP, TAGS]], ['a person', member, [USER_AND_SHOP, TAGS], [USER_AND_SHOP, SHOP, TAGS]]] as const) {
     for (const request of [
       { url: `/shops/${shop}/tags` }, { url: `/shops/${shop}/tags/${tag}` },
       { method: 'POST', url: `/shops/${shop}/tags`, payload: { name: `Coffee of ${name}` } },
       toolCall('list_tags', { shop_id: shop }), toolCall('get_tag', { shop_id: shop, tag_id: tag })
     ] as const) {
+      const expected: readonly RegExp[] = request.url === '/mcp' ? overMcp : overRest
       const asked = await statementsOf(async () => {
         const { statusCode, body } = await app.inject({ ...request, headers: { accept: 'application/json, text/event-stream', ...headers } })
         t.ok(statusCode < 300 && !body.includes('"isError":true'), `${name}: ${statusCode} ${body}`)
@@ -103,6 +104,29 @@ t.test('a shop that is archived while a call waits for its body, or for its turn
   await knex('shops').where({ id: closing }).update({ status: 'archived' })
   t.match(await tool.finish(), /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/)
   t.match((await waiting).json(), { statusCode: 403, code: 'SHOP_FORBIDDEN' })
+})
+
+t.test('a shop, a membership and an account that are closed between two calls are closed to the second', async (t) => {
+  const closing = await createShop(database, 'closing-3')
+  const { id } = await knex('users').where({ name: 'member' }).first('id')
+  const code = async () => {
+    const response = await app.inject({ url: `/shops/${closing}/tags`, headers: member })
+    return response.statusCode === 200 ? 200 : response.json().code
+  }
+  t.equal(await code(), 'SHOP_FORBIDDEN')
+  await knex('shop_members').insert({ shop_id: closing, user_id: id })
+  t.equal(await code(), 200)
+  await knex('users').where({ id }).update({ active: false })
+  t.equal(await code(), 'SHOP_USER_INACTIVE')
+  await knex('users').where({ id }).update({ active: true })
+  await knex('shops').where({ id: closing }).update({ status: 'archived' })
+  t.equal(await code(), 'SHOP_FORBIDDEN')
+  await knex('users').where({ id }).update({ roles: ['admin'] })
+  t.equal(await code(), 200, 'admins reach archived shops')
+  await knex('shops').where({ id: closing }).delete()
+  t.equal(await code(), 'SHOP_NOT_FOUND')
+  await knex('users').where({ id }).update({ roles: [] })
+  t.equal(await code(), 'SHOP_FORBIDDEN')
 })
 
 t.test('a shop that was archived or deleted between two calls is closed to the second', async (t) => {

@@ -33,7 +33,7 @@ const CHANGED = '0A000'
  * @param sql - with `?` for its bindings
  * @returns runs it, on the pool or in a transaction
  */
-export function namedStatement<Row> (knex: Knex, sql: string): (bindings: readonly string[], on?: Knex) => Promise<readonly Row[]> {
+export function namedStatement<Row> (knex: Knex, sql: string): (bindings: ReadonlyArray<string | null>, on?: Knex) => Promise<readonly Row[]> {
   let isNamed = mayName(knex)
   let changes = 0
 

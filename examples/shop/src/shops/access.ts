@@ -14,7 +14,22 @@ declare module 'fastify' {
   interface ApiKeyShop extends OpenShop {
     readonly status: 'active' | 'archived'
   }
+  interface FastifyRequest {
+    /** The shop of the path, as it was read together with the person of a token; null if it was not. */
+    shopOfPerson: ShopOfPerson | null
+  }
 }
+
+/** What a look-up of a person says of a shop. */
+export interface ShopOfPerson {
+  /** The id in the path. */
+  readonly asked: string
+  /** Null if the person does not reach it, or it does not exist. */
+  readonly shop: OpenShop | null
+}
+
+/** SQL: whether the person in `users` reaches the shop in `shops`, as {@link shopsReached} has it. */
+export const REACHES = "('admin' = any(users.roles) or (shops.status = 'active' and exists (select from shop_members where shop_id = shops.id and user_id = users.id)))"
 
 /** What is read of a shop together with its API keys. */
 export const OPEN_SHOP: ReadonlyArray<keyof ApiKeyShop> = ['id', 'currency', 'status']
@@ -38,7 +53,8 @@ export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBu
 }
 
 /**
- * Checks that the caller reaches a shop, see {@link shopsReached}.
+ * Checks that the caller reaches a shop, see {@link shopsReached}. To be called before the body of a call is read: what is
+ * known of the shop is as old as that of the caller.
  *
  * @throws {@link SHOP_FORBIDDEN} for callers who do not reach every shop, whether or not this one exists
  * @throws {@link SHOP_NOT_FOUND} for callers who do
@@ -49,14 +65,20 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
     if (known.id === id.toLowerCase() && known.status === 'active') return known
     throw new SHOP_FORBIDDEN()
   }
-  const [shop] = await withId(shopsReached(knex, request), id)
-  if (shop !== undefined) return shop
+  const read = shopWithPerson(request, id)
+  const shop = read === undefined ? (await withId(shopsReached(knex, request), id))[0] : read
+  if (shop !== undefined && shop !== null) return shop
   throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
 }
 
 /** The shop that was read together with the API key; undefined for other callers, and for calls that have waited since. */
 function shopWithKey ({ identity, hasWaited }: FastifyRequest): ApiKeyShop | undefined {
   return identity?.kind === 'api-key' && !hasWaited ? identity.shop : undefined
+}
+
+/** The shop that was read together with the person, after the call has had its turn; undefined if it has to be read. */
+function shopWithPerson ({ identity, shopOfPerson }: FastifyRequest, id: string): OpenShop | null | undefined {
+  return identity?.kind === 'user' && shopOfPerson?.asked === id ? shopOfPerson.shop : undefined
 }
 
 /** Whether the caller, who has access to the shop, is one of its owners or reaches every shop. */

@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import type { Actor } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
+import { namedStatement } from '../database/named-statement.ts'
 import { newer } from '../database/updated-at.ts'
+import { UUID } from '../http/schemas.ts'
+import { type OpenShop, REACHES } from '../shops/access.ts'
 import type { User } from './user.ts'
 
 const COLUMNS = ['id', 'subject', 'name', 'active', 'roles'] as const
@@ -14,6 +17,32 @@ export async function provisionUser (knex: Knex, subject: string, name: string |
   const [user] = await knex('users').insert({ subject, name })
     .onConflict('subject').merge({ name, updated_at: newer(knex, 'users.updated_at') }).returning(COLUMNS)
   return user
+}
+
+/** A person, and the shop that they were looked up with. */
+interface Found {
+  readonly user: User
+  /** Null if the person does not reach it, or it does not exist; undefined if it was not looked for. */
+  readonly shop: OpenShop | null | undefined
+}
+
+/**
+ * Looks up the person of a token by {@link provisionUser}, usually in one statement together with a shop.
+ *
+ * @returns takes the subject, the name, and the id of a shop, if there is one
+ */
+export function personLookup (knex: Knex): (subject: string, name: string | null, shopId: string | undefined) => Promise<Found> {
+  const find = namedStatement<User & { readonly shop_id: string | null, readonly currency: string }>(knex, `
+    select ${COLUMNS.map((column) => `users.${column}`).join(', ')}, shops.id as shop_id, shops.currency
+    from users left join shops on shops.id = ? and ${REACHES} where users.subject = ?`)
+
+  return async (subject, name, shopId) => {
+    const [row] = await find([shopId !== undefined && UUID.test(shopId) ? shopId : null, subject])
+    if (row === undefined || (row.name !== name && name !== null)) return { user: await provisionUser(knex, subject, name), shop: undefined }
+    const { shop_id: id, currency, ...user } = row
+    if (shopId === undefined) return { user, shop: undefined }
+    return { user, shop: id === null ? null : { id, currency } }
+  }
 }
 
 /** Whether the person with that id is an active admin now. */
