@@ -1,16 +1,21 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
-import { toolCaller } from './call/call.ts'
+import { maxParamLengthOf, toolCaller } from './call/call.ts'
 import { guardCalls, holdCalls, markRoute } from './call/guard.ts'
 import type { RouteMark } from './call/guard.ts'
 import { checkLoopback } from './call/loopback.ts'
 import { sealerFrom } from './confirm/seal.ts'
 import { accessTo } from './endpoint/access.ts'
+import type { Shared } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
 import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE, MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from './errors.ts'
 import { settingsFromOptions } from './options.ts'
 import type { McpFromRoutesOptions, Settings } from './options.ts'
 import { shareRequestIds } from './parent.ts'
+import { follower } from './task/follow.ts'
+import { taskRules } from './task/rule.ts'
+import type { KnownRoute, TaskRules } from './task/rule.ts'
+import { taskSealer } from './task/seal.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { policyRemark } from './tool/key-policy.ts'
 import { toolSets } from './tool/sets.ts'
@@ -27,6 +32,7 @@ export type { Confirmation } from './confirm/confirmation.ts'
 export type { ConfirmFallback } from './confirm/held.ts'
 export type { Confirm, ConfirmQuestion } from './confirm/question.ts'
 export type { ConfirmStore } from './confirm/store.ts'
+export type { McpRouteTask, WorkStatus } from './task/config.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
@@ -65,7 +71,9 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const others: Array<Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }> = []
   const nearlyTagged: string[] = []
   let endpoint: RouteOptions | undefined
+  const routes: KnownRoute[] = []
   let tools: ReadonlyMap<string, Tool> = new Map()
+  let rules: TaskRules = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
@@ -73,6 +81,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
     if (url === settings.path && [route.method].flat().includes('POST')) endpoint = route
+    routes.push({ method: route.method, url, get schema () { return route.schema ?? {} }, constraints: route.constraints ?? {} })
     const isTool = isExposed(route, settings)
     const mark = markRoute(route, isTool)
     const isHeld = isTool && route.config?.mcp?.confirm !== undefined
@@ -85,10 +94,16 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   guardCalls(app)
   shareRequestIds(app)
   const sealer = sealerFrom(settings)
-  const call = toolCaller(app, settings, sealer)
-  mountEndpoint(app, accessTo(() => tools, settings, call, sealer.verify))
+  const shared: Shared = {
+    call: toolCaller(app, settings, sealer, () => rules),
+    verifyState: sealer.verify,
+    rules: () => rules,
+    sealer: taskSealer(settings),
+    follower: follower(app, settings, maxParamLengthOf(app))
+  }
+  mountEndpoint(app, accessTo(() => tools, settings, shared))
   const sets = toolSets(settings)
-  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, call, sealer.verify))
+  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, shared))
   app.addHook('onReady', async () => {
     const { exposedTag, canUse, impliedArguments } = settings
     if (nearlyTagged.length > 0) app.log.warn({ routes: nearlyTagged }, `no tools: their tag differs from "${exposedTag}" in upper and lower case`)
@@ -99,6 +114,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
     if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
     tools = readTools(candidates)
+    rules = taskRules(tools.values(), routes.splice(0), earlier ?? [])
     for (const { label, ownerOfConfig } of others.splice(0)) {
       const owner = ownerOfConfig()?.public.route
       if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Let the hook make an object for each route: route.config = { ...route.config, … }`)
@@ -106,6 +122,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     const unused = Object.keys(impliedArguments).filter((name) => ![...tools.values()].some((tool) => tool.public.implied?.includes(name)))
     if (unused.length > 0) app.log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
     if (settings.confirmSecret === undefined && [...tools.values()].some(({ confirm }) => confirm !== undefined)) app.log.info('without confirmSecret, only this process knows the confirmations that it asks for')
+    if (settings.confirmSecret === undefined && rules.size > 0) app.log.info('without confirmSecret, only this process knows the tasks that it starts, and only until it ends')
     for (const set of sets) set.fill(tools)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })

@@ -99,8 +99,8 @@ export interface McpFromRoutesOptions {
    */
   readonly confirmFallback?: ConfirmFallback
   /**
-   * The key that signs what a question carries through the client, at least 32 bytes long. Replicas need the same one, and
-   * with it questions survive a restart. Default is a random key of this process.
+   * The key that signs what a question carries through the client, and seals the ids of tasks; at least 32 bytes long.
+   * Replicas need the same one, and with it questions and tasks survive a restart. Default is a random key of this process.
    */
   readonly confirmSecret?: string
   /**
@@ -108,6 +108,12 @@ export interface McpFromRoutesOptions {
    * once. Default is the memory of this process.
    */
   readonly confirmStore?: ConfirmStore
+  /**
+   * Who sends a request, such as the id of a user or a key: `(request) => request.user?.id`. Confirmations and tasks are for
+   * that caller only. It runs after the hooks of the endpoint. Where it returns undefined, and by default, the caller is known
+   * by the values of `forwardHeaders`, so a client that refreshes its access token is another one.
+   */
+  readonly caller?: (request: FastifyRequest) => string | undefined
   /**
    * Called when a call has ended, for metrics and audit. No caller waits for it; an error or a rejection is logged.
    * Default is none.
@@ -137,9 +143,10 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall'>> {
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
+  readonly caller: McpFromRoutesOptions['caller']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
   readonly confirmSecret: McpFromRoutesOptions['confirmSecret']
@@ -166,7 +173,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, confirmFallback = 'refuse', confirmSecret, confirmStore,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -182,7 +189,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   }
   check(toolTimeout <= MAX_TIMEOUT, 'toolTimeout', `must be at most ${MAX_TIMEOUT}`)
   check(Number.isSafeInteger(cacheTtl) && cacheTtl >= 0, 'cacheTtl', 'must be a whole number of milliseconds')
-  for (const [name, value] of Object.entries({ canUse, onToolCall })) {
+  for (const [name, value] of Object.entries({ caller, canUse, onToolCall })) {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
   check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
@@ -211,6 +218,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     jsonQuery,
     maxResultBytes,
     toolTimeout,
+    caller,
     canUse,
     impliedArguments,
     onToolCall,

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import type { ConfirmFallback } from './confirm/held.ts'
 import type { Confirm } from './confirm/question.ts'
+import type { McpRouteTask } from './task/config.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
@@ -41,6 +42,11 @@ export interface McpRouteConfig {
    * are not asked about. Default is none.
    */
   readonly confirm?: Confirm
+  /**
+   * Where the work is followed that the route starts and answers 202 for, with a `Location`. Clients with tasks get a task;
+   * all others are told how to ask for the status. The tool has no output schema, as its result comes later. Default is none.
+   */
+  readonly task?: McpRouteTask
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
@@ -72,6 +78,8 @@ export interface ToolDefinition {
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations: ToolAnnotations
+  /** For tools with `config.mcp.task`, in the revisions before 2026-07-28. */
+  readonly execution?: { readonly taskSupport: 'optional' }
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 

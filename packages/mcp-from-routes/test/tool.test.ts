@@ -123,7 +123,7 @@ for (const { title, response, schema, shared = {} } of outputs) {
   t.test(title, async (t) => {
     const tool = toolOf({ schema: { response }, shared })
     t.strictSame(tool.public.outputSchema, schema)
-    t.strictSame(definitionOf(tool).outputSchema, schema)
+    t.strictSame(definitionOf(tool, 'legacy').outputSchema, schema)
   })
 }
 

@@ -13,6 +13,8 @@ import { errorResult, resultFromResponse } from './result.ts'
 import type { InnerResponse, ToolResult } from './result.ts'
 import { Deadlines, stoppedText } from './stop.ts'
 import type { Stop } from './stop.ts'
+import type { TaskRules } from '../task/rule.ts'
+import { workFromResponse } from '../task/work.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -34,7 +36,7 @@ export interface Call {
 export type CallTool = (call: Call) => Promise<ToolResult>
 
 /** The stages of a call: arguments to request, request to response, response to result. */
-export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer): CallTool {
+export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer, rules: () => TaskRules): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
@@ -83,10 +85,19 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
-      return resultFromResponse(tool, response, context)
+      const result = resultFromResponse(tool, response, context)
+      return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
     } catch (error) {
       return failed(call, error)
     }
+  }
+
+  function withWork ({ tool, outer }: Call, request: InnerRequest, response: InnerResponse, result: ToolResult): ToolResult {
+    const rule = rules().get(tool)
+    const work = rule && workFromResponse(rule, response, request, outer, maxParamLength, Date.now())
+    const { location } = response.headers
+    if (work === undefined && location !== undefined) outer.log.warn({ tool: tool.public.name, location }, 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is no task')
+    return work === undefined ? result : { ...result, work }
   }
 
   function failed ({ tool, outer, stop }: Call, error: unknown): ToolResult {
@@ -115,8 +126,8 @@ function isConfirmed (tool: Tool): tool is Parameters<Hold>[0] {
   return tool.confirm !== undefined
 }
 
-/** The router's own options come first, as they do for Fastify. */
-function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
+/** The longest path parameter that the router takes, in characters. Its own options come first, as they do for Fastify. */
+export function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
   const { maxParamLength = 100, routerOptions } = initialConfig as { maxParamLength?: number, routerOptions?: { maxParamLength?: number } }
   return routerOptions?.maxParamLength ?? maxParamLength
 }

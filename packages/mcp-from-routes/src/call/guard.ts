@@ -2,11 +2,14 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { HELD } from '../confirm/held.ts'
 import type { Held } from '../confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
+import type { TaskRoute } from '../task/rule.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** Where an inner request has to arrive. */
 export interface Target {
   readonly tool: Tool
+  /** The route of the tool's task, where the request is not for the tool's own. */
+  readonly at?: TaskRoute
   /** The path parameters that the router must find. */
   readonly params: ReadonlyMap<string, string>
   /** Set where a person has to confirm the call. */
@@ -88,8 +91,8 @@ export function holdCalls (route: RouteOptions): void {
   }
 }
 
-function hasArrived ({ routeOptions: { config }, params }: FastifyRequest, target: Target): boolean {
-  if ((config as Marked | undefined)?.[MARK]?.tool !== target.tool) return false
+function hasArrived ({ routeOptions, params }: FastifyRequest, target: Target): boolean {
+  if (target.at === undefined ? (routeOptions.config as Marked | undefined)?.[MARK]?.tool !== target.tool : !isAt(routeOptions, target.at)) return false
   // With two parameters in one segment the router may split it elsewhere.
   let count = 0
   const found = params as Readonly<Record<string, string>>
@@ -98,4 +101,9 @@ function hasArrived ({ routeOptions: { config }, params }: FastifyRequest, targe
     count += 1
   }
   return count === target.params.size
+}
+
+/** No other route has this method and path: the startup fails otherwise. */
+function isAt ({ method, url }: FastifyRequest['routeOptions'], route: TaskRoute): boolean {
+  return url === route.url && [method].flat().some((name) => name === route.method)
 }

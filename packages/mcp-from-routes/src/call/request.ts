@@ -100,7 +100,8 @@ function bodyText (value: unknown): string | undefined | Refusal {
   return jsonText(value) ?? { refusal: 'The arguments are nested too deeply' }
 }
 
-function headersFor (tool: Tool, { headers, forwardHeaders }: Caller, hasBody: boolean): Record<string, string> {
+/** @param tool - what its route needs beside the caller's own headers; undefined for a route that is no tool */
+export function headersFor (tool: Pick<Tool, 'headers' | 'version'> | undefined, { headers, forwardHeaders }: Pick<Caller, 'headers' | 'forwardHeaders'>, hasBody: boolean): Record<string, string> {
   const out: Record<string, string> = { accept: ACCEPT }
   const host = headers.host ?? headers[':authority']
   if (typeof host === 'string') out.host = host
@@ -109,8 +110,8 @@ function headersFor (tool: Tool, { headers, forwardHeaders }: Caller, hasBody: b
     const value = headers[name]
     if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) out[name] = typeof value === 'string' ? value : value.join(', ')
   }
-  for (const name in tool.headers) out[name] = tool.headers[name] as string
-  if (tool.version !== undefined) out['accept-version'] = tool.version
+  for (const name in tool?.headers) out[name] = tool.headers[name] as string
+  if (tool?.version !== undefined) out['accept-version'] = tool.version
   if (hasBody) out['content-type'] = 'application/json'
   return out
 }

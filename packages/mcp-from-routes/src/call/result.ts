@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import type { Asked } from '../confirm/held.ts'
+import type { Work } from '../task/work.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
 import { narrowingArguments } from '../tool/tool.ts'
@@ -36,6 +37,8 @@ export interface ToolResult {
   readonly statusCode?: number
   /** A question to the person at the client, in place of a result. */
   readonly asks?: Asked
+  /** The work that the call has started, which goes on. The rest of the result is what the route said of it. */
+  readonly work?: Work
   /** The route's 401, or its 403 for scopes of a token, with its `WWW-Authenticate`: clients log in on the HTTP status alone. */
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
 }
@@ -83,7 +86,7 @@ export function errorResult (text: string, headers?: Record<string, string>): To
 }
 
 /** The result as a client reads it. */
-export function resultFor ({ structured, statusCode, challenge, asks, ...result }: ToolResult): Record<string, unknown> {
+export function resultFor ({ structured, statusCode, challenge, asks, work, ...result }: ToolResult): Record<string, unknown> {
   return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
 

@@ -2,11 +2,12 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { createRequestStateCodec } from '@modelcontextprotocol/server'
 import type { ServerContext } from '@modelcontextprotocol/server'
+import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
 
 /** What a confirmation is for. Any change of it makes another one. */
 export interface Subject {
-  /** The request to the endpoint: its credentials are the caller. */
+  /** The request to the endpoint, which says who calls. */
   readonly outer: FastifyRequest
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
@@ -43,19 +44,17 @@ export const LIFETIME = 120_000
 const STATE_TTL = 3600
 /** Characters of a token's digest, of 6 bits each. */
 const DIGEST = 22
-/** Forwarded headers that differ from call to call, so they do not say who calls. */
-const PER_CALL = /^(?:traceparent|tracestate|baggage|b3|x-b3-[a-z]{1,20}|idempotency-key|[a-z-]{0,30}(?:request|correlation|trace)-id)$/
 
 /** @param settings - the server's name is part of every subject, so that two servers with one secret are told apart */
-export function sealerFrom ({ confirmSecret, forwardHeaders, serverInfo }: Pick<Settings, 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): Sealer {
+export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): Sealer {
+  const { confirmSecret, serverInfo } = settings
   const key = confirmSecret === undefined ? randomBytes(32) : Buffer.from(confirmSecret)
   const codec = createRequestStateCodec<Sealed>({ key, ttlSeconds: STATE_TTL })
-  const identifying = forwardHeaders.filter((name) => !PER_CALL.test(name))
+  const callerOf = callerFrom(settings)
 
   function digest (kind: 'state' | 'token', until: number, { outer, tool, args, question }: Subject): string {
-    const caller = identifying.map((name) => outer.raw.headers[name] ?? null)
     // The codec signs with the same key, but nothing that begins like this.
-    const text = canonical(['mcp-from-routes.confirm', kind, until, serverInfo.name, caller, tool, args, question])
+    const text = canonical(['mcp-from-routes.confirm', kind, until, serverInfo.name, callerOf(outer), tool, args, question])
     return createHmac('sha256', key).update(text).digest('base64url')
   }
 

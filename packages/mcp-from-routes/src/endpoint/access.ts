@@ -4,6 +4,8 @@ import type { Sealer } from '../confirm/seal.ts'
 import type { Settings } from '../options.ts'
 import { impliedShower } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
+import { tasksOf } from './tasks.ts'
+import type { TaskSettings, Tasks } from './tasks.ts'
 
 /** The tools that a client may use, and how they are called. */
 export interface Access {
@@ -17,32 +19,31 @@ export interface Access {
   readonly call: CallTool
   /** Checks that the state of a confirmation is this server's own. */
   readonly verifyState: Sealer['verify']
+  readonly tasks: Tasks
 }
 
+/** What all endpoints of a server share. */
+export interface Shared extends Pick<Access, 'call' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
+
 /** @param tools - the tools by name, in the order of their names, once the application is ready */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, call: CallTool, verifyState: Sealer['verify']): Access {
-  const { canUse, impliedArguments } = settings
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, { call, verifyState, ...work }: Shared): Access {
+  const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
   const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
-  if (canUse === undefined) {
-    return { settings, isPerClient, call, verifyState, toolsFor: (request) => shownAll([...tools().values()], request), toolFor: (name) => tools().get(name) }
-  }
-  return {
-    settings,
-    isPerClient,
-    call,
-    verifyState,
-    async toolsFor (request) {
+  const mayUse = async ({ public: tool }: Tool, request: FastifyRequest): Promise<boolean> => canUse === undefined || [true, 'unlisted'].includes(await canUse(tool, request))
+  const toolFor: Access['toolFor'] = canUse === undefined
+    ? (name) => tools().get(name)
+    : async (name, request) => {
+      const tool = tools().get(name)
+      return tool !== undefined && await mayUse(tool, request) ? tool : undefined
+    }
+  const toolsFor: Access['toolsFor'] = canUse === undefined
+    ? (request) => shownAll([...tools().values()], request)
+    : async (request) => {
       const all = [...tools().values()]
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
       return shownAll(all.filter((_tool, index) => usable[index] === true), request)
-    },
-    async toolFor (name, request) {
-      const tool = tools().get(name)
-      if (tool === undefined) return undefined
-      const access = await canUse(tool.public, request)
-      return access === true || access === 'unlisted' ? tool : undefined
     }
-  }
+  return { settings, isPerClient, call, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../options.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { ListAnswer, Page } from './list.ts'
+import type { CreatedTask } from './tasks.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
@@ -11,14 +12,15 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 export interface AnswerWriter {
   readonly list: (era: Era, page: Page) => ListAnswer
   readonly call: (era: Era, id: string | number, result: ToolResult) => string
+  readonly task: (era: Era, id: string | number, created: CreatedTask) => string
 }
 
 /** @param define - returns the JSON of a tool's definition */
-export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (tool: Tool) => string): AnswerWriter {
+export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (tool: Tool, era: Era) => string): AnswerWriter {
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
     list (era, { tools, nextCursor }) {
-      const fields = [`"tools":[${tools.map(define).join()}]`]
+      const fields = [`"tools":[${tools.map((tool) => define(tool, era)).join()}]`]
       if (nextCursor !== undefined) fields.push(`"nextCursor":${JSON.stringify(nextCursor)}`)
       if (era === 'modern') fields.push(`"ttlMs":${cacheTtl},"cacheScope":"${cacheScope}","resultType":"complete","_meta":${modernMeta}`)
       return { head: Buffer.from('{"jsonrpc":"2.0","id":'), tail: Buffer.from(`,"result":{${fields.join()}}}`) }
@@ -30,7 +32,8 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
       if (isError) json += ',"isError":true'
       if (era === 'legacy') return _meta === undefined ? `${json}}}` : `${json},"_meta":${JSON.stringify(_meta)}}}`
       return `${json},"resultType":"complete","_meta":${_meta === undefined ? modernMeta : JSON.stringify({ ..._meta, [SERVER_INFO]: serverInfo })}}}`
-    }
+    },
+    task: (era, id, { task }) => JSON.stringify({ jsonrpc: '2.0', id, result: { ...task, ...era === 'modern' && { _meta: { [SERVER_INFO]: serverInfo } } } })
   }
 }
 

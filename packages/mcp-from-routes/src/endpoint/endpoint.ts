@@ -77,7 +77,7 @@ type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request:
 
 /** Answers without the SDK where that is possible. */
 function directAnswers (access: Access, closing: Closing, throughSdk: Answer): AnswerDirectly {
-  const { settings, toolFor, call } = access
+  const { settings, toolFor, call, tasks } = access
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
@@ -87,9 +87,19 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
     return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
   }
 
-  function answer (tool: Tool | undefined, { era, id, args, progressToken }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    // Progress needs a stream, and a question another round: both are left to the SDK.
-    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined)) return throughSdk(request, reply, request.body)
+  async function work (tool: Tool, { era, id, args, wish }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
+    const outcome = await tasks.outcome(tool, result, wish, request)
+    closing.letGo(request, reply)
+    if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
+    return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
+  }
+
+  function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { era, id, args, progressToken, wish } = message
+    // Progress needs a stream, and a question another round: both are left to the SDK, as is what cannot be answered.
+    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (wish === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
+    if (tool.task !== undefined) return work(tool, message, form, request, reply)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
       closing.letGo(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))

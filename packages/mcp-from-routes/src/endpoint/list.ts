@@ -54,11 +54,11 @@ export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }:
 }
 
 /** The JSON of every tool's definition, written once. */
-export function definitionWriter (): (tool: Tool) => string {
-  const written = new WeakMap<Tool, string>()
-  return (tool) => {
-    const text = written.get(tool) ?? JSON.stringify(definitionOf(tool))
-    written.set(tool, text)
+export function definitionWriter (): (tool: Tool, era: Era) => string {
+  const written = { legacy: new WeakMap<Tool, string>(), modern: new WeakMap<Tool, string>() }
+  return (tool, era) => {
+    const text = written[era].get(tool) ?? JSON.stringify(definitionOf(tool, era))
+    written[era].set(tool, text)
     return text
   }
 }

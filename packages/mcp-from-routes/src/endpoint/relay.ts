@@ -11,12 +11,14 @@ import { acceptedForm } from './wire.ts'
  */
 export async function relay (sdk: SdkHandler, request: FastifyRequest, reply: FastifyReply, body: unknown, stop: Stop): Promise<unknown> {
   const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
-  const { response, refused } = await sdk.fetch(request, body, stop, form !== undefined)
+  const { response, refused, created } = await sdk.fetch(request, body, stop, form !== undefined)
   const id = isObject(body) ? body.id : undefined
   const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
   if (streamed && 'stream' in streamed) return reply.send(new Response(streamed.stream, response))
   const refusal = refused()
   if (refusal?.challenge !== undefined) return sendChallenge(reply, id, refusal, refusal.challenge)
+  const task = created()
+  if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
   if (streamed === undefined || form === undefined) return reply.send(response)
   if ('answer' in streamed) return sendAnswer(reply, form, streamed.answer)
   return stop.reason === 'closing'

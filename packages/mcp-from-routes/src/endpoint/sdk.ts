@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import type { CallToolResult, ListToolsResult, McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server'
+import type { CallToolResult, ListToolsResult, McpHttpHandler, McpRequestContext, ServerCapabilities } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
 import { progressReader } from '../call/progress.ts'
 import type { Progress } from '../call/progress.ts'
@@ -11,8 +11,13 @@ import type { Stop } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { definitionOf } from '../tool/tool.ts'
 import type { Access } from './access.ts'
+import type { Era } from '../types.ts'
+import { answerWriter } from './answer.ts'
 import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { pageOf } from './list.ts'
+import { TASKS_EXTENSION, wishOf } from './task-wish.ts'
+import { checkWish, noTask, TASK_PARAMS } from './tasks.ts'
+import type { Tasks } from './tasks.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
 /** The SDK's view of the plugin: what it answers in the plugin's name, and how one message is handed to it. */
@@ -28,7 +33,12 @@ export interface SdkHandler {
 }
 
 /** The SDK's answer, and the result in it that challenges the client to log in, once that is there. */
-export interface SdkAnswer { readonly response: Response, readonly refused: () => ToolResult | undefined }
+export interface SdkAnswer {
+  readonly response: Response
+  readonly refused: () => ToolResult | undefined
+  /** The answer in its place where the call became a task: the SDK takes none for a result of a tool. */
+  readonly created: () => string | undefined
+}
 
 /**
  * Everything but well-formed `tools/list` and `tools/call` is answered by the SDK, whose handlers call the same
@@ -41,10 +51,10 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
     async fetch (request, body, stop, anyForm) {
       const instructions = await instructionsFor(access, request, body)
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
-      const message: Message = { outer: request, stop, instructions, refused: undefined }
+      const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
       messages.set(web, message)
       const response = await handler.fetch(web, body === undefined ? {} : { parsedBody: body })
-      return { response, refused: () => message.refused }
+      return { response, refused: () => message.refused, created: () => message.created }
     },
     close: handler.close
   }
@@ -57,16 +67,18 @@ interface Message {
   readonly instructions: string | undefined
   /** The result that challenges the client to log in. */
   refused: ToolResult | undefined
+  /** The answer that is a task. */
+  created: string | undefined
 }
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
-  const { settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call } = access
+  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, tasks } = access
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, ...taskCapabilities(era, tasks.offered()) },
     requestState: { verify: access.verifyState },
     cacheHints: { 'tools/list': cache, 'server/discover': cache },
     ...instructions !== undefined && { instructions }
@@ -74,12 +86,15 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   server.setRequestHandler('tools/list', async ({ params }) => {
     const page = message && pageOf(await fromHost(message, toolsFor), params?.cursor, pageSize)
     if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
-    return { ...page, tools: page.tools.map(definitionOf) as ListToolsResult['tools'] }
+    return { ...page, tools: page.tools.map((tool) => definitionOf(tool, era)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = message && await fromHost(message, (outer) => toolFor(params.name, outer))
     if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
-    const progressToken = params._meta?.progressToken
+    const wish = wishOf(era, mcpReq.envelope ?? {}, params.task)
+    if (wish === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
+    // Work that goes on is asked for, and reports nothing by itself.
+    const progressToken = wish !== undefined && tool.task !== undefined ? undefined : params._meta?.progressToken
     const stop = stopWithinMessage(message.stop, era, tool.streams && progressToken !== undefined)
     const report = (progress: Progress): void => {
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
@@ -88,9 +103,31 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, meta: params._meta, stop, onChunk, asking: askingFrom(era, mcpReq) })
     if (result.challenge !== undefined) message.refused = result
     if (result.asks !== undefined) return inputRequiredFrom(result.asks)
-    return resultFor(result) as CallToolResult
+    if (tool.task === undefined) return resultFor(result) as CallToolResult
+    const outcome = await tasks.outcome(tool, result, wish, message.outer)
+    if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
+    message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
+    return { content: [] }
   })
+  if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
   return server
+}
+
+/** Lists of tasks are not offered: the server keeps nothing that it could list. */
+function taskCapabilities (era: Era, { tasks, cancel }: ReturnType<Tasks['offered']>): ServerCapabilities {
+  if (!tasks) return {}
+  return era === 'modern' ? { extensions: { [TASKS_EXTENSION]: {} } } : { tasks: { ...cancel && { cancel: {} }, requests: { tools: { call: {} } } } }
+}
+
+function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): void {
+  const { outer, stop } = message
+  const methods = era === 'modern' ? ['tasks/get', 'tasks/cancel', 'tasks/update'] : ['tasks/get', 'tasks/result', ...tasks.offered().cancel ? ['tasks/cancel'] : []]
+  for (const method of methods) {
+    server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
+      if (era === 'modern') checkWish(wishOf(era, mcpReq.envelope ?? {}, undefined))
+      return await fromHost(message, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
+    })
+  }
 }
 
 /** What the host's functions throw belongs in its log. The SDK would send it to the client. */
@@ -98,7 +135,8 @@ async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) 
   try {
     return await read(outer)
   } catch (error) {
-    outer.log.error({ err: error }, 'canUse or impliedArguments threw')
+    if (error instanceof ProtocolError) throw error
+    outer.log.error({ err: error }, 'a function of the options threw')
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
   }
 }

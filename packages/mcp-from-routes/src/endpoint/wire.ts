@@ -2,12 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
+import { isTaskParameter, wishOf } from './task-wish.ts'
+import type { TaskWish } from './task-wish.ts'
 
 interface Message { readonly era: Era, readonly id: string | number }
 /** A `tools/list` request in which nothing is left to check. */
 export interface ListMessage extends Message { readonly method: 'tools/list', readonly cursor: string | undefined }
 /** A `tools/call` request in which nothing is left to check. */
-export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined }
+export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined, readonly wish?: TaskWish }
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
 
@@ -21,7 +23,7 @@ const OLDER = new Set(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
 const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
-const CALL_PARAMS = new Set(['_meta', 'arguments', 'name'])
+const CALL_PARAMS = new Set(['_meta', 'arguments', 'name', 'task'])
 const NO_META = {}
 const NO_ARGUMENTS = {}
 
@@ -43,11 +45,12 @@ export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEn
     return { era, id: id as string | number, method, cursor }
   }
   if (method !== 'tools/call') return undefined
-  const { name, arguments: args = NO_ARGUMENTS } = params
+  const { name, arguments: args = NO_ARGUMENTS, task } = params
   const progressToken = meta.progressToken as string | number | undefined
-  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args)) return undefined
+  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) return undefined
   if (era === 'modern' && headers['mcp-name'] !== name) return undefined
-  return { era, id: id as string | number, method, name, args, progressToken }
+  const wish = wishOf(era, meta, task)
+  return { era, id: id as string | number, method, name, args, progressToken, ...wish && { wish } }
 }
 
 /** The era of a message whose `_meta` and version header agree. */

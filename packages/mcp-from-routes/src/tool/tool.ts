@@ -7,7 +7,9 @@ import {
 } from '../errors.ts'
 import { NEVER_FORWARDED } from '../options.ts'
 import type { Settings } from '../options.ts'
-import type { McpTool, ToolDefinition } from '../types.ts'
+import { taskConfig } from '../task/config.ts'
+import type { TaskConfig } from '../task/config.ts'
+import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import { annotationsOf } from './annotations.ts'
 import { definitionsOf, followed } from './definitions.ts'
 import { impliableArguments } from './implied.ts'
@@ -48,6 +50,8 @@ export interface Tool {
   readonly inject: boolean
   /** What a person is asked before a call runs. */
   readonly confirm: ConfirmRule | undefined
+  /** How the work is followed that a call starts; undefined for a tool whose calls are all done when they are answered. */
+  readonly task: TaskConfig | undefined
   /** Whether the route declares an answer that comes in pieces, which are progress. */
   readonly streams: boolean
 }
@@ -109,7 +113,9 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   // What Fastify's serializer does not know, a trusted one does.
   const reader = schemaReader(label, resolver, (part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
   const detail = outputDetail(label, config.mcp?.output, options.output)
-  const output = route.keepsToSchema && detail !== false ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
+  const task = taskConfig(label, config.mcp?.task)
+  // The result of work comes later, and from another route.
+  const output = route.keepsToSchema && detail !== false && task === undefined ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
   const large = schema.tags?.includes(options.largeTag) ?? false
   const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
   const title = config.mcp?.title ?? (schema.description && !saysTheSame(schema.summary, name) ? schema.summary : undefined)
@@ -121,6 +127,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     inputSchema: { ...withToken(label, withoutTypeLists(input.schema), confirm), ...config.mcp?.examples && { examples: config.mcp.examples } },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
+    ...task && { execution: { taskSupport: 'optional' } },
     ..._meta && { _meta }
   })
   const version = route.constraints.version
@@ -142,6 +149,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
     confirm,
+    task,
     streams: declaresStream(schema.response)
   }
 }
@@ -182,9 +190,9 @@ function declared (response: unknown, label: string, resolver: RefResolver, wrap
   }
 }
 
-/** The tool as `tools/list` shows it. */
-export function definitionOf ({ public: { route, implied, confirm, ...definition } }: Tool): ToolDefinition {
-  return definition
+/** The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks. */
+export function definitionOf ({ public: { route, implied, confirm, execution, ...definition } }: Tool, era: Era): ToolDefinition {
+  return era === 'legacy' && execution !== undefined ? { ...definition, execution } : definition
 }
 
 function methodOf ({ method, url }: ExposedRoute): string {

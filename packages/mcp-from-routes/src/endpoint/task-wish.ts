@@ -1,0 +1,28 @@
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
+import { isObject } from '../tool/json-schema.ts'
+import type { Era } from '../types.ts'
+
+/**
+ * How a client takes a task: `extension` where it declares that of revision 2026-07-28 in the message, and `parameter` where
+ * it asks for one in the manner of 2025-11-25, which must then be one.
+ */
+export type TaskWish = 'extension' | 'parameter'
+
+/** The identifier of the extension. @see [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html) */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
+/**
+ * @param meta - `params._meta` of the message
+ * @param task - `params.task`, which has no meaning in the newest revision
+ */
+export function wishOf (era: Era, meta: object, task: unknown): TaskWish | undefined {
+  if (era === 'legacy') return task === undefined ? undefined : 'parameter'
+  const capabilities: unknown = Reflect.get(meta, CLIENT_CAPABILITIES_META_KEY)
+  const extensions = isObject(capabilities) ? capabilities.extensions : undefined
+  return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'extension' : undefined
+}
+
+/** Whether `params.task` is absent or well formed. How long it asks the task to be kept is for the route to say. */
+export function isTaskParameter (task: unknown): boolean {
+  return task === undefined || (isObject(task) && (task.ttl === undefined || typeof task.ttl === 'number'))
+}

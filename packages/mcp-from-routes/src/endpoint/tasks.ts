@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode, RELATED_TASK_META_KEY } from '@modelcontextprotocol/server'
+import type { StandardSchemaV1, Task } from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
+import { excerpt } from '../call/excerpt.ts'
+import { resultFor } from '../call/result.ts'
+import type { ToolResult } from '../call/result.ts'
+import { stopWithinMessage } from '../call/stop.ts'
+import type { Stop } from '../call/stop.ts'
+import type { Follower, Followed, Progressed } from '../task/follow.ts'
+import type { TaskRoute, TaskRules } from '../task/rule.ts'
+import type { SealedTask, TaskSealer } from '../task/seal.ts'
+import { DEFAULT_POLL, workResult } from '../task/work.ts'
+import { isObject } from '../tool/json-schema.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Era } from '../types.ts'
+import { TASKS_EXTENSION } from './task-wish.ts'
+import type { TaskWish } from './task-wish.ts'
+
+/** What the endpoint does with work that goes on. */
+export interface Tasks {
+  /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
+  readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
+  /** What a client gets that calls a tool with `config.mcp.task`: a task, or the result. */
+  readonly outcome: (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest) => Promise<ToolResult | CreatedTask>
+  /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
+  readonly answer: (method: string, id: string, asked: Asked) => Promise<Record<string, unknown>>
+}
+
+/** A result of the protocol that is a task. */
+export interface CreatedTask { readonly task: Readonly<Record<string, unknown>> }
+
+/** One message about a task. */
+export interface Asked {
+  readonly era: Era
+  readonly outer: FastifyRequest
+  /** Ends the message. */
+  readonly stop: Stop
+  /** Is told of a result that may challenge the client to log in. */
+  readonly refuse: (result: ToolResult) => void
+}
+
+/** What the tasks of one endpoint need to know. */
+export interface TaskSettings {
+  readonly rules: () => TaskRules
+  readonly sealer: TaskSealer
+  readonly follower: Follower
+  /** How long `tasks/result` waits for the end, in milliseconds. */
+  readonly patience: number
+  /** The tools of the endpoint. */
+  readonly tools: () => ReadonlyMap<string, Tool>
+  /** The tool of that name, if there is one and this client may use it. */
+  readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
+  /** Whether this client may use a tool, of this endpoint or of another one. */
+  readonly mayUse: (tool: Tool, request: FastifyRequest) => boolean | Promise<boolean>
+}
+
+/** Where a call had ended when a task was asked for, its result stands in the id; a longer one is the answer itself. In characters. */
+const MAX_SEALED = 65_536
+/** How long such a task is known, in milliseconds. */
+const RESULT_TTL = 300_000
+/** `tasks/result` reads the status at most so often, in milliseconds. */
+const MIN_WAIT = 1000
+
+/** The parameters of a message about a task. */
+export const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'mcp-from-routes',
+    validate: (value) => isObject(value) && typeof value.taskId === 'string' ? { value: { taskId: value.taskId } } : { issues: [{ message: 'taskId must be a string', path: ['taskId'] }] }
+  }
+}
+
+export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, mayUse }: TaskSettings): Tasks {
+  /** The tool, if this endpoint has it and this client may use it. */
+  async function usable (tool: Tool | undefined, outer: FastifyRequest): Promise<Tool | undefined> {
+    return tool && await toolFor(tool.public.name, outer)
+  }
+
+  /** What a client may not call as a tool, its tasks do not reach either. */
+  async function isDenied ({ tool }: TaskRoute, outer: FastifyRequest): Promise<boolean> {
+    return tool !== undefined && !await mayUse(tool, outer)
+  }
+
+  /** @throws a ProtocolError for an id that this caller does not have */
+  async function opened (id: string, { outer, stop, era }: Asked): Promise<{ readonly sealed: SealedTask, readonly work: Followed | undefined }> {
+    const sealed = sealer.open(id, outer)
+    const tool = sealed && await toolFor(sealed.tool, outer)
+    if (sealed === undefined || tool === undefined) throw unknownTask()
+    if (sealed.until < Date.now()) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task has expired')
+    if (sealed.params === undefined) return { sealed, work: undefined }
+    const rule = rules().get(tool)
+    if (rule === undefined || await isDenied(rule.status, outer)) throw unknownTask()
+    return { sealed, work: { tool, rule, params: new Map(Object.entries(sealed.params)), outer, stop: stopWithinMessage(stop, era, false) } }
+  }
+
+  async function progressOf ({ sealed, work }: Awaited<ReturnType<typeof opened>>): Promise<Progressed> {
+    if (work !== undefined) return await follower.progress(work)
+    const content = (sealed.result?.content ?? []) as ToolResult['content']
+    return sealed.result?.isError === true ? { status: 'failed', result: { content } } : { status: 'completed', result: { content } }
+  }
+
+  /** The result of a task that has ended, as clients read it. */
+  function finalResult ({ result: known }: SealedTask, progress: Progressed): Record<string, unknown> {
+    if (known !== undefined) return { ...known }
+    if ('result' in progress) return resultFor(progress.result)
+    return { content: [{ type: 'text', text: ['The work was cancelled.', 'message' in progress ? progress.message : undefined].filter((text) => text !== undefined).join(' ') }], isError: true }
+  }
+
+  /** @throws what keeps the status from being known, as an error of the protocol */
+  function known (progress: Progressed, asked: Asked): Known {
+    if (progress.status === 'unknown') throw unknownTask()
+    if (progress.status === 'unreadable') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
+    if (progress.status !== 'refused') return progress
+    asked.refuse(progress.result)
+    const [said] = progress.result.content
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, said?.type === 'text' ? said.text : 'The status route refused the caller')
+  }
+
+  function statusOf (id: string, sealed: SealedTask, progress: Known, asked: Asked): Record<string, unknown> {
+    const { status } = progress
+    if (asked.era === 'legacy') {
+      // Here, a result that is an error is a failure.
+      const isFailed = status === 'lost' || status === 'failed' || (status === 'completed' && progress.result.isError === true)
+      return isFailed ? taskOf('legacy', id, sealed, 'failed', { ...progress, message: reasonOf(progress) }) : taskOf('legacy', id, sealed, status, progress)
+    }
+    if (status === 'lost') return { ...taskOf('modern', id, sealed, 'failed', progress), error: { code: ProtocolErrorCode.InternalError, message: progress.why } }
+    // Here, a failure is one of the protocol, and work that failed has a result that says so.
+    const hasResult = status === 'completed' || status === 'failed'
+    return { ...taskOf('modern', id, sealed, hasResult ? 'completed' : status, progress), ...hasResult && { result: { ...finalResult(sealed, progress), resultType: 'complete' } } }
+  }
+
+  /** Waits for the end, for as long as a call may take. */
+  async function result (id: string, asked: Asked): Promise<Record<string, unknown>> {
+    const task = await opened(id, asked)
+    const end = Date.now() + patience
+    for (;;) {
+      const progress = known(await progressOf(task), asked)
+      if (progress.status === 'lost') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
+      if (progress.status !== 'working') {
+        const { _meta, ...final } = finalResult(task.sealed, progress)
+        return { ...final, _meta: { ...isObject(_meta) && _meta, [RELATED_TASK_META_KEY]: { taskId: id } } }
+      }
+      const wait = Math.max(progress.poll ?? DEFAULT_POLL, MIN_WAIT)
+      if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task goes on. Ask for its status with tasks/get, in ${Math.ceil(wait / 1000)} s`)
+      await pause(wait, asked.stop)
+    }
+  }
+
+  async function cancel (id: string, asked: Asked): Promise<Record<string, unknown>> {
+    const task = await opened(id, asked)
+    const before = known(await progressOf(task), asked)
+    if (before.status !== 'working' || task.work === undefined) {
+      // A DELETE of what is done could delete more than the work.
+      if (asked.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status}`)
+      return {}
+    }
+    const { work, work: { rule: { cancel: route }, tool } } = task
+    const cannot = (why: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
+    if (route === undefined) throw cannot('its route has no DELETE')
+    if (route.tool?.confirm !== undefined) throw cannot(`a person has to agree. Call ${route.tool.public.name}`)
+    if (await isDenied(route, asked.outer)) throw cannot(`this client may not use ${route.tool?.public.name ?? 'that route'}`)
+    const refused = await follower.cancel(work, route)
+    if (refused !== undefined) known(refused, asked)
+    if (asked.era === 'modern') return {}
+    const after = await follower.progress(work)
+    // Many apps forget what was cancelled.
+    return after.status === 'unknown' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, known(after, asked), asked)
+  }
+
+  return {
+    offered () {
+      const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
+      return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
+    },
+    async outcome (tool, result, wish, outer) {
+      const { work } = result
+      const now = Date.now()
+      if (work !== undefined && wish !== undefined) {
+        const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
+        return created(wish, sealer.seal(sealed, outer), sealed, work)
+      }
+      if (work !== undefined) return workResult(tool, result, work, await usable(work.rule.status.tool, outer))
+      if (wish !== 'parameter' || result.challenge !== undefined) return result
+      const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
+      if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
+      return created(wish, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
+    },
+    async answer (method, id, asked) {
+      if (method === 'tasks/result') return await result(id, asked)
+      if (method === 'tasks/cancel') return await cancel(id, asked)
+      const task = await opened(id, asked)
+      // No route asks for anything once it has answered 202, so there is nothing to deliver.
+      if (method === 'tasks/update') return {}
+      return statusOf(id, task.sealed, known(await progressOf(task), asked), asked)
+    }
+  }
+}
+
+type Known = Exclude<Progressed, { status: 'unknown' | 'refused' | 'unreadable' }>
+
+/** Why work failed: some clients show nothing else of it. */
+function reasonOf (progress: Known): string | undefined {
+  if ('message' in progress && progress.message !== undefined) return progress.message
+  const [said] = 'result' in progress ? progress.result.content : []
+  return said?.type === 'text' ? excerpt(said.text) : undefined
+}
+
+/** One error for all of them: nobody learns whose a task is, or whether there is one. */
+function unknownTask (): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown task')
+}
+
+/** @throws a ProtocolError where the client did not declare the extension in this message */
+export function checkWish (wish: TaskWish | undefined): void {
+  if (wish !== 'extension') throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+}
+
+/** A call that asks for a task from a tool that starts none. */
+export function noTask (name: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `${excerpt(name)} does not support tasks`)
+}
+
+function created (wish: TaskWish, id: string, sealed: SealedTask, { poll, message }: { readonly poll: number, readonly message?: string | undefined }): CreatedTask {
+  if (wish === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
+  return { task: { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) } }
+}
+
+/** The task as a revision spells it. */
+function taskOf (era: Era, id: string, { created, until }: SealedTask, status: Progressed['status'], progress: { readonly poll?: number | undefined, readonly message?: string | undefined, readonly at?: number | undefined, readonly why?: string }): Record<string, unknown> {
+  const { poll = status === 'working' ? DEFAULT_POLL : undefined, message = progress.why, at = Date.now() } = progress
+  const common = {
+    taskId: id,
+    status: status as Task['status'],
+    ...message !== undefined && { statusMessage: message },
+    createdAt: new Date(created).toISOString(),
+    lastUpdatedAt: new Date(Math.max(at, created)).toISOString()
+  }
+  const ttl = until - created
+  return era === 'legacy'
+    ? { ...common, ttl, ...poll !== undefined && { pollInterval: poll } } satisfies Task
+    : { ...common, ttlMs: ttl, ...poll !== undefined && { pollIntervalMs: poll } }
+}
+
+/** @throws when the client has gone, or the server closes */
+async function pause (duration: number, stop: Stop): Promise<void> {
+  const abort = new AbortController()
+  stop.onStop(() => abort.abort())
+  await sleep(duration, undefined, { signal: abort.signal }).catch(() => {
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'The server stopped waiting for the task')
+  })
+}

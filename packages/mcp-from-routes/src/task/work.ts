@@ -1,0 +1,77 @@
+import type { FastifyRequest } from 'fastify'
+import type { InnerRequest } from '../call/request.ts'
+import type { InnerResponse, ToolResult } from '../call/result.ts'
+import { pathFromParts } from '../tool/path.ts'
+import type { Tool } from '../tool/tool.ts'
+import { paramsFromLocation } from './location.ts'
+import type { TaskRule } from './rule.ts'
+import { bodyOf, messageFrom, pollFrom, timeFrom } from './state.ts'
+
+/** Work that a call has started. */
+export interface Work {
+  readonly rule: TaskRule
+  /** The path parameters of the status route. */
+  readonly params: ReadonlyMap<string, string>
+  /** Milliseconds since 1970. */
+  readonly created: number
+  /** How long it can be followed, in milliseconds since 1970. */
+  readonly until: number
+  /** When to ask for the status, in milliseconds. */
+  readonly poll: number
+  readonly message: string | undefined
+}
+
+/** When to ask again where the route does not say, in milliseconds. */
+export const DEFAULT_POLL = 5000
+
+/**
+ * The work that a response of a tool's route speaks of: a 202 with a `Location` that leads to its status route.
+ * @param now - milliseconds since 1970
+ * @returns undefined for every other response
+ */
+export function workFromResponse (rule: TaskRule, response: InnerResponse, request: Pick<InnerRequest, 'url'>, outer: FastifyRequest, maxParamLength: number, now: number): Work | undefined {
+  const { statusCode, headers: { location, expires, 'retry-after': retryAfter } } = response
+  if (statusCode !== 202 || location === undefined) return undefined
+  const params = paramsFromLocation(location, rule.status.path, { hosts: hostsOf(outer), url: request.url, maxParamLength })
+  if (params === undefined) return undefined
+  const end = timeFrom(expires)
+  return {
+    rule,
+    params,
+    created: now,
+    until: end !== undefined && end > now ? end : now + rule.ttl,
+    poll: pollFrom(retryAfter, now) ?? DEFAULT_POLL,
+    message: messageFrom(bodyOf(response))
+  }
+}
+
+/** The names under which the client reached this app. */
+export function hostsOf ({ raw: { headers }, host }: FastifyRequest): readonly string[] {
+  return [...new Set([host, headers.host].filter((name) => typeof name === 'string' && name !== ''))] as string[]
+}
+
+/** What the model reads where its client has no tasks: that the work goes on, and how to look at it. */
+export function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: Tool | undefined): string {
+  const when = `in ${Math.ceil(poll / 1000)} s`
+  const name = tool.public.name
+  if (statusTool === undefined) {
+    return `${name} has started the work, which goes on. How far it is, GET ${pathFromParts(status.path, params)} says; no tool of yours does. Tell the person, who can look there ${when}. Do not call ${name} again for the same work.`
+  }
+  const args = argumentsOf(statusTool, params)
+  return `${name} has started the work, which goes on. Call ${statusTool.public.name} ${when} with ${JSON.stringify(args)} to see how far it is, and again until it is done. Do not call ${name} again for the same work.`
+}
+
+/** The arguments with which a tool's path has the parameters. */
+function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Record<string, string> {
+  return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
+    const value = place === 'path' && argument !== undefined ? params.get(name) : undefined
+    return value === undefined || argument === undefined ? [] : [[argument, value]]
+  }))
+}
+
+/** The result of a call that has started work, in words. */
+export function workResult (tool: Tool, result: ToolResult, work: Work, statusTool: Tool | undefined): ToolResult {
+  // Clients that find structured content show the model nothing else.
+  const { structured, work: _work, ...rest } = result
+  return { ...rest, content: [{ type: 'text', text: workText(tool, work, statusTool) }, ...result.content] }
+}
