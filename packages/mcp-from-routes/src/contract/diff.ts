@@ -61,6 +61,7 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
     ...hintFindings(old, now),
     ...impliedFindings(old, now),
     ...confirmFindings(old, now),
+    ...taskFindings(old, now),
     ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map((part): Part =>
       ({ bump: 'patch', path: part, change: `${shown(old[part])} → ${shown(now[part])}`, why: 'calls and results stay as they are', certain: true }))
   ]
@@ -103,6 +104,14 @@ function confirmFindings ({ confirm: old }: ContractTool, { confirm: now }: Cont
   if (now === 'allow') return [{ ...part, bump: 'minor', why: old === undefined ? 'clients that can ask a person do, and calls of others run as before' : 'calls of clients that cannot ask a person run at once' }]
   if (old === 'refuse') return [{ ...part, bump: 'minor', why: 'calls run, with a token, that were refused' }]
   return [{ ...part, bump: 'major', why: now === 'token' ? 'clients that cannot ask a person have to call twice' : 'calls of clients that cannot ask a person are refused' }]
+}
+
+/** Clients know a result that is a task, or they get none. */
+function taskFindings ({ execution: old }: ContractTool, { execution: now }: ContractTool): readonly Part[] {
+  const [was, is] = [old, now].map((execution) => execution?.taskSupport ?? 'none')
+  if (was === is) return []
+  const why = is === 'none' ? 'clients that take tasks get a result instead' : 'clients that take tasks get one for work that goes on'
+  return [{ bump: 'minor', path: 'execution', change: `${was} → ${is}`, why, certain: true }]
 }
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */

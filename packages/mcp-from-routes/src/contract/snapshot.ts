@@ -20,6 +20,8 @@ export interface ContractTool {
   readonly implied?: readonly string[]
   /** What becomes of calls that a person must confirm, where the client cannot ask: `refuse`, `allow` or `token`. */
   readonly confirm?: string
+  /** Whether a call may become a task. */
+  readonly execution?: { readonly taskSupport?: string }
 }
 
 /** The tools of an app by name: what agents rely on. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import mcpFromRoutes from '../../src/index.ts'
 
 /** A red pixel. */
@@ -32,5 +32,37 @@ export async function fixture (): Promise<FastifyInstance> {
   // Two tools that could send what they should not: requests on the stream of a call, and log messages nobody asked for.
   app.get('/streaming', tool('test_streaming_elicitation', { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } }), async (_request, reply) => reply.type('application/x-ndjson').send('{"message":"one"}\n'))
   app.get('/logging', tool('test_logging_tool'), async ({ log }) => { log.info('a line of the log'); return 'logged' })
+  tasks(app)
   return app
+}
+
+/** The tools of the scenarios of the tasks extension. Their work takes so long as is asked for. */
+function tasks (app: FastifyInstance): void {
+  interface Work { readonly end: number, readonly done: 'done' | 'failed' | 'nowhere', isCancelled?: boolean }
+  const works = new Map<string, Work>()
+  const tool = (operationId: string, properties?: object): object => ({ operationId, description: `What ${operationId} is for.`, tags: ['mcp'], ...properties && { body: { type: 'object', properties } } })
+  const config = { mcp: { task: { status: 'GET /works/:id' } } }
+  const start = (reply: FastifyReply, seconds: number, done: Work['done']): unknown => {
+    const id = String(works.size + 1)
+    works.set(id, { end: Date.now() + seconds * 1000, done })
+    return reply.code(202).header('location', `/works/${id}`).send({ id })
+  }
+  app.post<{ Body: { name: string } }>('/greet', { schema: tool('greet', { name: { type: 'string' } }) }, async ({ body }) => `Hello, ${body.name}!`)
+  app.post('/deletions', { schema: tool('confirm_delete', { filename: { type: 'string' } }) }, async () => 'A route cannot ask its caller back.')
+  app.post<{ Body: { seconds: number, label: string } }>('/computations', { config, schema: tool('slow_compute', { seconds: { type: 'number' }, label: { type: 'string' } }) }, async ({ body: { seconds, label } }, reply) =>
+    seconds === 0 ? `Computed ${label}` : start(reply, seconds, 'done'))
+  app.post('/failing', { config, schema: tool('failing_job') }, async (_request, reply) => start(reply, 1, 'failed'))
+  app.post('/broken', { config, schema: tool('protocol_error_job') }, async (_request, reply) => start(reply, 0.5, 'nowhere'))
+  app.get<{ Params: { id: string } }>('/works/:id', async ({ params: { id } }, reply) => {
+    const work = works.get(id)
+    if (work === undefined) return reply.callNotFound()
+    if (work.isCancelled) return { status: 'cancelled' }
+    if (work.end > Date.now()) return reply.header('retry-after', '1').send({ status: 'running' })
+    return work.done === 'nowhere' ? reply.code(303).header('location', '/nowhere').send() : { status: work.done }
+  })
+  app.delete<{ Params: { id: string } }>('/works/:id', async ({ params: { id } }, reply) => {
+    const work = works.get(id)
+    if (work !== undefined) work.isCancelled = true
+    return reply.code(204).send()
+  })
 }
