@@ -18,7 +18,7 @@ export interface Fixture {
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
 
 /** Its tools, sorted by name. */
-export const fixtureTools = ['drop_record', 'get_document', 'get_image', 'get_large', 'get_limited', 'get_slow']
+export const fixtureTools = ['drop_record', 'get_document', 'get_image', 'get_job', 'get_large', 'get_limited', 'get_slow', 'start_job']
 
 /** Starts it on a free port of this machine. */
 export async function startFixture (): Promise<Fixture> {
@@ -74,6 +74,11 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
 
   app.get('/slow', { schema: tool('get_slow', 'Get three lines, slowly.') }, async (_request, reply) =>
     await reply.type('application/x-ndjson').send(Readable.from(lines())))
+
+  const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
+  app.post('/jobs', { schema: tool('start_job', 'Start a job.'), config: { mcp: { task: { status: 'get_job' } } } }, async (_request, reply) =>
+    await reply.code(202).headers({ location: '/jobs/seven', 'retry-after': 2 }).send({ id: 'seven' }))
+  app.get('/jobs/:id', { schema: { ...tool('get_job', 'Get a job.'), params } }, async () => ({ status: 'done' }))
 
   return app
 }
