@@ -16,7 +16,7 @@ import { answerWriter } from './answer.ts'
 import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { pageOf } from './list.ts'
 import { TASKS_EXTENSION, wishOf } from './task-wish.ts'
-import { checkWish, noTask, TASK_PARAMS } from './tasks.ts'
+import { listensToTasks, missingTasks, noTask, TASK_PARAMS } from './tasks.ts'
 import type { Tasks } from './tasks.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
@@ -49,6 +49,10 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
   const handler = createMcpHandler((context) => serverFor(access, context, messages), { onerror })
   return {
     async fetch (request, body, stop, anyForm) {
+      if (listensToTasks(body) && access.tasks.offered().tasks && wishOf('modern', metaIn(body), undefined) === undefined) {
+        const { code, message, data } = missingTasks()
+        return { response: Response.json({ jsonrpc: '2.0', id: Reflect.get(Object(body), 'id') ?? null, error: { code, message, data } }, { status: 400 }), refused: () => undefined, created: () => undefined }
+      }
       const instructions = await instructionsFor(access, request, body)
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
       const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
@@ -124,7 +128,7 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
   const methods = era === 'modern' ? ['tasks/get', 'tasks/cancel', 'tasks/update'] : ['tasks/get', 'tasks/result', ...tasks.offered().cancel ? ['tasks/cancel'] : []]
   for (const method of methods) {
     server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
-      if (era === 'modern') checkWish(wishOf(era, mcpReq.envelope ?? {}, undefined))
+      if (era === 'modern' && wishOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
       return await fromHost(message, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
     })
   }
@@ -144,6 +148,10 @@ async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) 
 /** Whether a tool may be called by the message, or by one of a batch. */
 function mayCall (body: unknown): boolean {
   return Array.isArray(body) || (isObject(body) && body.method === 'tools/call')
+}
+
+function metaIn (body: unknown): object {
+  return Object(Reflect.get(Object(Reflect.get(Object(body), 'params')), '_meta')) as object
 }
 
 /** Only these two are answered with instructions, which may cost the host a look into its database. */

@@ -168,23 +168,33 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     return after.status === 'unknown' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, known(after, asked), asked)
   }
 
+  async function outcomeOf (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest): Promise<ToolResult | CreatedTask> {
+    const { work } = result
+    const now = Date.now()
+    if (work !== undefined && wish !== undefined) {
+      const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
+      return created(wish, sealer.seal(sealed, outer), sealed, work)
+    }
+    if (work !== undefined) return workResult(tool, result, work, await usable(work.rule.status.tool, outer))
+    if (wish !== 'parameter' || result.challenge !== undefined) return result
+    const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
+    if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
+    return created(wish, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
+  }
+
   return {
     offered () {
       const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
       return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
     },
     async outcome (tool, result, wish, outer) {
-      const { work } = result
-      const now = Date.now()
-      if (work !== undefined && wish !== undefined) {
-        const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
-        return created(wish, sealer.seal(sealed, outer), sealed, work)
+      try {
+        return await outcomeOf(tool, result, wish, outer)
+      } catch (error) {
+        // The route has run, so what it said is not lost because a function of the host threw.
+        outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
+        return result.work === undefined ? result : workResult(tool, result, result.work, undefined)
       }
-      if (work !== undefined) return workResult(tool, result, work, await usable(work.rule.status.tool, outer))
-      if (wish !== 'parameter' || result.challenge !== undefined) return result
-      const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
-      if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
-      return created(wish, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
     },
     async answer (method, id, asked) {
       if (method === 'tasks/result') return await result(id, asked)
@@ -211,9 +221,15 @@ function unknownTask (): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown task')
 }
 
-/** @throws a ProtocolError where the client did not declare the extension in this message */
-export function checkWish (wish: TaskWish | undefined): void {
-  if (wish !== 'extension') throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+/** What a client is told that did not declare the extension in its message. */
+export function missingTasks (): ProtocolError {
+  return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+}
+
+/** Whether a message asks for notifications of tasks, of which none are sent. Clients without the extension are told so. */
+export function listensToTasks (body: unknown): boolean {
+  const { method, params } = Object(body) as { method?: unknown, params?: { notifications?: { taskIds?: unknown } } }
+  return method === 'subscriptions/listen' && Object(params?.notifications).taskIds !== undefined
 }
 
 /** A call that asks for a task from a tool that starts none. */

@@ -53,9 +53,14 @@ export function taskRules (tools: Iterable<Tool>, routes: readonly KnownRoute[],
     // The guard knows the route of a task by its method and path.
     if (others.length > 0 || [...routes, ...earlier].filter((other) => other.url === route.url && methodsOf(other).includes('GET')).length > 1) fail('which is several routes. A task must lead to one')
     if (Object.keys(route.constraints ?? {}).length > 0) fail('which has constraints. A task cannot meet them')
+    const tool = toolAt('GET', route.url)
+    if (tool?.confirm !== undefined) fail('which asks a person. A task cannot')
+    const { querystring } = schemaOf(route)
+    const required: unknown = isObject(querystring) ? querystring.required : undefined
+    if (Array.isArray(required) && required.length > 0) fail(`which requires the query argument ${required.join(', ')}. A task has none`)
     const path = partsFromPath(route.url)
     if (typeof path === 'string' || !hasWholeSegments(path)) return fail('whose path has a wildcard, or a parameter that may be left out or is not all that stands between two slashes')
-    return { method: 'GET', url: route.url, path, tool: toolAt('GET', route.url) }
+    return { method: 'GET', url: route.url, path, tool }
   }
 
   function cancelOf (status: TaskRoute): TaskRoute | undefined {

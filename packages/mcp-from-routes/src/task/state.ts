@@ -91,7 +91,7 @@ export function messageFrom (body: Readonly<Record<string, unknown>>): string | 
   const done = [body.progress, body.processed].find(isCount)
   const part = done === undefined ? undefined : isCount(body.total) ? `${done} of ${body.total}` : String(done)
   const said = [text?.trim(), part].filter((value) => value !== undefined).join(': ')
-  return said === '' ? undefined : said.slice(0, MAX_MESSAGE)
+  return said === '' ? undefined : said.slice(0, MAX_MESSAGE).replace(/\p{Surrogate}$/u, '')
 }
 
 /** The JSON object of a response; empty if it has none. */

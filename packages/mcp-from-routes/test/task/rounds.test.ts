@@ -38,6 +38,8 @@ t.test('messages about tasks need the extension, in each message', async (t) => 
   for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
     t.match(await ask(url, method, { taskId }, { tasks: false }), { status: 400, error: { code: -32021, data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } } } })
   }
+  const listen = { notifications: { taskIds: [taskId] } }
+  t.match(await ask(url, 'subscriptions/listen', listen, { tasks: false }), { status: 400, error: { code: -32021 } })
   const declared = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': true } } }
   t.match(await ask(url, 'tasks/get', { taskId }, { tasks: false, meta: declared }), { error: {} }, 'true is no declaration')
 })
@@ -203,6 +205,8 @@ t.test('what cannot hold stops the startup', async (t) => {
     [{ status: 'GET /a', words: { Draft: 'working', shiny: 'completed' } }, 'started', (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { anyOf: [{ const: 'running' }, { const: 'draft' }, { const: 'shiny' }] } } } } } }, handler)
     }],
+    [{ status: 'GET /a' }, 'task.status names GET /a, which requires the query argument token. A task has none', (app) => { app.get('/a', { schema: { querystring: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] } } }, handler) }],
+    [{ status: 'get_a' }, 'task.status names get_a, which asks a person. A task cannot', (app) => { app.get('/a', { schema: { operationId: 'get_a', description: 'A.', tags: ['mcp'] }, config: { mcp: { confirm: true } } }, handler) }],
     [{ status: 'GET /v1/jobs/:id' }, 'started', (app) => { app.register(async (scope) => { scope.get('/jobs/:id', handler) }, { prefix: '/v1' }) }]
   ]
   for (const [task, error, more] of cases) t.equal(await startup(t, task, more), error, JSON.stringify(task))
