@@ -7,6 +7,7 @@ import { definitionWriter, writtenPages } from '../src/endpoint/list.ts'
 import type { Pages } from '../src/endpoint/list.ts'
 import { settingsFromOptions } from '../src/options.ts'
 import type { McpFromRoutesOptions } from '../src/options.ts'
+import { taskSealer } from '../src/task/seal.ts'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import type { Tool } from '../src/tool/tool.ts'
 import { SERVER_INFO } from './build.ts'
@@ -27,7 +28,8 @@ function pagesOf (options: Partial<McpFromRoutesOptions> = {}): { pages: Pages, 
   const write = answerWriter(settings, definitionWriter())
   let writes = 0
   const call = async (): Promise<never> => { throw new TypeError('nothing is called') }
-  return { pages: writtenPages(accessTo(() => tools, settings, call, sealerFrom(settings).verify), (era, page) => { writes += 1; return write.list(era, page) }), writes: () => writes }
+  const shared = { call, verifyState: sealerFrom(settings).verify, rules: () => new Map(), sealer: taskSealer(settings), follower: { progress: call, cancel: call } }
+  return { pages: writtenPages(accessTo(() => tools, settings, shared), (era, page) => { writes += 1; return write.list(era, page) }), writes: () => writes }
 }
 
 t.test('a page that clients come by is written once per era', async (t) => {

@@ -11,8 +11,8 @@ t.test('the program of the page says what the page says, and its work is done in
   const url = (await runProgram(t, 'tasks')).replace('Reports at ', '')
   const call = { name: 'write_report', arguments: { year: 2025 } }
   const { result } = await ask(url, 'tools/call', call, { tasks: false })
-  const [said] = result?.content as Array<{ text: string }>
-  t.ok(page.includes(`\n> ${said?.text ?? '?'}\n`), said?.text)
+  const [{ text = '?' } = {}] = result?.content as Array<{ text?: string }>
+  t.ok(page.includes(`\n> ${text}\n`), text)
   const created = await ask(url, 'tools/call', call)
   t.match(created, { result: { resultType: 'task', status: 'working', pollIntervalMs: 1000 } })
   const { taskId } = created.result as { taskId: string }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
@@ -121,6 +122,27 @@ t.test('2025-11-25: a call that had ended already is a task with its result in t
   t.match(await ask(url, 'tools/call', { name: 'get_job', arguments: { shop: 's1', id: '1' } }), { result: { resultType: 'complete' } }, 'in the newest revision the server decides')
 })
 
+t.test('2025-11-25: a result that is too long for an id is the answer', async (t) => {
+  const { url } = await jobsApp(t, {
+    more (app) {
+      app.post('/big', { schema: { operationId: 'big', description: 'B.', tags: ['mcp'] }, config: { mcp: { task: { status: 'get_job' } } } }, async () => 'x'.repeat(65_536))
+    }
+  })
+  t.match(await ask(url, 'tools/call', { name: 'big' }, { era: 'legacy' }), { result: { content: [{ text: 'x'.repeat(65_536) }], task: undefined } })
+})
+
+t.test('2025-11-25: a server that closes does not wait for the end of a task', async (t) => {
+  const { app, url, reached } = await jobsApp(t)
+  const taskId = await startTask(url, { wait: '3600' }, { era: 'legacy' })
+  const other = await startTask(url, { wait: '20' }, { era: 'legacy' })
+  t.match(await ask(url, 'tasks/result', { taskId }, { era: 'legacy' }), { error: { message: 'The task goes on. Ask for its status with tasks/get, in 3600 s' } })
+  const before = reached.length
+  const answered = ask(url, 'tasks/result', { taskId: other }, { era: 'legacy' })
+  while (reached.length === before) await sleep(1)
+  await app.close()
+  t.match(await answered, { status: 503 })
+})
+
 t.test('a route that asks a person asks first, and becomes a task then', async (t) => {
   const { url } = await jobsApp(t, { mcp: { confirm: true } })
   const asked = await start(url)
@@ -153,7 +175,7 @@ t.test('a status route that the guard does not know stops the startup', async (t
   app.get('/jobs/:id', async () => '')
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
   app.post('/jobs', { schema: { operationId: 'start_job', description: 'D.', tags: ['mcp'] }, config: { mcp: { task: { status: 'GET /jobs/:id' } } } }, async () => '')
-  await t.rejects(app.ready(), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: 'POST /jobs has a wrong config.mcp: task.status names GET /jobs/:id, which was registered before mcp-from-routes. Register it after the plugin' })
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: 'POST /jobs has a wrong config.mcp: task.status names GET /jobs/:id, which was registered before mcp-from-routes. Register it after the plugin' })
 })
 
 /** Builds an app with one tool and the given routes beside it, and gives the error of its startup. */
