@@ -171,6 +171,7 @@ for (const [option, value, rule] of [
   ['exposedTag', '', 'must be a non-empty string'],
   ['largeTag', 'mcp', 'must be a non-empty string other than exposedTag'],
   ['onRequest', 'authenticate', 'must be a function or an array of functions'],
+  ['caller', 'kim', 'must be a function'],
   ['forwardHeaders', ['Cookie'], 'must not contain cookie, which is never forwarded'],
   ['forwardHeaders', ['content-type'], 'must not contain content-type, which is never forwarded'],
   ['forwardHeaders', ['Accept-Version'], 'must not contain accept-version, which is never forwarded'],

@@ -55,6 +55,11 @@ Fastify({ http2: true }).addHook('onRequest', async ({ raw, log }) => {
   holds<Equals<typeof parent, FastifyRequest | undefined>>()
   log.info(parent?.id)
 })
+app.post('/y', { config: { mcp: { task: { status: 'GET /y/:id', words: { uploading: 'working' } } } } }, async () => 'y')
+// @ts-expect-error a task has a route for its status
+app.post('/z', { config: { mcp: { task: { result: 'GET /y/:id' } } } }, async () => 'z')
+// @ts-expect-error who calls is a string
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, caller: () => 7 })
 // @ts-expect-error not a hint
 export const config: McpRouteConfig = { annotations: { safe: true } }
 

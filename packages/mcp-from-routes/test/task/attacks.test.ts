@@ -217,6 +217,22 @@ t.test('a caller function that throws is an error of the server, and says nothin
   t.match(await start(url), { status: 200, result: { content: [{ text: /^start_job has started the work/ }, {}, { text: 'location: /shops/s1/jobs/2' }] } })
 })
 
+t.test('a caller that is no string is nobody: two of them would be one', async (t) => {
+  for (const caller of [async () => 'kim', () => 7, () => null, () => '', () => ({})]) {
+    const { url } = await jobsApp(t, { options: { caller: caller as never }, mcp: {} })
+    t.match(await start(url), { result: { content: [{ text: /^start_job has started the work/ }] } })
+    const asking = await jobsApp(t, { options: { caller: caller as never }, mcp: { confirm: true } })
+    const said = await start(asking.url)
+    t.notMatch(said, { result: { resultType: 'input_required' } })
+    t.notMatch(JSON.stringify(said), /non-empty/)
+    t.strictSame(asking.reached.length, 1, 'the hooks ran')
+    t.equal(asking.jobs.size, 0, 'and nothing else')
+  }
+  const { url } = await jobsApp(t, { options: { caller: () => undefined } })
+  const taskId = await startTask(url)
+  t.match(await ask(url, 'tasks/get', { taskId }, { headers: { 'x-api-key': 'eve' } }), UNKNOWN, 'undefined leaves it to the headers')
+})
+
 t.test('a canUse that throws once the route has run loses nothing', async (t) => {
   let calls = 0
   const { url } = await jobsApp(t, { options: { canUse: () => { if (++calls > 1) throw new TypeError('secret'); return true } } })
