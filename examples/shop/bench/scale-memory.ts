@@ -1,10 +1,11 @@
-// npm run scale:memory [-- keys | server | tools]: what a server holds in memory for each key, shop, idle connection and tool, in bytes; on a PostgreSQL
-// server (TEST_DATABASE_URL). Memory is read after garbage collections, so a busy machine changes the times and not the
-// bytes. Exits with 1 if the start or the list of tools grows faster than the tools.
+// npm run scale:memory [-- keys | server | tools]: what a server holds in memory for each key, shop, idle connection and
+// tool, in bytes; on a PostgreSQL server (TEST_DATABASE_URL). Memory is read after garbage collections, so a busy machine
+// changes the times and not the bytes. Exits with 1 if the start or the list of tools grows faster than the tools.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import knex from 'knex'
 import { Pool } from 'undici'
@@ -22,21 +23,23 @@ const LINEAR = 6.5
 /** Of each list. */
 const ROUNDS = 9
 
-const part = process.argv[2]
-const postgres = process.env['TEST_DATABASE_URL']
-if (part === 'keys') await measureKeys()
-else if (part === 'tools') await measureTools()
-else if (part === 'server') await onDatabase(postgres!, measureServer)
-else {
-  console.log(`${KEYS} keys that were all used within a minute, from one address each:`)
+const parts = { keys: measureKeys, server: measureServer, tools: measureTools }
+const wanted = process.argv.slice(2)
+for (const [name, measure] of Object.entries(parts)) if (wanted.length === 0 || wanted.includes(name)) await measure()
+
+async function measureKeys (): Promise<void> {
+  if (globalThis.gc !== undefined) return await countKeys()
   await finished(fork(fileURLToPath(import.meta.url), ['keys'], { execArgv: [...process.execArgv, '--expose-gc'] }))
-  if (postgres === undefined) console.log('NOT MEASURED: shops and connections. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-  else await onDatabase(postgres, measureServer)
-  await measureTools()
+}
+
+async function measureServer (): Promise<void> {
+  const server = process.env['TEST_DATABASE_URL']
+  if (server === undefined) console.log('NOT MEASURED: shops and connections. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
+  else await onDatabase(server, callServer)
 }
 
 /** What the process keeps of keys between calls. It keeps no key, and nothing of what the database says of it. */
-async function measureKeys (): Promise<void> {
+async function countKeys (): Promise<void> {
   const held = (): number => {
     globalThis.gc!()
     return process.memoryUsage().heapUsed
@@ -54,6 +57,7 @@ async function measureKeys (): Promise<void> {
   const accepted = acceptedKeys()
   for (const id of ids) accepted.remember(id)
   const all = held()
+  console.log(`${KEYS} keys that were all used within a minute, from one address each:`)
   print('when each was last used, until the next minute', written - before, KEYS)
   print('the same while it waits to be written', queued - before, KEYS)
   print('that it was accepted lately: the last 20,000 are kept', all - written, 20_000)
@@ -62,7 +66,7 @@ async function measureKeys (): Promise<void> {
   await accepted.knows(ids[0]!)
 }
 
-async function measureServer (url: string): Promise<void> {
+async function callServer (url: string): Promise<void> {
   const shop = await launch(url)
   const tables = knex({ client: 'pg', connection: url, pool: { min: 0, max: 2 } })
   try {
@@ -104,6 +108,7 @@ async function measureServer (url: string): Promise<void> {
 
     for (const kind of ['HTTP', 'MCP'] as const) {
       const idle = new Agent({ keepAlive: true, maxSockets: CONNECTIONS, maxFreeSockets: CONNECTIONS })
+      const held: Socket[] = []
       const start = await settled(shop)
       for (let n = 0; n < CONNECTIONS; n += 50) {
         await Promise.all(Array.from({ length: 50 }, async () => {
@@ -128,9 +133,6 @@ async function measureServer (url: string): Promise<void> {
     await stop(shop)
   }
 }
-
-/** Idle connections. */
-const held: Array<import('node:net').Socket> = []
 
 async function settled (shop: Shop): Promise<Usage> {
   // Whatever the calls left behind for a moment is done.
