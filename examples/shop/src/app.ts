@@ -17,6 +17,7 @@ import { allowOrigins, endLargeBodies, forbidCaching, secureHeaders, shedLoad } 
 import { serializeOutput } from './http/serialization.ts'
 import { refuseUnstorable } from './http/storable.ts'
 import { validateInput } from './http/validation.ts'
+import { imports } from './imports/routes.ts'
 import { readListQuery } from './lists/list.ts'
 import { limitConcurrency } from './operations/concurrency.ts'
 import { confirmationOptions } from './operations/confirmations.ts'
@@ -163,6 +164,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
+  await app.register(imports, { knex: database.knex, prefix: '/shops/:shop_id/imports' })
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
   await app.register(toolCalls, { knex: database.knex, tally })

@@ -54,6 +54,18 @@ export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 /** 422. The record would be larger than 64 KiB. */
 export const SHOP_RECORD_TOO_LARGE = createError('SHOP_RECORD_TOO_LARGE', 'The record would be larger than 64 KiB as JSON: shorten %s', 422)
 
+/** 422. Lines of a file to import are wrong; `errors` names them. */
+export const SHOP_IMPORT_INVALID = createError('SHOP_IMPORT_INVALID', '%s', 422)
+
+/** 413. The file to import is too large. */
+export const SHOP_FILE_TOO_LARGE = createError('SHOP_FILE_TOO_LARGE', 'The file is larger than %d MiB: send it in several parts', 413)
+
+/** 415. The file to import is compressed. */
+export const SHOP_ENCODING_UNSUPPORTED = createError('SHOP_ENCODING_UNSUPPORTED', 'Send the file without Content-Encoding', 415)
+
+/** 429. The shop has too many imports that are not finished. */
+export const SHOP_TOO_MANY_IMPORTS = createError('SHOP_TOO_MANY_IMPORTS', 'The shop has %d unfinished imports: wait for one, or cancel it', 429)
+
 /** 503. The database cannot be reached, is out of connections, memory or disk space, is read-only, or aborted the transaction. */
 export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, is too busy or is out of disk space; try again later', 503)
 
@@ -123,6 +135,22 @@ export interface RevertError extends FastifyError {
   readonly later_change_id: string | null
   readonly conflict_count: number
   readonly conflicts: ReadonlyArray<{ readonly field?: string, readonly later_change_id: string | null, readonly reason: string }>
+}
+
+/** An error about lines of a file. */
+export interface ImportError extends FastifyError {
+  readonly error_count: number
+  readonly errors: ReadonlyArray<{ readonly line: number, readonly field: string, readonly message: string }>
+}
+
+/** How many wrong lines a message has. */
+const TOLD = 5
+
+/** @returns a 422 about lines of a file */
+export function importInvalid (total: number, count: number, errors: ImportError['errors']): ImportError {
+  const told = errors.slice(0, TOLD).map(({ line, message }) => `Line ${line}: ${message}.`)
+  const message = [`${count} of ${total} products cannot be imported.`, ...told, ...count > TOLD ? ['And more.'] : []].join(' ')
+  return Object.assign(new SHOP_IMPORT_INVALID(message), { error_count: count, errors })
 }
 
 /** @returns a 409 that says what stands in the way of a revert */

@@ -72,6 +72,8 @@ async function furnish (): Promise<Furnished> {
   await knex('pay_reconcile_run_shops').insert({ run_id: run, shop_id: id, status: 'done', total: 0 })
   const change = await insert('pay_reconcile_audit', { actor: MARK, action: 'sync', account_id: account, shop_id: id, before: {}, after: {} })
   await knex('pay_reconcile_snapshots').insert({ audit_id: change, account_id: account, shop_id: id, customer: { id: 'cus_known' } })
+  const imported = await insert('imports', { shop_id: id, status: 'cancelled', actor: { kind: 'machine', id: MARK } })
+  await knex('import_lines').insert({ import_id: imported, position: 1, line: 1, status: 'failed', message: MARK })
   const reverted = await insert('history', {
     shop_id: id, actor_kind: 'machine', actor_id: MARK, operation: 'test', action: 'update', record_kind: 'tag', record_id: tag, record_name: MARK, changes: { name: { before: 'changed', after: MARK } }
   })
@@ -86,6 +88,7 @@ async function furnish (): Promise<Furnished> {
       account_id: account,
       order_id: order,
       price_id: price,
+      import_id: imported,
       user_id: member,
       key_id: key,
       id: account,
@@ -95,6 +98,8 @@ async function furnish (): Promise<Furnished> {
     },
     values: {
       shop_id: id,
+      // Of an item of a batch.
+      id: product,
       product_id: product,
       category_ids: [category],
       parent_id: parent,
@@ -120,6 +125,9 @@ async function furnish (): Promise<Furnished> {
       actor_kind: 'machine',
       actor_id: MARK,
       since: '2020-01-01T00:00:00Z',
+      content: '{ "name": "Imported" }',
+      // The changes of an actor are reverted, not those of an import.
+      import_id: undefined,
       mode: 'check',
       dry_run: true,
       // Each of them is for some modes only.
@@ -171,13 +179,21 @@ function pathTo ({ url }: RouteOptions, { params }: Furnished, inside = params['
   return known ? `${path}${query}` : undefined
 }
 
+/** The schema of the JSON that a route takes, also if it takes files. */
+function bodySchemaOf ({ schema }: RouteOptions): object | undefined {
+  const body = schema?.body as { readonly content?: Readonly<Record<string, { readonly schema: object }>> } | undefined
+  return body?.content === undefined ? body : body.content['application/json']!.schema
+}
+
 async function send (method: string, url: string, headers: Headers, body: object | undefined) {
   return await app.inject({ method: method as 'GET', url, headers: { ...headers }, ...(body && { payload: body }) })
 }
 
 /** Leaves no run in the background that would write while rows are compared. */
 async function settled (): Promise<void> {
-  while ((await knex('pay_reconcile_run_shops').whereIn('status', ['pending', 'running'])).length > 0) await sleep(20)
+  for (const table of ['pay_reconcile_run_shops', 'imports']) {
+    while ((await knex(table).whereIn('status', ['pending', 'running'])).length > 0) await sleep(20)
+  }
   await sleep(0)
 }
 
@@ -203,7 +219,7 @@ for (const { route, method, name } of requests.filter(({ route }) => !isPublic(r
     await preparations[name]?.(theirs)
     const url = pathTo(route, theirs)
     if (url === undefined) return t.fail(`${name}: say in furnish() what the parameters of its path are`)
-    const schema = route.schema?.body as object | undefined
+    const schema = bodySchemaOf(route)
     const body = schema && bodyFromSchema(schema, theirs.values)
     if (schema && body === undefined) return t.fail(`${name}: say in furnish() what its body may say`)
     const takesKeys = route.schema?.tags?.includes('mcp') === true

@@ -13,9 +13,9 @@ import { list, type Product, type ProductChanges, type ProductInput } from './pr
 type ProductRow = Static<typeof Product>
 type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
 
-/** Products and their links: categories, tags and attribute values. */
-export function productRepository (knex: Knex) {
-  const rows = recordRepository<ProductRow>(knex, {
+/** The rows of products themselves, with what they link to as computed fields. */
+export function productRows (knex: Knex) {
+  return recordRepository<ProductRow>(knex, {
     table: 'products',
     noun: 'product',
     ...list,
@@ -30,6 +30,11 @@ export function productRepository (knex: Knex) {
       { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row', kept: ['id', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to', 'created_at'] }
     ]
   })
+}
+
+/** Products and their links: categories, tags and attribute values. */
+export function productRepository (knex: Knex) {
+  const rows = productRows(knex)
 
   return {
     list: rows.list,

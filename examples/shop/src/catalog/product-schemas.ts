@@ -1,8 +1,8 @@
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { Currency, Defaulted, Description, Metadata, Name, Nullable, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
-import { listRules } from '../lists/list.ts'
+import { listQuerySchema, listRules } from '../lists/list.ts'
 
 const Sku = Type.String({ maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
 const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
@@ -37,6 +37,25 @@ export const ProductInput = Type.Object({
 }, { additionalProperties: false })
 
 export const ProductChanges = Type.Partial(Type.Object({ ...ProductInput.properties, slug: Slug, status: Status, currency: Currency }), { additionalProperties: false })
+
+/** How many products a batch may have: as many as fit into a body, in the usual length. */
+export const MAX_BATCH = 500
+
+export const ProductBatch = Type.Object({
+  items: Type.Array(Type.Object({ id: Type.Optional(Uuid('The product to change; a product without one is created')), ...ProductChanges.properties }, { additionalProperties: false }), { minItems: 1, maxItems: MAX_BATCH })
+}, { additionalProperties: false })
+
+const Count = (description: string) => Type.Integer({ description })
+
+export const ProductBatchResult = Type.Object({
+  created: Count('How many products were created'),
+  updated: Count('How many were changed'),
+  unchanged: Count('How many were as the items say already'),
+  items: Type.Array(Type.Object({
+    id: Uuid(),
+    action: Type.Unsafe<'created' | 'updated' | 'unchanged'>({ type: 'string', enum: ['created', 'updated', 'unchanged'] })
+  }), { description: 'In the order of the request' })
+})
 
 export const Product = ShopRecord({
   name: Name,
@@ -77,4 +96,17 @@ function linkedTo (noun: 'category' | 'tag'): Filter {
         .whereIn(`${noun}_id`, ids))
     }
   }
+}
+
+/** Defined after the list, whose filters it has. */
+const { filter } = (listQuerySchema(list) as unknown as { readonly properties: { readonly filter: TSchema } }).properties
+
+export const ExportQuery = Type.Object({
+  format: Type.Optional(Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'], description: 'In place of Accept' })),
+  filter: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>(filter))
+}, { additionalProperties: false })
+
+export const ProductFile = {
+  description: 'The file',
+  content: { 'text/csv': { schema: Type.String() }, 'application/x-ndjson': { schema: Type.String() } }
 }

@@ -5,14 +5,17 @@ import { conflictProblems, readProblems, writeProblems } from '../http/problem.t
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { askBeforeDeletion } from './deletion.ts'
+import { writeBatch } from './product-batch.ts'
+import { MEDIA_TYPES, productExport } from './product-export.ts'
 import { productRepository } from './product-repository.ts'
-import { list, Product, ProductChanges, ProductInput } from './product-schemas.ts'
+import { ExportQuery, list, MAX_BATCH, Product, ProductBatch, ProductBatchResult, ProductChanges, ProductFile, ProductInput } from './product-schemas.ts'
 
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid() })
 
 /** The products of a shop. */
 export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = productRepository(knex)
+  const exports = productExport(knex)
 
   app.get('/', {
     schema: {
@@ -41,6 +44,36 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
   }, async ({ shop, body }, reply) => {
     const product = await repository.create(shop, body)
     return await reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`).send(product)
+  })
+
+  app.post('/batch', {
+    schema: {
+      operationId: 'write_products',
+      summary: 'Create and update many products',
+      description: `Create or change up to ${MAX_BATCH} products: those with an id are changed as by PATCH, the others created. All of them are written, or none. ` +
+        'The first error names its item: items/3/price_amount.',
+      tags: ['products'],
+      params: ShopParams,
+      body: ProductBatch,
+      response: { 200: ProductBatchResult, ...conflictProblems }
+    }
+  }, async ({ shop, body }) => await writeBatch(knex, shop, body.items))
+
+  app.get('/export', {
+    schema: {
+      operationId: 'export_products',
+      summary: 'Export products',
+      description: 'Get the products of a shop as a file that can be imported: CSV, or JSON lines if Accept or format say so.',
+      tags: ['products'],
+      params: ShopParams,
+      querystring: ExportQuery,
+      response: { 200: ProductFile, ...readProblems }
+    }
+  }, async ({ shop, query, headers }, reply) => {
+    const format = query.format ?? (/jsonl|ndjson|jsonlines/.test(headers.accept ?? '') ? 'jsonl' : 'csv')
+    return await reply.type(MEDIA_TYPES[format]).header('content-disposition', `attachment; filename="products.${format}"`)
+      // The schema describes the file, of which this is the stream.
+      .send(exports.open(shop, query.filter, format, reply.raw) as unknown as string)
   })
 
   app.get('/:product_id', {

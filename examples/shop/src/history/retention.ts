@@ -8,7 +8,7 @@ const INTERVAL = 3_600_000
 /** How many entries are deleted in a transaction. */
 const CHUNK = 5000
 
-/** Deletes entries about records, and counts of tool calls, that are older than `days`, at the start of the server and every hour. What is about access is kept. */
+/** Deletes entries about records, counts of tool calls, and imports, that are older than `days`, at the start of the server and every hour. What is about access is kept. */
 export function forgetHistory (app: FastifyInstance, knex: Knex, days: number): void {
   let timer: NodeJS.Timeout | undefined
   let closing = false
@@ -17,6 +17,7 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number): 
     running = running.then(async () => {
       await pruneHistory(knex, days, () => closing)
       await knex('tool_calls').whereRaw('hour < now() - make_interval(days => ?)', [days]).delete()
+      await knex('imports').whereRaw('finished_at < now() - make_interval(days => ?)', [days]).delete()
     })
       .catch((error: unknown) => { app.log.error({ err: error }, 'Old entries of the history could not be deleted') })
   }

@@ -1,4 +1,5 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { invalid } from '../errors.ts'
 import { Problem } from '../http/problem.ts'
 import { Instant, Nullable, Uuid } from '../http/schemas.ts'
 import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
@@ -11,11 +12,28 @@ const DryRun = Type.Optional(Type.Boolean({ description: 'Only say what would be
 export const RevertInput = Type.Object({ dry_run: DryRun }, { additionalProperties: false })
 
 export const RevertAllInput = Type.Object({
-  actor_kind: ActorKind,
-  actor_id: Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' }),
-  since: Instant('Changes at this time or later'),
+  import_id: Type.Optional(Uuid('All changes of this import. Without it, actor_kind, actor_id and since are required')),
+  actor_kind: Type.Optional(ActorKind),
+  actor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' })),
+  since: Type.Optional(Instant('Changes at this time or later')),
   dry_run: DryRun
 }, { additionalProperties: false })
+
+/** Which changes are reverted together. */
+export type Changes = { readonly import_id: string } | { readonly actor_kind: string, readonly actor_id: string, readonly since: string }
+
+/** @throws {@link SHOP_INVALID} if the input names an import and an actor, or only a part of an actor's changes */
+export function changesFrom ({ import_id: importId, actor_kind: kind, actor_id: id, since }: Static<typeof RevertAllInput>): Changes {
+  const actor = { actor_kind: kind, actor_id: id, since }
+  if (importId !== undefined) {
+    const [extra] = Object.entries(actor).find(([, value]) => value !== undefined) ?? []
+    if (extra !== undefined) throw invalid(extra, `${extra} cannot be combined with import_id`)
+    return { import_id: importId }
+  }
+  const [missing] = Object.entries(actor).find(([, value]) => value === undefined) ?? []
+  if (missing !== undefined) throw invalid(missing, `${missing} is required`)
+  return actor as Changes
+}
 
 const about = { change_id: Uuid('The change'), record_kind: RecordKindName, record_id: Type.String(), record_name: RecordName }
 const Count = (what: string) => Type.Integer({ description: `How many ${what}` })

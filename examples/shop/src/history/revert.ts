@@ -1,14 +1,14 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE } from '../errors.ts'
 import { holdShop } from '../shops/hold.ts'
-import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
 import type { SeenEntries } from './kinds.ts'
-import { type Conflict, LISTED, type RevertAllInput, type Reverted } from './revert-schemas.ts'
-import { type Revertible, revertibles, type StoredChange } from './revertible.ts'
+import { type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
+import { refuseLaterChanges } from './later.ts'
+import { revertMany } from './revert-many.ts'
+import { type Listed, type Revertible, revertibles, type StoredChange } from './revertible.ts'
 import { turns } from './turns.ts'
 
 type Outcome = Static<typeof Reverted>
@@ -17,7 +17,7 @@ type Outcome = Static<typeof Reverted>
 const MAX_CHANGES = 10_000
 
 /** How many changes are in memory at a time: each may have a large record twice. */
-const CHUNK = 50
+const CHUNK = 100
 
 /** How many reverts of a process run at a time: each has a connection, and other callers need the rest of the pool. */
 const AT_ONCE = 3
@@ -33,6 +33,7 @@ const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'recor
  */
 export function reverter (knex: Knex) {
   const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
+  const alike = revertMany(knex)
   const inTurn = turns(AT_ONCE)
 
   /**
@@ -67,7 +68,8 @@ export function reverter (knex: Knex) {
     let [reverted, conflictCount, leftOutCount] = [0, 0, 0]
     for (let start = 0; start < ids.length; start += CHUNK) {
       const chunk = await readChanges(trx, ids.slice(start, start + CHUNK))
-      const results = await attempt(trx, shop, chunk, conflictCount < LISTED)
+      const results: Result[] = []
+      for (const run of runsOf(chunk)) results.push(...await attempt(trx, shop, run, conflictCount < LISTED))
       for (const [index, { leftOut, conflict }] of results.entries()) {
         const change = chunk[index]!
         if (leftOut !== undefined) {
@@ -97,7 +99,8 @@ export function reverter (knex: Knex) {
     const results: Result[] = []
     try {
       await trx.transaction(async (savepoint) => {
-        for (const change of changes) results.push(await step(savepoint, shop, change, explain))
+        if (changes.length > 1 && await alike(savepoint, shop, changes)) results.push(...changes.map(() => ({})))
+        else for (const change of changes) results.push(await step(savepoint, shop, change, explain))
       })
       return results
     } catch (error) {
@@ -149,15 +152,35 @@ export function reverter (knex: Knex) {
      * @param seen - the entries that the caller may see; others are not left out, as if they were not there
      * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
-    async revertActor (shop: ShopScope, seen: SeenEntries, { actor_kind: kind, actor_id: id, since, dry_run: dryRun = false }: Static<typeof RevertAllInput>): Promise<Outcome> {
+    async revertChanges (shop: ShopScope, seen: SeenEntries, which: Changes, dryRun = false): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
-        const found: ReadonlyArray<{ readonly id: string }> = await trx('history').where({ shop_id: shop.id, actor_kind: kind, actor_id: id }).whereNot({ action: 'event' }).modify(seen).where('at', '>=', new Date(since).toISOString())
-          .orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id')
+        if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
+        const entries = trx('history').where({ shop_id: shop.id }).modify(seen)
+        const changes = 'import_id' in which ? ofImport(trx, entries, which.import_id) : ofActor(entries, which)
+        const found: ReadonlyArray<{ readonly id: string }> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id')
         if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
         return await revertAll(trx, shop, found.map((change) => change.id), dryRun)
       })
     }
   }
+}
+
+function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
+  return entries.where({ actor_kind: kind, actor_id: id }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
+}
+
+function ofImport (trx: Knex.Transaction, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {
+  return entries.whereIn('id', trx('import_lines').where({ import_id: id }).whereNotNull('change_id').select('change_id'))
+}
+
+/**
+ * @throws {@link SHOP_NOT_FOUND}
+ * @throws {@link SHOP_INVALID} if the import goes on
+ */
+async function refuseUnfinished (trx: Knex.Transaction, shop: ShopScope, id: string): Promise<void> {
+  const found = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).first('status')
+  if (found === undefined) throw notFound('import', id)
+  if (found.status === 'pending' || found.status === 'running') throw invalid('import_id', 'import_id is not finished: wait for it, or cancel it')
 }
 
 /** Ends the transaction of a dry run, which is rolled back. */
@@ -174,15 +197,21 @@ function about ({ id, record_kind: kind, record_id: recordId, record_name: name 
   return { change_id: id, record_kind: kind, record_id: recordId, record_name: name }
 }
 
-interface Listed extends StoredChange {
-  /** Whether there is a revert of it, which may have been reverted. */
-  readonly was_reverted: boolean
-}
-
 /** What became of a change: it was reverted, unless there is a reason. */
 interface Result {
   readonly leftOut?: string
   readonly conflict?: Awaited<ReturnType<typeof conflictFrom>>
+}
+
+/** Changes of the same kind that follow each other, since many of those are reverted at once. */
+function runsOf (changes: readonly Listed[]): ReadonlyArray<readonly Listed[]> {
+  const runs: Listed[][] = []
+  for (const change of changes) {
+    const [last] = runs.at(-1) ?? []
+    if (last?.record_kind === change.record_kind && last.action === change.action) runs.at(-1)!.push(change)
+    else runs.push([change])
+  }
+  return runs
 }
 
 async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
@@ -220,18 +249,6 @@ async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredCha
   refuseLaterChanges(facts, changes, Object.keys(facts))
   await refuseReferences(trx, shop, kind, id, life!)
   await life!.remove(shop, id, trx)
-}
-
-/** What the change set has to be as it left it. */
-function refuseLaterChanges (facts: Facts, changes: StoredChange['changes'], fields: readonly string[]): void {
-  const field = fields.find((name) => !isSame(facts[name] ?? null, changes[name]?.after ?? null))
-  if (field !== undefined) throw new Obstacle(`${field} was changed again`, field)
-}
-
-/** A created record has no links and null fields that the history does not mention. */
-function isSame (now: unknown, then: unknown): boolean {
-  const [one, other] = [now, then].map((value) => Array.isArray(value) && value.length === 0 ? null : value)
-  return isDeepStrictEqual(one, other)
 }
 
 async function refuseReferences (trx: Knex.Transaction, shop: ShopScope, kind: string, id: string, { table, references }: NonNullable<Revertible['life']>): Promise<void> {

@@ -22,6 +22,12 @@ export interface StoredChange {
   readonly changes: Readonly<Record<string, { readonly before: unknown, readonly after: unknown }>>
 }
 
+/** A change that is to be reverted. */
+export interface Listed extends StoredChange {
+  /** Whether there is a revert of it, which may have been reverted. */
+  readonly was_reverted: boolean
+}
+
 /** How changes of a kind of record are reverted: by the same code that makes them, in the transaction of the revert. */
 export interface Revertible {
   /** Locks the record, and reads at least the given fields; all by default. Undefined if there is none. */
@@ -38,7 +44,7 @@ export interface Revertible {
 }
 
 /** The fields of a change as they were before it. */
-function earlier ({ changes }: StoredChange): Readonly<Record<string, unknown>> {
+export function earlier ({ changes }: StoredChange): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(changes).map(([field, { before }]) => [field, before]))
 }
 

@@ -9,7 +9,7 @@ import { ShopScope } from '../shops/scope.ts'
 import { entriesOf } from './entries.ts'
 import { seenBy } from './kinds.ts'
 import { reverter } from './revert.ts'
-import { RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
+import { changesFrom, RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
 import { HistoryEntry, list } from './schemas.ts'
 
 const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The change') })
@@ -20,7 +20,7 @@ const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The chang
  * reach these routes.
  */
 export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
-  const { revertChange, revertActor } = reverter(knex)
+  const { revertChange, revertChanges } = reverter(knex)
   app.addHook('preParsing', ShopScope.authorize(knex))
 
   app.get('/', {
@@ -61,8 +61,8 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
   app.post('/revert', {
     schema: {
       operationId: 'revert_changes',
-      summary: 'Revert all changes of an actor',
-      description: 'Undo all changes that an API key, person or machine made in the shop since a time, newest first: all of them, or none if later changes stand in the way.',
+      summary: 'Revert all changes of an actor or an import',
+      description: 'Undo all changes that an API key, person or machine made in the shop since a time, or all of an import, newest first: all of them, or none if later changes stand in the way.',
       tags: ['history'],
       params: ShopParams,
       body: RevertAllInput,
@@ -70,6 +70,6 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request) => {
     const { shop, body } = request
-    return await revertActor(shop, seenBy(await isOwner(knex, request, shop.id)), body)
+    return await revertChanges(shop, seenBy(await isOwner(knex, request, shop.id)), changesFrom(body), body.dry_run)
   })
 }

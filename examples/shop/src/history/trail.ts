@@ -42,15 +42,18 @@ interface RecordedInSql {
   readonly after: string | Knex.Raw | null
   /** What a revert of the deletion needs beyond the fields. Default: nothing. */
   readonly kept?: string
+  /** The id of the change that this one reverts, for statements that revert several. Default: that of the actor. */
+  readonly reverts?: string
 }
 
 /**
  * A column for a statement whose rows, named `item`, are records that it changes: it records the change. Nothing is recorded
  * if the facts are equal.
  */
-export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null' }: RecordedInSql): Knex.Raw {
+export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null', reverts }: RecordedInSql): Knex.Raw {
   const sql = (facts: RecordedInSql['before']): Knex.Raw => typeof facts === 'string' ? knex.raw(facts) : facts ?? knex.raw('null')
-  return knex.raw(`record_change(?::jsonb, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
+  const actorSql = reverts === undefined ? '?::jsonb' : `?::jsonb || jsonb_build_object('reverts', ${reverts})`
+  return knex.raw(`record_change(${actorSql}, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
     [actorJson(actor), recordKind, sql(before), sql(after)])
 }
 

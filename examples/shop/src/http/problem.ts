@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
-import { type FieldError, invalid, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
+import { type FieldError, type ImportError, invalid, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
 /** The body of every error response. */
@@ -101,8 +101,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId } =
-    told as Partial<FieldError & ProviderError & RunActiveError & RevertError>
+  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount } =
+    told as Partial<FieldError & ProviderError & RunActiveError & RevertError & ImportError>
   return {
     statusCode,
     headers: statusCode === 503 ? { 'retry-after': String(RETRY_AFTER) } : {},
@@ -115,7 +115,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
       ...(missingPermission !== undefined && { missing_permission: missingPermission }),
       ...(runId !== undefined && { run_id: runId, shop_id: shopId }),
-      ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts })
+      ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts }),
+      ...(errors !== undefined && { error_count: errorCount, errors })
     }
   }
 }
@@ -123,7 +124,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
 interface ProblemReply {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'>>
+  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'> & Pick<ImportError, 'error_count' | 'errors'>>
 }
 
 /** @returns a 422 that names the field and, if the schema has them, the accepted values */

@@ -37,7 +37,7 @@ interface Place {
 }
 
 /** Checks every value once, without recursion, since clients choose the depth. */
-function faultOf (root: unknown): { path: string, what: string } | undefined {
+export function faultOf (root: unknown): { path: string, what: string } | undefined {
   if (typeof root !== 'object' || root === null) return undefined
   const pending: Place[] = [{ value: root, key: '', above: null, depth: 0 }]
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {

@@ -3,14 +3,20 @@ import formats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
 import { UUID } from './schemas.ts'
 
+const SHARED = { useDefaults: true, removeAdditional: false, addUsedSchema: false } as const
+
+/** What validates JSON: it converts nothing. */
+export function jsonValidator (): Ajv {
+  return withFormats(new Ajv({ ...SHARED, allowUnionTypes: true }))
+}
+
 /**
  * How the app validates input. Strings (path, query, headers) are converted to the schema's types; JSON (a body, the
  * filter of a list) is not converted. Unknown fields are rejected, never dropped silently.
  */
 export function validateInput (app: FastifyInstance): void {
-  const shared = { useDefaults: true, removeAdditional: false, addUsedSchema: false } as const
-  const fromText = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
-  const asItIs = withFormats(new Ajv({ ...shared, allowUnionTypes: true }))
+  const fromText = withFormats(new Ajv({ ...SHARED, coerceTypes: 'array' }))
+  const asItIs = jsonValidator()
 
   app.setValidatorCompiler<ObjectSchema>(({ schema, httpPart }) => {
     asItIs.validateSchema(schema, true)

@@ -4,7 +4,7 @@ import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor }
 import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
 
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
-const MAX_PAGE_BYTES = 262_144
+export const MAX_PAGE_BYTES = 262_144
 
 /** What a list is made of. */
 interface Source extends Pick<ListRules, 'filters' | 'nullable'> {

@@ -10,7 +10,7 @@ import type { Migration } from './migration.ts'
  */
 
 /** In bytes. */
-const MAX_RECORD = 65_536
+export const MAX_RECORD = 65_536
 
 /** How many lines of a shop are left before they are replaced by their sum. */
 const MAX_LINES = 64

@@ -19,6 +19,7 @@ import { listIndexes } from './017-list-indexes.ts'
 import { confirmations } from './018-confirmations.ts'
 import { payWebhooks } from './019-pay-webhooks.ts'
 import { agentsAtWork } from './020-agents-at-work.ts'
+import { imports } from './021-imports.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -43,5 +44,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '017-list-indexes': listIndexes,
   '018-confirmations': confirmations,
   '019-pay-webhooks': payWebhooks,
-  '020-agents-at-work': agentsAtWork
+  '020-agents-at-work': agentsAtWork,
+  '021-imports': imports
 }

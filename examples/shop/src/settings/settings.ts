@@ -83,7 +83,7 @@ const Schema = Type.Object({
   MAX_CONCURRENT_CALLS: Type.Integer({ default: 8, minimum: 1, description: 'Concurrent calls of a person, a machine, or all API keys of a shop; further calls wait' }),
   QUOTA_RECORDS: Type.Integer({ default: 1_000_000, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum records of a shop: products, categories, tags, attributes, accounts, orders and prices' }),
   QUOTA_BYTES: Type.Integer({ default: 4_294_967_296, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum size of all records of a shop, in bytes of JSON' }),
-  HISTORY_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 36_500, description: 'How long the history keeps changes of records, and the counts of tool calls, in days; those of keys, members, settings and shops are kept for good' }),
+  HISTORY_DAYS: Type.Integer({ default: 90, minimum: 1, maximum: 36_500, description: 'How long the history keeps changes of records, counts of tool calls and imports, in days; those of keys, members, settings and shops are kept for good' }),
   MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Event loop delay above which calls get 503, in milliseconds; 0 disables this' }),
   SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server keeps serving after SIGTERM while /readyz returns 503, in milliseconds' }),
   METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; default: no /metrics' })),

@@ -1,6 +1,7 @@
 import type { ApiKeyShop, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { notFound, SHOP_FORBIDDEN, SHOP_OWNER_ONLY } from '../errors.ts'
+import { notFound, SHOP_FORBIDDEN, SHOP_GONE, SHOP_OWNER_ONLY, SHOP_USER_INACTIVE } from '../errors.ts'
+import type { Actor } from '../history/caller.ts'
 import { UUID } from '../http/schemas.ts'
 
 /** What is known about a shop once its caller has access. */
@@ -79,6 +80,27 @@ function shopWithKey ({ identity, hasWaited }: FastifyRequest): ApiKeyShop | und
 /** The shop that was read together with the person, after the call has had its turn; undefined if it has to be read. */
 function shopWithPerson ({ identity, shopOfPerson }: FastifyRequest, id: string): OpenShop | null | undefined {
   return identity?.kind === 'user' && shopOfPerson?.asked === id ? shopOfPerson.shop : undefined
+}
+
+/**
+ * Checks that somebody still reaches a shop, for work that goes on after their request.
+ *
+ * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
+ */
+export async function enterAgain (knex: Knex, { kind, id: actorId }: Pick<Actor, 'kind' | 'id'>, id: string): Promise<OpenShop> {
+  const shop = await knex('shops').where({ id }).first('id', 'currency', 'status')
+  if (shop === undefined) throw new SHOP_GONE()
+  if (kind === 'machine') return shop
+  if (kind === 'user') {
+    const user = await knex('users').where({ id: actorId }).first('active', 'roles')
+    if (user?.active !== true) throw new SHOP_USER_INACTIVE()
+    if (user.roles.includes('admin')) return shop
+  }
+  const still = kind === 'user'
+    ? knex('shop_members').where({ shop_id: id, user_id: actorId }).first('user_id')
+    : knex('api_keys').where({ shop_id: id, id: actorId, revoked_at: null }).whereRaw('(expires_at is null or expires_at > now())').first('id')
+  if (shop.status !== 'active' || await still === undefined) throw new SHOP_FORBIDDEN()
+  return shop
 }
 
 /** Whether the caller, who has access to the shop, is one of its owners or reaches every shop. */

@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts'
 import { type RecordKind, recorded } from '../history/trail.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
-import { pageOf } from '../lists/page.ts'
+import { MAX_PAGE_BYTES, pageOf } from '../lists/page.ts'
 import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
@@ -29,6 +29,13 @@ interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
 
 /** The facts of a record, as the history has them. */
 export type Facts = Readonly<Record<string, unknown>>
+
+/** A change of one of several rows. */
+export interface ManyChange {
+  readonly id: string
+  readonly before: Facts | null
+  readonly reverts?: string
+}
 
 /** What the server sets or computes. */
 const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
@@ -92,6 +99,17 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
       const [row] = await byId([shop.id, id], on)
       if (row === undefined) throw notFound(noun, id)
       return row
+    },
+
+    /**
+     * Reads the first rows of a query by their ids, fewer if they are large.
+     *
+     * @param matching - rows of the table, of one shop
+     */
+    async first (matching: Knex.QueryBuilder, limit: number): Promise<Row[]> {
+      const sized = knex.select('*', knex.raw('sum(bytes) over (order by id) as bytes_so_far')).from(matching.select('*').orderBy('id').limit(limit).as('page'))
+      const item = knex.select('*').from(sized.as('sized')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
+      return await knex.select(fields).from(item.as('item') as never).orderBy('item.id')
     },
 
     /**
@@ -161,6 +179,47 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
         return found === undefined ? undefined : JSON.parse(found)
       }
       return (await trx.select(trx.raw(`${rowFacts('item')} as facts`)).from({ item: table }).where({ shop_id: shop.id, id }).forNoKeyUpdate().first())?.facts
+    },
+
+    /** @returns what the history would say of rows, by id */
+    async factsOfMany (shop: ShopScope, ids: readonly string[], on: Knex = knex): Promise<ReadonlyMap<string, Facts>> {
+      if (ids.length === 0) return new Map()
+      const found: Array<{ id: string, facts: Facts }> = await on.select('id', on.raw(`${facts} as facts`)).from({ item: table })
+        .where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [[...ids]])
+      return new Map(found.map(({ id, facts }) => [id, facts]))
+    },
+
+    /** Locks rows until `trx` ends, in the order of their ids. */
+    async lockMany (shop: ShopScope, ids: readonly string[], trx: Knex.Transaction, { alone = false } = {}): Promise<void> {
+      const rows = trx(table).where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [[...ids]]).orderBy('id').select('id')
+      await (alone ? rows.forUpdate() : rows.forNoKeyUpdate())
+    },
+
+    /**
+     * Records what statements of `trx` did to several rows, in the given order.
+     *
+     * @param changes - before: null for new rows; reverts: the change that it takes back
+     * @returns the ids of the entries, by those of the rows; null for rows that did not change
+     */
+    async settleMany (shop: ShopScope, changes: readonly ManyChange[], trx: Knex.Transaction): Promise<ReadonlyMap<string, string | null>> {
+      if (changes.length === 0) return new Map()
+      const change = recorded(trx, shop.caller, { recordKind: noun, before: 'given.before', after: facts, reverts: 'given.reverts' })
+      const found: Array<{ id: string, recorded: string | null }> = await trx.select('item.id', change)
+        .from(trx.raw('jsonb_to_recordset(?::jsonb) as given(id uuid, before jsonb, reverts uuid, place int)', [JSON.stringify(changes.map((one, place) => ({ ...one, place })))]))
+        .join({ item: table } as never, (on) => { on.on('item.id', 'given.id').andOnVal('item.shop_id', shop.id) }).orderBy('given.place')
+      return new Map(found.map(({ id, recorded }) => [id, recorded]))
+    },
+
+    /**
+     * Deletes rows that nothing refers to, and records it. The caller has locked them, and looked for references.
+     *
+     * @param changes - by the ids of the rows: the change that the deletion takes back
+     */
+    async removeMany (shop: ShopScope, changes: ReadonlyMap<string, string>, trx: Knex.Transaction): Promise<void> {
+      const gone = trx(table).where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [[...changes.keys()]]).delete().returning('*')
+      const given = trx.raw('jsonb_to_recordset(?::jsonb) as given(id uuid, reverts uuid)', [JSON.stringify(Array.from(changes, ([id, reverts]) => ({ id, reverts })))])
+      await trx.with('gone', gone).select(recorded(trx, shop.caller, { recordKind: noun, before: facts, after: null, kept, reverts: 'given.reverts' }))
+        .from({ item: 'gone' }).joinRaw('join ? on given.id = item.id', [given])
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_GONE} */

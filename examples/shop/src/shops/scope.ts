@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { type Caller, callerOf } from '../history/caller.ts'
-import { enterActiveShop, enterShop, type OpenShop } from './access.ts'
+import { type Actor, type Caller, callerOf } from '../history/caller.ts'
+import { enterActiveShop, enterAgain, enterShop, type OpenShop } from './access.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,7 +12,7 @@ declare module 'fastify' {
 
 /**
  * The right to work on the rows of one shop. Every repository requires it, and only {@link ShopScope.authorize} creates one
- * (or {@link ShopScope.open}, if the settings make routes public), so that no code can reach a shop without a check of the
+ * (or {@link ShopScope.open}, if the settings make routes public, and {@link ShopScope.resume}, for work in the background), so that no code can reach a shop without a check of the
  * caller's access.
  */
 export class ShopScope {
@@ -31,6 +31,15 @@ export class ShopScope {
   /** The same right, for changes that revert another one. */
   reverting (change: string): ShopScope {
     return new ShopScope(this, { ...this.caller, reverts: change })
+  }
+
+  /**
+   * For work that goes on after the request that began it: whoever began it must still have access.
+   *
+   * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
+   */
+  static async resume (knex: Knex, id: string, actor: Actor): Promise<ShopScope> {
+    return new ShopScope(await enterAgain(knex, actor, id), { ...actor, user: null })
   }
 
   /**

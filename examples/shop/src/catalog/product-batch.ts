@@ -1,0 +1,401 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { newer } from '../database/updated-at.ts'
+import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
+import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
+import { MAX_RECORD, RECORDS } from '../migrations/009-shop-usage.ts'
+import { holdShop } from '../shops/hold.ts'
+import type { Facts } from '../shops/record-repository.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { slugFromName } from '../shops/slug.ts'
+import { type AttributeRule, misfit } from './attribute-values.ts'
+import { productRows } from './product-repository.ts'
+import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
+
+type Fields = Static<typeof ProductChanges>
+
+/** What is to become of a product: it is created, or changed if there is an id. */
+export interface ProductItem extends Fields {
+  readonly id?: string
+}
+
+/** Why an item cannot be written. */
+export interface ItemProblem {
+  /** The position of the item. */
+  readonly index: number
+  readonly error: FieldError
+}
+
+/** What became of an item. */
+export interface ItemOutcome {
+  readonly id: string
+  readonly action: 'created' | 'updated' | 'unchanged'
+  /** The entry of the history; null if nothing changed. */
+  readonly change: string | null
+}
+
+/** How slugs are derived from names: `strict` refuses those that are taken, as when products are created one by one. */
+export type SlugRule = 'strict' | 'distinct'
+
+/** What the shop has, as far as the items mention it. All of it is locked. */
+export interface Known {
+  readonly categories: ReadonlySet<string>
+  readonly tags: ReadonlySet<string>
+  readonly attributes: ReadonlyMap<string, AttributeRule>
+  /** The products that items change, by id. */
+  readonly products: ReadonlyMap<string, Facts>
+  /** The ids of the products that have a slug or SKU already. */
+  readonly slugs: ReadonlyMap<string, string>
+  readonly skus: ReadonlyMap<string, string>
+}
+
+/** What items have that no other may have. */
+export type Seen = Readonly<Record<'id' | 'slug' | 'sku', Set<string>>>
+
+export const nothingSeen = (): Seen => ({ id: new Set(), slug: new Set(), sku: new Set() })
+
+/** What would become of an item. */
+export interface ItemPreview {
+  readonly index: number
+  readonly action: ItemOutcome['action']
+  /** Whether it changes the price of a product that has one. */
+  readonly changesPrice: boolean
+  /** About, as JSON, of a new product. */
+  readonly bytes: number
+}
+
+interface Checked {
+  readonly ready: readonly Ready[]
+  readonly problems: readonly ItemProblem[]
+}
+
+/** An item that can be written. */
+interface Ready {
+  readonly index: number
+  readonly id: string
+  readonly before: Facts | null
+  /** Every field of a new product, and those of another that the item mentions. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+const LINKS = {
+  category_ids: { table: 'product_categories', column: 'category_id' },
+  tag_ids: { table: 'product_tags', column: 'tag_id' },
+  attributes: { table: 'product_attributes', column: 'attribute_id' }
+} as const
+
+const COLUMNS = ['name', 'slug', 'description', 'sku', 'status', 'price_amount', 'currency', 'metadata'] as const
+
+/** Writes many products in few statements: as many for 500 as for one. */
+export function productBatch (knex: Knex) {
+  const rows = productRows(knex)
+
+  /**
+   * Compares the items with what the shop has, and with each other.
+   *
+   * @param lock - the transaction in which all that they mention is locked; default: nothing is
+   * @param seen - what earlier items of the same file have; this adds its own
+   */
+  async function checked (on: Knex, shop: ShopScope, items: readonly ProductItem[], { slugs, lock, seen = nothingSeen() }: { readonly slugs: SlugRule, readonly lock?: Knex.Transaction, readonly seen?: Seen }): Promise<Checked> {
+    // Links are locked before products, as deletions of them do.
+    const links = await linksOf(on, shop, items, lock !== undefined)
+    const ids = items.flatMap(({ id }) => id ?? [])
+    if (lock !== undefined && ids.length > 0) await rows.lockMany(shop, ids, lock)
+    const products = await rows.factsOfMany(shop, ids, on)
+    const { ready, problems } = compareItems(shop, items, { ...links, products, ...await takenNames(on, shop, items) }, seen, slugs)
+    const tooLarge = await largeItems(on, shop, ready)
+    if (tooLarge.size === 0) return { ready, problems }
+    const more = Array.from(tooLarge, (index) => ({ index, error: Object.assign(new SHOP_RECORD_TOO_LARGE('description, metadata or attributes'), { field: '' }) }))
+    return { ready: ready.filter(({ index }) => !tooLarge.has(index)), problems: [...problems, ...more].sort((a, b) => a.index - b.index) }
+  }
+
+  /** @returns the entries of the history, by product */
+  async function writeReady (shop: ShopScope, items: readonly Ready[], trx: Knex.Transaction, reverts?: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    await insertProducts(trx, shop, items.filter(({ before }) => before === null))
+    await updateProducts(trx, shop, items.filter(({ before }) => before !== null))
+    await replaceLinks(trx, shop, items)
+    return await rows.settleMany(shop, items.map(({ index, id, before }) => ({ id, before, ...reverts !== undefined && { reverts: reverts[index]! } })), trx)
+  }
+
+  return {
+    /**
+     * What {@link write} would do now.
+     *
+     * @param seen - what earlier items of the same file have; this adds its own
+     */
+    async preview (shop: ShopScope, items: readonly ProductItem[], seen: Seen): Promise<{ readonly previews: readonly ItemPreview[], readonly problems: readonly ItemProblem[] }> {
+      const { ready, problems } = await checked(knex, shop, items, { slugs: 'distinct', seen })
+      return { problems, previews: ready.map((item) => ({ index: item.index, ...previewOf(item) })) }
+    },
+
+    /**
+     * Writes the items that can be written, and says why others cannot. Items that change nothing leave no trace.
+     *
+     * @param slugs - default: `strict`
+     * @returns what became of each item, undefined for those with a problem; and the problems, in the order of the items
+     * @throws {@link SHOP_GONE}, and what the database refuses: a quota, too large a record, what others wrote meanwhile
+     */
+    async write (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, slugs: SlugRule = 'strict'): Promise<{ outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[] }> {
+      await holdShop(trx, shop)
+      const { ready, problems } = await checked(trx, shop, items, { slugs, lock: trx })
+      const changes = await writeReady(shop, ready.filter(isChange), trx)
+      const outcomes: Array<ItemOutcome | undefined> = items.map(() => undefined)
+      for (const { index, id, before } of ready) {
+        const change = changes.get(id) ?? null
+        outcomes[index] = { id, action: before === null ? 'created' : change === null ? 'unchanged' : 'updated', change }
+      }
+      return { outcomes, problems }
+    },
+
+    /**
+     * Takes changes of products back, each of another one: all of them, or none.
+     *
+     * @param items - the fields of each as they were
+     * @param reverts - the ids of those changes
+     * @param mayRun - gets the facts of the products, which are locked
+     * @returns false, before it writes anything, if one of them cannot be taken back
+     */
+    async revert (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, reverts: readonly string[], mayRun: (facts: ReadonlyMap<string, Facts>) => boolean): Promise<boolean> {
+      const { ready, problems } = await checked(trx, shop, items, { slugs: 'strict', lock: trx })
+      if (problems.length > 0 || !mayRun(new Map(ready.map(({ id, before }) => [id, before!]))) || !ready.every(isChange)) return false
+      await writeReady(shop, ready, trx, reverts)
+      return true
+    }
+  }
+}
+
+/**
+ * Writes all items in one transaction, or none.
+ *
+ * @throws what is wrong with the first item that cannot be written, with its place: `items/3/price_amount`
+ */
+export async function writeBatch (knex: Knex, shop: ShopScope, items: readonly ProductItem[]): Promise<Static<typeof ProductBatchResult>> {
+  const batch = productBatch(knex)
+  const outcomes = await tried(async () => await knex.transaction(async (trx) => {
+    const { outcomes, problems: [problem] } = await batch.write(shop, items, trx)
+    if (problem !== undefined) throw errorOfItem(problem)
+    return outcomes as readonly ItemOutcome[]
+  }))
+  const count = (wanted: ItemOutcome['action']): number => outcomes.filter(({ action }) => action === wanted).length
+  return { created: count('created'), updated: count('updated'), unchanged: count('unchanged'), items: outcomes.map(({ id, action }) => ({ id, action })) }
+}
+
+function errorOfItem ({ index, error }: ItemProblem): FieldError {
+  const place = `items/${index}`
+  const field = error.field === '' ? place : `${place}/${error.field}`
+  return Object.assign(error, { field, message: error.message.startsWith(error.field) ? `${field}${error.message.slice(error.field.length)}` : `${place}: ${error.message}` })
+}
+
+/** How often a transaction is tried. */
+const TRIES = 3
+
+/** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */
+const PASSING: readonly unknown[] = ['40P01', '40001', '23505']
+
+/** Tries work again that met another transaction. */
+export async function tried<Result> (work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!PASSING.includes((error as { code?: string }).code) || tries === TRIES) throw error
+    }
+  }
+}
+
+/** @returns what the items link to */
+async function linksOf (on: Knex, shop: ShopScope, items: readonly ProductItem[], isLocking: boolean): Promise<Pick<Known, 'categories' | 'tags' | 'attributes'>> {
+  const read = async (table: string, ids: readonly string[]): Promise<AttributeRule[]> => {
+    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))]
+    if (wanted.length === 0) return []
+    const found = on(table).where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [wanted]).orderBy('id')
+    return await (isLocking ? found.forShare() : found)
+  }
+  const categories = await read('categories', items.flatMap(({ category_ids: ids = [] }) => ids))
+  const tags = await read('tags', items.flatMap(({ tag_ids: ids = [] }) => ids))
+  const attributes = await read('attributes', items.flatMap(({ attributes = [] }) => attributes.map(({ attribute_id: id }) => id)))
+  return { categories: idsOf(categories), tags: idsOf(tags), attributes: new Map(attributes.map((rule) => [rule.id, rule])) }
+}
+
+function idsOf (rows: ReadonlyArray<{ readonly id: string }>): ReadonlySet<string> {
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** @returns which products have the slugs and SKUs that the items want */
+export async function takenNames (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<Pick<Known, 'slugs' | 'skus'>> {
+  const ownersOf = async (column: 'slug' | 'sku', values: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+    const found = values.length === 0 ? [] : await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...new Set(values)]]).select('id', column)
+    return new Map(found.map((row) => [row[column], row.id]))
+  }
+  const slugs = await ownersOf('slug', items.flatMap((item) => item.slug ?? (item.id === undefined && item.name !== undefined ? derivedSlug(item.name) ?? [] : [])))
+  return { slugs, skus: await ownersOf('sku', items.flatMap(({ sku }) => sku ?? [])) }
+}
+
+/** @returns undefined if nothing of the name can be transliterated */
+function derivedSlug (name: string): string | undefined {
+  try {
+    return slugFromName(name)
+  } catch {
+    return undefined
+  }
+}
+
+/** Compares the items with what the shop has, and with each other. */
+export function compareItems (shop: Pick<ShopScope, 'currency'>, items: readonly ProductItem[], known: Known, seen: Seen, rule: SlugRule): Checked {
+  const ready: Ready[] = []
+  const problems: ItemProblem[] = []
+  for (const [index, item] of items.entries()) {
+    try {
+      ready.push(readyItem(shop, index, item, known, seen, rule))
+    } catch (error) {
+      if ((error as FieldError).field === undefined) throw error
+      problems.push({ index, error: error as FieldError })
+    }
+  }
+  return { ready, problems }
+}
+
+/** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID}, with a field */
+function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: given, ...fields }: ProductItem, known: Known, seen: Seen, rule: SlugRule): Ready {
+  const id = given?.toLowerCase() ?? randomUUID()
+  const before = given === undefined ? null : known.products.get(id)
+  if (before === undefined) throw invalid('id', 'id names something that is not in this shop')
+  if (before !== null) refuseTwice(seen.id, 'id', id)
+  if (before === null && fields.name === undefined) throw invalid('name', 'name is required')
+  refuseUnknownCurrency(fields)
+  if (fields.metadata !== undefined) metadataText(fields.metadata)
+  refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
+  refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)
+  refuseMisfits(fields.attributes, known.attributes)
+  if (fields.sku != null) refuseTaken('sku', fields.sku, id, known.skus, seen.sku)
+  const slug = slugOf(fields, before === null, id, known, seen.slug, rule)
+  const { category_ids: categories, tag_ids: tags, attributes } = fields
+  return {
+    index,
+    id,
+    before,
+    fields: {
+      ...before === null && { description: null, sku: null, status: 'draft', price_amount: null, currency: shop.currency, metadata: {} },
+      ...fields,
+      ...slug !== undefined && { slug },
+      // As the facts of a product have them.
+      ...categories !== undefined && { category_ids: lowerCase(categories) },
+      ...tags !== undefined && { tag_ids: lowerCase(tags) },
+      ...attributes !== undefined && { attributes: attributes.map(({ attribute_id: attribute, value }) => ({ attribute_id: attribute.toLowerCase(), value })).sort((a, b) => a.attribute_id < b.attribute_id ? -1 : 1) }
+    }
+  }
+}
+
+/** An id may be given twice in different case. */
+function lowerCase (ids: readonly string[]): readonly string[] {
+  return [...new Set(ids.map((id) => id.toLowerCase()))].sort()
+}
+
+/** @returns the slug to write; undefined if it stays */
+function slugOf ({ slug, name }: Fields, isNew: boolean, id: string, known: Known, seen: Set<string>, rule: SlugRule): string | undefined {
+  if (slug === undefined && !isNew) return undefined
+  const wanted = slug ?? slugFromName(name!)
+  if (slug === undefined && rule === 'distinct' && (seen.has(wanted) || known.slugs.has(wanted))) return `${wanted.slice(0, 180).replace(/-$/, '')}-${id.slice(0, 8)}`
+  refuseTaken('slug', wanted, id, known.slugs, seen)
+  return wanted
+}
+
+function refuseTaken (field: 'slug' | 'sku', value: string, id: string, owners: ReadonlyMap<string, string>, seen: Set<string>): void {
+  const owner = owners.get(value)
+  if (owner !== undefined && owner !== id) throw conflict(field, `${field} is taken in this shop`)
+  refuseTwice(seen, field, value)
+}
+
+function refuseTwice (seen: Set<string>, field: string, value: string): void {
+  if (seen.has(value)) throw conflict(field, `${field} is given twice: ${value}`)
+  seen.add(value)
+}
+
+function refuseUnknownLinks (field: string, ids: readonly string[] | undefined, known: ReadonlySet<string>): void {
+  const missing = ids?.findIndex((id) => !known.has(id.toLowerCase())) ?? -1
+  if (missing !== -1) throw invalid(`${field}/${missing}`, `${field}/${missing} names something that is not in this shop`)
+}
+
+function refuseMisfits (values: Fields['attributes'], rules: ReadonlyMap<string, AttributeRule>): void {
+  const seen = new Set<string>()
+  for (const [index, { attribute_id: given, value }] of (values ?? []).entries()) {
+    const [field, id] = [`attributes/${index}/attribute_id`, given.toLowerCase()]
+    const rule = rules.get(id)
+    if (rule === undefined) throw invalid(field, `${field} names something that is not in this shop`)
+    if (seen.has(id)) throw invalid(field, `${field} is given twice`)
+    seen.add(id)
+    const why = misfit(rule, value)
+    if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)
+  }
+}
+
+function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
+  const { before, fields } = item
+  if (before === null) return { action: 'created', changesPrice: false, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
+  const changesPrice = ['price_amount', 'currency'].some((name) => fields[name] !== undefined && fields[name] !== before[name]) && before['price_amount'] !== null
+  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, bytes: 0 }
+}
+
+/** A product of fewer characters is never too large: one may take six bytes. */
+const SURELY_SMALL = MAX_RECORD / 8
+
+/** @returns the positions of the items whose products would be larger than a record may be, as the database measures it */
+async function largeItems (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly Ready[]): Promise<ReadonlySet<number>> {
+  const rows = items.map(({ index, id, before, fields }) => ({ index, id, fields, whole: { ...before, ...fields } })).filter(({ whole }) => JSON.stringify(whole).length > SURELY_SMALL)
+    .map(({ whole, fields, ...row }) => ({ ...row, fields: { ...fields, part_bytes: partBytes(whole) } }))
+  if (rows.length === 0) return new Set()
+  const found: ReadonlyArray<{ readonly index: number }> = (await on.raw(`select index from (
+      select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id and was.shop_id = ?
+      cross join lateral jsonb_populate_record(was, given.fields) became
+    ) item where ${RECORDS.products} > greatest(bytes_before, ?)`, [given(on, rows, 'index int, id uuid, fields jsonb'), shop.id, MAX_RECORD])).rows
+  return new Set(found.map(({ index }) => index))
+}
+
+/** What the links of a product add to its size; see migration 009. */
+function partBytes ({ category_ids: categories = [], tag_ids: tags = [], attributes = [] }: { readonly category_ids?: readonly string[], readonly tag_ids?: readonly string[], readonly attributes?: ReadonlyArray<{ readonly value: unknown }> }): number {
+  return 39 * (categories.length + tags.length) + attributes.reduce((sum, { value }) => sum + 66 + Buffer.byteLength(JSON.stringify(value)), 0)
+}
+
+/** Whether an item makes a difference. */
+function isChange ({ before, fields }: Ready): boolean {
+  return before === null || Object.entries(fields).some(([name, value]) => !isDeepStrictEqual(before[name], value))
+}
+
+const given = (trx: Knex, rows: readonly object[], columns: string): Knex.Raw => trx.raw(`jsonb_to_recordset(?::jsonb) as given(${columns})`, [JSON.stringify(rows)])
+
+async function insertProducts (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
+  if (items.length === 0) return
+  // In the order of their slugs, in which concurrent writers wait for each other.
+  const rows = items.map(({ id, fields }) => ({ id, fields })).sort((a, b) => String(a.fields['slug']) < String(b.fields['slug']) ? -1 : 1)
+  await trx.raw(`insert into products (id, shop_id, ${COLUMNS.join(', ')}) select given.id, ?, ${COLUMNS.map((name) => `item.${name}`).join(', ')}
+    from ?, jsonb_populate_record(null::products, given.fields) item`, [shop.id, given(trx, rows, 'id uuid, fields jsonb')])
+}
+
+async function updateProducts (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
+  if (items.length === 0) return
+  await trx.raw(`update products set updated_at = ?, ${COLUMNS.map((name) => `${name} = item.${name}`).join(', ')}
+    from (select was.id, ${COLUMNS.map((name) => `became.${name}`).join(', ')} from ? join products was on was.id = given.id and was.shop_id = ?
+      cross join lateral jsonb_populate_record(was, given.fields) became) item
+    where products.id = item.id and products.shop_id = ?`,
+  [newer(trx, 'products.updated_at'), given(trx, items.map(({ id, fields }) => ({ id, fields })), 'id uuid, fields jsonb'), shop.id, shop.id])
+}
+
+async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
+  for (const [field, { table, column }] of Object.entries(LINKS)) {
+    const mentioned = items.filter(({ before, fields }) => fields[field] !== undefined && !(before === null ? isEmpty(fields[field]) : isDeepStrictEqual(before[field], fields[field])))
+    const replaced = mentioned.filter(({ before }) => before !== null).map(({ id }) => id)
+    if (replaced.length > 0) await trx(table).where({ shop_id: shop.id }).whereRaw('product_id = any(?::uuid[])', [replaced]).delete()
+    const links = mentioned.flatMap(({ id, fields }) => (fields[field] as ReadonlyArray<string | { readonly attribute_id: string, readonly value: unknown }>)
+      .map((link) => typeof link === 'string' ? { id, link } : { id, link: link.attribute_id, value: link.value }))
+    if (links.length === 0) continue
+    const value = field === 'attributes' ? ', value' : ''
+    await trx.raw(`insert into ?? (shop_id, product_id, ??${value}) select ?, given.id, given.link${value} from ?`,
+      [table, column, shop.id, given(trx, links, 'id uuid, link uuid, value jsonb')])
+  }
+}
+
+function isEmpty (value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}

@@ -1,0 +1,84 @@
+import { finished, Readable, type Writable } from 'node:stream'
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
+import { COLUMNS, csvLine } from '../imports/csv.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { productRows } from './product-repository.ts'
+import { list, type Product } from './product-schemas.ts'
+
+type Row = Static<typeof Product>
+export type ExportFormat = 'csv' | 'jsonl'
+
+/** How many products are read at a time, and at most how many bytes: as many as fit on the page of a list. */
+const PAGE = 200
+
+/** How many files of a shop a process sends at a time: each keeps its client's place for as long as it takes. */
+const AT_ONCE = 2
+
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
+
+const names = Object.keys(COLUMNS) as ReadonlyArray<keyof typeof COLUMNS>
+
+/** Writes the products of shops as files that can be imported. */
+export function productExport (knex: Knex) {
+  const rows = productRows(knex)
+  /** How many files are on their way, by shop. */
+  const open = new Map<string, number>()
+
+  /**
+   * In the order of their ids, which never change: each product that exists all the while, and matches, is in the file once.
+   * Nothing is held open between pages.
+   */
+  async function * pages (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined): AsyncGenerator<readonly Row[]> {
+    let last: string | undefined
+    for (;;) {
+      const matching = knex('products').where({ shop_id: shop.id })
+      for (const [name, value] of Object.entries(filter ?? {})) list.filters[name]!.apply(matching, value as never)
+      if (last !== undefined) matching.where('id', '>', last)
+      const page = await rows.first(matching, PAGE)
+      if (page.length === 0) return
+      yield page
+      last = page.at(-1)!.id
+    }
+  }
+
+  async function * written (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat): AsyncGenerator<string> {
+    if (format === 'csv') yield `${names.join(',')}\r\n`
+    for await (const page of pages(shop, filter)) yield page.map(format === 'csv' ? csvFrom : jsonFrom).join('')
+  }
+
+  return {
+    /**
+     * @param client - the response; when it closes, no more is read
+     * @returns the file, which is read from the database as fast as the client takes it
+     * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many of the shop's files are on their way
+     */
+    open (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat, client: Writable): Readable {
+      const running = open.get(shop.id) ?? 0
+      if (running >= AT_ONCE) throw new SHOP_TOO_MANY_CONCURRENT_CALLS(AT_ONCE, 0)
+      open.set(shop.id, running + 1)
+      const file = Readable.from(written(shop, filter, format), { objectMode: false, highWaterMark: 65_536 })
+      finished(file, () => {
+        const left = open.get(shop.id)! - 1
+        if (left === 0) open.delete(shop.id)
+        else open.set(shop.id, left)
+      })
+      // Also if the client has gone before anything was sent.
+      client.once('close', () => { file.destroy() })
+      return file
+    }
+  }
+}
+
+function csvFrom (product: Row): string {
+  return csvLine(names.map((name) => {
+    const value = product[name]
+    if (name === 'category_ids' || name === 'tag_ids') return product[name].join(' ')
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : value as string | number | null
+  }))
+}
+
+function jsonFrom (product: Row): string {
+  return `${JSON.stringify(Object.fromEntries(names.map((name) => [name, product[name]])))}\n`
+}

@@ -1,0 +1,75 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { type ItemPreview, nothingSeen, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
+import { ProductChanges } from '../catalog/product-schemas.ts'
+import type { FieldError } from '../errors.ts'
+import { errorFromValidation } from '../http/problem.ts'
+import { Uuid } from '../http/schemas.ts'
+import { faultOf } from '../http/storable.ts'
+import { jsonValidator } from '../http/validation.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import type { Line, LineProblem } from './line.ts'
+
+const FileProduct = Type.Object({ id: Type.Optional(Uuid()), ...ProductChanges.properties }, { additionalProperties: false })
+
+/** A line of a file, and what it would do or what is wrong with it. */
+export interface CheckedLine {
+  readonly line: number
+  readonly product?: Static<typeof FileProduct>
+  readonly preview?: ItemPreview
+  readonly problem?: LineProblem
+}
+
+/** Checks the lines of files against their schema, the shop, and each other. */
+export function importChecker (knex: Knex) {
+  const batch = productBatch(knex)
+  const isProduct = jsonValidator().compile<Static<typeof FileProduct>>(FileProduct)
+
+  function productOf ({ product, problem }: Line): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
+    if (problem !== undefined) return { problem }
+    if (typeof product !== 'object' || product === null || Array.isArray(product)) return { problem: { field: '', message: 'The line is not a JSON object' } }
+    const fault = faultOf(product)
+    if (fault !== undefined) return { problem: { field: fault.path, message: `${fault.path} ${fault.what}` } }
+    return isProduct(product) ? { product } : { problem: problemFrom(errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])) }
+  }
+
+  /**
+   * @param seen - what earlier lines have; this adds its own
+   * @returns the lines in their order, each with its preview or its problem
+   */
+  return async (shop: ShopScope, lines: readonly Line[], seen: Seen = nothingSeen()): Promise<readonly CheckedLine[]> => {
+    const read = lines.map((line) => ({ line: line.line, ...productOf(line) }))
+    const good = read.flatMap((one, at) => 'product' in one ? [{ at, product: one.product }] : [])
+    const items = await withTargets(knex, shop, good.map(({ product }) => product))
+    const { previews, problems } = await batch.preview(shop, items, seen)
+    const checked: CheckedLine[] = [...read]
+    for (const preview of previews) checked[good[preview.index]!.at] = { ...checked[good[preview.index]!.at]!, preview }
+    for (const { index, error } of problems) checked[good[index]!.at] = { line: lines[good[index]!.at]!.line, problem: problemFrom(error) }
+    return checked
+  }
+}
+
+export function problemFrom ({ field, message }: FieldError): LineProblem {
+  return { field, message }
+}
+
+/**
+ * A product of a file is the one with its id; without an id that with its SKU; with neither that with its slug. If there is
+ * none it is created.
+ *
+ * @returns the items, with the ids of the products that there are
+ */
+export async function withTargets (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<readonly ProductItem[]> {
+  const owners = async (column: 'sku' | 'slug', values: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+    const found = values.length === 0 ? [] : await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...values]]).select('id', column)
+    return new Map(found.map((row) => [row[column], row.id]))
+  }
+  const open = items.filter(({ id }) => id === undefined)
+  const bySku = await owners('sku', open.flatMap(({ sku }) => sku ?? []))
+  const bySlug = await owners('slug', open.flatMap(({ sku, slug }) => sku == null ? slug ?? [] : []))
+  return items.map((item) => {
+    if (item.id !== undefined) return item
+    const id = item.sku != null ? bySku.get(item.sku) : item.slug !== undefined ? bySlug.get(item.slug) : undefined
+    return id === undefined ? item : { ...item, id }
+  })
+}

@@ -1,0 +1,90 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import { nothingSeen } from '../catalog/product-batch.ts'
+import { importInvalid, invalid, SHOP_GONE } from '../errors.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import { importChecker } from './check.ts'
+import type { Line } from './line.ts'
+import { importRepository } from './repository.ts'
+import { CHUNK, type Import, type ImportPreview, LISTED, MAX_PRODUCTS } from './schemas.ts'
+
+type Preview = Static<typeof ImportPreview>
+
+interface Tally {
+  preview: { -readonly [Name in keyof Preview]: Preview[Name] }
+  /** Of the products to create, about. */
+  bytes: number
+}
+
+/** Reads files: checks all of their lines, and stores those of imports. */
+export function importReceiver (knex: Knex) {
+  const check = importChecker(knex)
+  const imports = importRepository(knex)
+
+  /** @param keep - gets the checked lines, as many at a time as fit into memory */
+  async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
+    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0 }
+    const { preview } = tally
+    const seen = nothingSeen()
+    for await (const chunk of chunks(lines)) {
+      if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
+      const checked = await check(shop, chunk, seen)
+      for (const { line, problem, preview: item } of checked) {
+        preview.total += 1
+        if (problem !== undefined) {
+          preview.failed += 1
+          if (preview.errors.length < LISTED) preview.errors.push({ line, ...problem })
+        } else if (item !== undefined) {
+          preview[item.action] += 1
+          preview.price_changes += item.changesPrice ? 1 : 0
+          tally.bytes += item.bytes
+        }
+      }
+      await keep(checked, tally)
+    }
+    if (preview.total === 0) throw invalid('content', 'content has no products')
+    return tally
+  }
+
+  return {
+    /** @returns what an import would do now */
+    async preview (shop: ShopScope, lines: AsyncIterable<Line>): Promise<Preview> {
+      return (await read(shop, lines)).preview
+    },
+
+    /**
+     * Stores an import, to be applied in the background.
+     *
+     * @param skipInvalid - whether wrong lines are left out
+     * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out
+     * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
+     */
+    async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Static<typeof Import>> {
+      const id = await imports.begin(shop)
+      try {
+        const { preview, bytes } = await read(shop, lines, async (checked, { preview }) => {
+          if (preview.failed === 0 || skipInvalid) await imports.addLines(id, checked, preview.total - checked.length)
+        })
+        if (preview.failed > 0 && !skipInvalid) throw importInvalid(preview.total, preview.failed, preview.errors)
+        await imports.refuseBeyondQuota(shop, preview.created, bytes)
+        return await imports.enqueue(shop, id, preview.total)
+      } catch (error) {
+        await imports.discard(id).catch(() => {})
+        // The import went with its shop.
+        throw (error as { code?: string }).code === '23503' ? new SHOP_GONE() : error
+      }
+    }
+  }
+}
+
+/** Lines in groups that are checked together. */
+async function * chunks (lines: AsyncIterable<Line>): AsyncGenerator<readonly Line[]> {
+  let chunk: Line[] = []
+  for await (const line of lines) {
+    chunk.push(line)
+    if (chunk.length < CHUNK) continue
+    yield chunk
+    chunk = []
+  }
+  if (chunk.length > 0) yield chunk
+}

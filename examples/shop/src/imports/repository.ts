@@ -1,0 +1,119 @@
+import type { Static } from '@sinclair/typebox'
+import type { Knex } from 'knex'
+import type { Actor } from '../history/caller.ts'
+import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS } from '../errors.ts'
+import type { ListQuery, Page } from '../lists/list.ts'
+import { pageOf } from '../lists/page.ts'
+import { awaitDeletion } from '../shops/hold.ts'
+import type { ShopScope } from '../shops/scope.ts'
+import type { CheckedLine } from './check.ts'
+import { type Import, type ImportLine, type ImportStatus, LISTED, lineList, type ListedImport, list, MAX_UNFINISHED } from './schemas.ts'
+
+type ListedRow = Static<typeof ListedImport>
+
+/** Statuses of imports that are not over. */
+export const UNFINISHED: readonly ImportStatus[] = ['pending', 'running']
+
+const COLUMNS = ['id', 'shop_id', 'status', 'total', 'processed', 'created', 'updated', 'unchanged', 'failed', 'error', 'created_at', 'updated_at', 'started_at', 'finished_at']
+
+/** Imports and their lines. Rows of other shops count as missing. */
+export function importRepository (knex: Knex) {
+  const all = (shop: ShopScope): Knex.QueryBuilder => knex.from(knex('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
+    .select([...COLUMNS, knex.raw("actor->>'kind' as actor_kind"), knex.raw("actor->>'id' as actor_id")]).as('imports'))
+
+  const get = async (shop: ShopScope, id: string): Promise<Static<typeof Import>> => {
+    const row: ListedRow | undefined = await all(shop).where({ id }).first()
+    if (row === undefined) throw notFound('import', id)
+    const errors = row.failed === 0 ? [] : await knex('import_lines').where({ import_id: id, status: 'failed' }).orderBy('position').limit(LISTED).select('line', 'field', 'message')
+    return { ...row, errors }
+  }
+
+  return {
+    get,
+
+    async list (shop: ShopScope, query: ListQuery): Promise<Page<ListedRow>> {
+      return await pageOf<ListedRow>(knex, all(shop), list, query)
+    },
+
+    /** @throws {@link SHOP_NOT_FOUND} */
+    async lines (shop: ShopScope, id: string, query: ListQuery): Promise<Page<Static<typeof ImportLine>>> {
+      if (await all(shop).where({ id }).first('id') === undefined) throw notFound('import', id)
+      const lines = knex('import_lines').where({ import_id: id }).select('line', 'status', 'product_id', 'change_id', 'field', 'message', knex.raw('line::text as id'))
+      return await pageOf(knex, knex.from(lines.as('lines')), lineList, query)
+    },
+
+    /**
+     * Begins to receive a file.
+     *
+     * @returns the id of the import, which nobody sees yet
+     * @throws {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
+     */
+    async begin (shop: ShopScope): Promise<string> {
+      return await knex.transaction(async (trx) => {
+        await awaitDeletion(trx, shop.id)
+        // Those that begin at the same time take turns.
+        await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK, shop.id])
+        const [{ count }] = await trx('imports').where({ shop_id: shop.id }).whereIn('status', ['receiving', ...UNFINISHED]).count() as [{ count: number }]
+        if (count >= MAX_UNFINISHED) throw new SHOP_TOO_MANY_IMPORTS(MAX_UNFINISHED)
+        const { kind, id, name = null, operation, tool = null, confirmed = null, requestId } = shop.caller
+        const actor: Actor = { kind, id, name, operation, tool, confirmed, requestId }
+        const [row] = await trx('imports').insert({ shop_id: shop.id, actor: JSON.stringify(actor) }).returning('id')
+        return row.id
+      })
+    },
+
+    /** Stores lines of a file. @param start - how many were stored before */
+    async addLines (id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
+      const rows = lines.map(({ line, product, problem }, index) => ({
+        position: start + index + 1, line, status: problem === undefined ? 'pending' : 'failed', ...problem === undefined ? { product } : problem
+      }))
+      await knex.raw(`insert into import_lines (import_id, position, line, status, product, field, message)
+        select ?, position, line, status, product, field, message
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, field text, message text)`, [id, JSON.stringify(rows)])
+    },
+
+    /** Gives a received file to those who apply it. */
+    async enqueue (shop: ShopScope, id: string, total: number): Promise<Static<typeof Import>> {
+      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, updated_at: knex.fn.now() })
+      return await get(shop, id)
+    },
+
+    async discard (id: string): Promise<void> {
+      await knex('imports').where({ id, status: 'receiving' }).delete()
+    },
+
+    /** @throws {@link SHOP_QUOTA_EXCEEDED} if the shop has no room for so many products more */
+    async refuseBeyondQuota (shop: ShopScope, products: number, bytes: number): Promise<void> {
+      const used = await knex('shop_usage').where({ shop_id: shop.id }).sum({ records: 'records', bytes: 'bytes' }).first()
+      const quota = await knex('shop_quota').first()
+      // The server sets it at startup.
+      if (quota === undefined) return
+      if (products > 0 && Number(used?.records ?? 0) + products > quota.max_records) throw new SHOP_QUOTA_EXCEEDED(quota.max_records, 'records')
+      if (bytes > 0 && Number(used?.bytes ?? 0) + bytes > quota.max_bytes) throw new SHOP_QUOTA_EXCEEDED(quota.max_bytes, 'bytes')
+    },
+
+    /**
+     * Ends an import after the step that is under way. What was applied stays.
+     *
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} if it is over, but for one that was cancelled already
+     */
+    async cancel (shop: ShopScope, id: string): Promise<void> {
+      await knex.transaction(async (trx) => {
+        const row = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).forUpdate().first('status')
+        if (row === undefined) throw notFound('import', id)
+        if (row.status === 'cancelled') return
+        if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import is over: it is ${String(row.status)}. Undo it through the history`)
+        await endImport(trx, id, 'cancelled')
+      })
+    }
+  }
+}
+
+/** Namespace of the advisory locks on shops that begin imports. */
+const LOCK = 7_300_003
+
+/** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
+export async function endImport (trx: Knex.Transaction, id: string, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
+  await trx('import_lines').where({ import_id: id, status: 'pending' }).update({ status: 'skipped', product: null })
+  await trx('imports').where({ id }).update({ status, error, updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
+}

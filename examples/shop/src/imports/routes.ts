@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import type { FastifyReply } from 'fastify'
+import type { Knex } from 'knex'
+import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
+import { Deleted, ShopParams } from '../http/schemas.ts'
+import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { ShopScope } from '../shops/scope.ts'
+import { importReceiver } from './receive.ts'
+import { importRepository, UNFINISHED } from './repository.ts'
+import { importRunner } from './runner.ts'
+import { Import, ImportBody, ImportLine, ImportParams, ImportPreview, ImportProblem, ImportQuery, lineList, list, ListedImport, MAX_PRODUCTS } from './schemas.ts'
+import { jsonParser, linesOf, takeUploads } from './upload.ts'
+
+/** Files of products, which are checked at once and applied in the background. */
+export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+  const repository = importRepository(knex)
+  const receiver = importReceiver(knex)
+  const runner = importRunner(app, knex)
+  const parseJson = jsonParser(app)
+  takeUploads(app)
+  app.addHook('preParsing', ShopScope.authorize(knex))
+
+  app.post('/', {
+    schema: {
+      operationId: 'import_products',
+      summary: 'Import products',
+      description: `Create and change up to ${MAX_PRODUCTS} products from CSV or JSON lines, in the background. Fields are those of create_product, and id; ` +
+        'a line changes the product with its id, else its sku, else its slug, or creates one. In CSV, ids are separated by spaces, attributes and metadata are JSON, empty cells clear. ' +
+        'Lines are checked first: nothing is imported if one is wrong.',
+      tags: ['imports'],
+      params: ShopParams,
+      querystring: ImportQuery,
+      body: { content: { 'application/json': { schema: ImportBody } } },
+      response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
+    }
+  }, async (request, reply) => {
+    const { shop, query, body } = request
+    const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson)
+    if (query.dry_run === true) return await receiver.preview(shop, lines)
+    const made = await receiver.receive(shop, lines, query.skip_invalid === true)
+    runner.wake()
+    return await withRetry(reply, made).code(202).header('location', `/shops/${shop.id}/imports/${made.id}`).send(made)
+  })
+
+  app.get('/', {
+    schema: {
+      operationId: 'list_imports',
+      summary: 'List imports',
+      description: 'List the imports of a shop, newest first, a page at a time.',
+      tags: ['imports'],
+      params: ShopParams,
+      querystring: listQuerySchema(list),
+      response: { 200: Type.Array(ListedImport), ...readProblems }
+    }
+  }, async ({ shop, query }, reply) => sendPage(reply, 'imports', query, await repository.list(shop, query)))
+
+  app.get('/:import_id', {
+    schema: {
+      operationId: 'get_import',
+      summary: 'Get an import',
+      description: 'Get how far an import is, and which lines could not be applied.',
+      tags: ['imports'],
+      params: ImportParams,
+      response: { 200: Import, ...readProblems }
+    }
+  }, async ({ shop, params }, reply) => {
+    const found = await repository.get(shop, params.import_id)
+    return await withRetry(reply, found).send(found)
+  })
+
+  app.get('/:import_id/lines', {
+    schema: {
+      operationId: 'list_import_lines',
+      summary: 'List the lines of an import',
+      description: 'List what became of each line of an import, a page at a time.',
+      tags: ['imports'],
+      params: ImportParams,
+      querystring: listQuerySchema(lineList),
+      response: { 200: Type.Array(ImportLine), ...readProblems }
+    }
+  }, async ({ shop, params, query }, reply) => sendPage(reply, 'lines', query, await repository.lines(shop, params.import_id, query)))
+
+  app.delete('/:import_id', {
+    schema: {
+      operationId: 'cancel_import',
+      summary: 'Cancel an import',
+      description: 'Stop an import. What it has written stays; the history can undo it.',
+      tags: ['imports'],
+      params: ImportParams,
+      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
+    }
+  }, async ({ shop, params }, reply) => {
+    await repository.cancel(shop, params.import_id)
+    return await reply.code(204).send(null)
+  })
+}
+
+/** Products that are applied in a second, at least. */
+const PACE = 500
+/** In seconds. */
+const LONGEST_WAIT = 10
+
+/** Says when to ask again how far an import is. */
+function withRetry (reply: FastifyReply, { status, total, processed }: Static<typeof Import>): FastifyReply {
+  if (!UNFINISHED.includes(status)) return reply
+  return reply.header('retry-after', String(Math.min(Math.max(1, Math.ceil((total - processed) / PACE)), LONGEST_WAIT)))
+}

@@ -1,0 +1,100 @@
+import { Type } from '@sinclair/typebox'
+import { MAX_BATCH } from '../catalog/product-schemas.ts'
+import { ActorKind } from '../history/schemas.ts'
+import { Problem } from '../http/problem.ts'
+import { Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { listRules } from '../lists/list.ts'
+
+/** How many products a file may have. */
+export const MAX_PRODUCTS = 10_000
+
+/** How large it may be, in bytes. */
+export const MAX_FILE = 16 * 1_048_576
+
+/** How many lines are checked, or applied, at a time. */
+export const CHUNK = Math.min(250, MAX_BATCH)
+
+/** How many wrong lines a response lists. */
+export const LISTED = 100
+
+/** How many imports of a shop may be unfinished. */
+export const MAX_UNFINISHED = 5
+
+export type ImportStatus = 'receiving' | 'pending' | 'running' | 'done' | 'failed' | 'cancelled'
+export type LineStatus = 'pending' | 'created' | 'updated' | 'unchanged' | 'failed' | 'skipped'
+
+const Count = (description: string) => Type.Integer({ description })
+const When = (description: string) => Nullable(Type.String({ format: 'date-time', description }))
+const Words = (description: string) => Type.String({ description })
+
+export const ImportParams = Type.Object({ ...ShopParams.properties, import_id: Uuid() })
+
+export const ImportQuery = Type.Object({
+  skip_invalid: Type.Optional(Type.Boolean({ default: false, description: 'Leave wrong lines out, instead of refusing the file' })),
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would change' }))
+}, { additionalProperties: false })
+
+/** A file within JSON, for callers that send nothing else. */
+export const ImportBody = Type.Object({
+  format: Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'] }),
+  content: Type.String({ minLength: 1, description: 'The file' })
+}, { additionalProperties: false })
+
+const WrongLine = Type.Object({
+  line: Count('Of the file, from 1'),
+  field: Words('Empty if it is the line as a whole'),
+  message: Words('For people')
+})
+
+export const ImportProblem = Type.Object({
+  ...Problem.properties,
+  error_count: Type.Optional(Count('How many lines are wrong')),
+  errors: Type.Optional(Type.Array(WrongLine, { description: `The first ${LISTED} of them` }))
+}, { description: 'An error; nothing was imported' })
+
+export const ImportPreview = Type.Object({
+  total: Count('Products in the file'),
+  created: Count('How many would be created'),
+  updated: Count('How many would change'),
+  unchanged: Count('How many are as the file says already'),
+  price_changes: Count('How many would have another price'),
+  failed: Count('How many lines are wrong'),
+  errors: Type.Array(WrongLine, { description: `The first ${LISTED} of them` })
+}, { description: 'What an import would do' })
+
+const fields = {
+  id: serverFields.id,
+  shop_id: serverFields.shop_id,
+  status: Type.Unsafe<ImportStatus>({ type: 'string', enum: ['pending', 'running', 'done', 'failed', 'cancelled'], description: 'done: all lines were processed; failed: it stopped, see error' }),
+  total: Count('Products in the file'),
+  processed: Count('How many lines were processed'),
+  created: Count('How many products were created'),
+  updated: Count('How many were changed'),
+  unchanged: Count('How many were as the file says already'),
+  failed: Count('How many lines could not be applied'),
+  error: Nullable(Words('Why it stopped')),
+  actor_kind: ActorKind,
+  actor_id: Nullable(Words('As in the history')),
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at,
+  started_at: When('When the first line was applied'),
+  finished_at: When('When it ended')
+}
+
+/** An import in a list. */
+export const ListedImport = Type.Object(fields)
+
+export const Import = Type.Object({ ...fields, errors: Type.Array(WrongLine, { description: `The first ${LISTED} lines that could not be applied` }) })
+
+export const ImportLine = Type.Object({
+  id: Words('The line as a string'),
+  line: Count('Of the file, from 1: where the product begins'),
+  status: Type.Unsafe<LineStatus>({ type: 'string', enum: ['pending', 'created', 'updated', 'unchanged', 'failed', 'skipped'], description: 'skipped: the import ended before it' }),
+  product_id: Nullable(Uuid('The product')),
+  change_id: Nullable(Uuid('Its entry in the history; null if nothing changed')),
+  field: Nullable(Words('The field that is wrong')),
+  message: Nullable(Words('What is wrong'))
+})
+
+export const list = listRules(ListedImport, { sort: '-created_at' })
+export const lineList = listRules(ImportLine, { sort: 'line' })

@@ -1,0 +1,132 @@
+import type { Knex } from 'knex'
+import { type ItemOutcome, type ItemProblem, productBatch, type ProductItem, tried } from '../catalog/product-batch.ts'
+import { errorFromDatabase } from '../database/errors.ts'
+import type { Actor } from '../history/caller.ts'
+import { ShopScope } from '../shops/scope.ts'
+import { withTargets } from './check.ts'
+import { endImport, UNFINISHED } from './repository.ts'
+import { CHUNK } from './schemas.ts'
+
+interface UnfinishedImport {
+  readonly id: string
+  readonly shop_id: string
+  readonly status: 'pending' | 'running'
+  readonly actor: Actor
+  readonly total: number
+  readonly processed: number
+}
+
+interface PendingLine {
+  readonly position: number
+  readonly product: ProductItem
+}
+
+/** Applies imports, step by step. Any number of processes may. */
+export function importSteps (knex: Knex) {
+  const batch = productBatch(knex)
+
+  /** Applies the next lines of an import whose row is locked. */
+  async function apply (trx: Knex.Transaction, { id, shop_id: shopId, actor, total, processed }: UnfinishedImport): Promise<void> {
+    const shop = await ShopScope.resume(trx, shopId, actor)
+    const lines: PendingLine[] = await trx('import_lines').where({ import_id: id }).where('position', '>', processed).where('position', '<=', processed + CHUNK)
+      .where({ status: 'pending' }).orderBy('position').select('position', 'product')
+    const given = lines.map(({ product }) => product)
+    const items = await withTargets(trx, shop, given)
+    const { outcomes, problems } = await batch.write(shop, items, trx, 'distinct')
+    // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
+    if (problems.some(({ index, error }) => error.field === 'id' && given[index]!.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    await settleLines(trx, id, lines, outcomes, problems)
+    const count = (action: ItemOutcome['action']): number => outcomes.filter((outcome) => outcome?.action === action).length
+    const now = Math.min(processed + CHUNK, total)
+    await trx('imports').where({ id }).update({
+      processed: now,
+      status: now === total ? 'done' : 'running',
+      created: trx.raw('created + ?', [count('created')]),
+      updated: trx.raw('updated + ?', [count('updated')]),
+      unchanged: trx.raw('unchanged + ?', [count('unchanged')]),
+      failed: trx.raw('(select count(*) from import_lines where import_id = ? and status = ? and position <= ?)', [id, 'failed', now]),
+      updated_at: trx.raw('clock_timestamp()'),
+      started_at: trx.raw('coalesce(started_at, now())'),
+      ...now === total && { finished_at: trx.raw('clock_timestamp()') }
+    })
+  }
+
+  return {
+    /**
+     * Applies the next lines of one import, in a transaction: of those whose turn it is, the one that has waited longest.
+     *
+     * @returns whether there was any
+     * @throws when the database cannot be reached, or is too busy
+     */
+    async step (): Promise<boolean> {
+      let current: UnfinishedImport | undefined
+      try {
+        return await tried(async () => await knex.transaction(async (trx) => {
+          current = await nextImport(trx)
+          if (current === undefined) return false
+          await apply(trx, current)
+          return true
+        }))
+      } catch (error) {
+        const refusal = (error as { statusCode?: number }).statusCode === undefined ? errorFromDatabase(error as { code?: string }) : error as { statusCode: number, message: string }
+        if (current === undefined || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { importId: current?.id })
+        const { id } = current
+        await fail(id, refusal.message)
+        return true
+      }
+    },
+
+    fail,
+
+    /** Removes files whose process died while it received them. */
+    async forgetBroken (): Promise<void> {
+      await knex('imports').where({ status: 'receiving' }).whereRaw(`created_at < now() - interval '${LONGEST_UPLOAD}'`).delete()
+    }
+  }
+
+  /** Ends an import, and says why, unless somebody else has ended it. */
+  async function fail (id: string, why: string): Promise<void> {
+    await knex.transaction(async (trx) => {
+      if (await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return
+      await endImport(trx, id, 'failed', why)
+    })
+  }
+}
+
+/** A request is ended before that. */
+const LONGEST_UPLOAD = '10 minutes'
+
+/** How many imports are looked at, should others be working at the first ones. */
+const CANDIDATES = 20
+
+/**
+ * Locks the import whose turn it is. The imports of a shop are applied one after another, those of several shops in turn.
+ * Those that others work at are left to them.
+ */
+async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | undefined> {
+  const { rows: candidates } = await trx.raw(`
+    select id, shop_id from imports
+    where status in ('pending', 'running') and not exists (
+      select from imports earlier where earlier.shop_id = imports.shop_id and earlier.status in ('pending', 'running')
+        and (earlier.created_at, earlier.id) < (imports.created_at, imports.id)
+    )
+    order by updated_at limit ${CANDIDATES}`)
+  for (const { id, shop_id: shopId } of candidates) {
+    // The shop first, as its deletion does.
+    if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
+    const found = await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed')
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+async function settleLines (trx: Knex.Transaction, id: string, lines: readonly PendingLine[], outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
+  const failures = new Map(problems.map(({ index, error }) => [index, error]))
+  const rows = lines.map(({ position }, index) => {
+    const [outcome, error] = [outcomes[index], failures.get(index)]
+    return { position, status: outcome?.action ?? 'failed', product_id: outcome?.id, change_id: outcome?.change, field: error?.field, message: error?.message }
+  })
+  await trx.raw(`update import_lines set product = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
+    from jsonb_to_recordset(?::jsonb) as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
+    where import_id = ? and import_lines.position = given.position`, [JSON.stringify(rows), id])
+}

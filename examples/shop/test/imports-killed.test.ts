@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { machineToken } from '../src/demo/keys.ts'
+import { call, readDemo, seededData, start } from './process.ts'
+
+t.setTimeout(600_000)
+
+/** Products of the file; .ci/run sets more. */
+const SIZE = Math.max(3000, Math.min(10_000, Number(process.env['BULK_SIZE'] ?? 0) * 10))
+const KILLS = 3
+
+interface Server {
+  readonly imports: string
+  readonly history: string
+  readonly products: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly kill: () => Promise<unknown>
+}
+
+async function open (t: Test, settings: Awaited<ReturnType<typeof seededData>>): Promise<Server> {
+  const { baseUrl, stop } = await start(t, 'demo/start', settings)
+  const { shops: [shop], idp } = readDemo(settings.DATA_DIR)
+  const url = `${baseUrl}/shops/${shop!.id}`
+  const headers = { authorization: `Bearer ${await machineToken(idp)}` }
+  return { imports: `${url}/imports`, history: `${url}/history`, products: `${url}/products`, headers, kill: async () => await stop('SIGKILL') }
+}
+
+async function countOf (list: string, headers: Server['headers']): Promise<number> {
+  const { status, headers: answered } = await call('GET', `${list}${list.includes('?') ? '&' : '?'}limit=1`, { headers })
+  if (status !== 200) throw new Error(String(status))
+  return Number(answered.get('content-range')!.split('/')[1])
+}
+
+const ofImport = (history: string, action: string): string => `${history}?filter=${encodeURIComponent(JSON.stringify({ operation: 'import_products', action }))}`
+
+t.test(`the server is killed ${KILLS} times while it imports: no product twice or missing, and one undo takes all back`, async (t) => {
+  const settings = await seededData(t)
+  let server = await open(t, settings)
+  const before = await countOf(server.products, server.headers)
+  const file = ['name,sku,price_amount', ...Array.from({ length: SIZE }, (_, n) => `Imported ${n},IMP-${n},${n}`)].join('\n')
+  const sent = await fetch(server.imports, { method: 'POST', headers: { ...server.headers, 'content-type': 'text/csv' }, body: file })
+  const { id } = await sent.json() as { id: string }
+  t.equal(sent.status, 202)
+
+  for (let kills = 1; kills <= KILLS; kills++) {
+    const enough = SIZE * kills / (KILLS + 2)
+    let processed = 0
+    while (processed < enough) {
+      const { body } = await call('GET', `${server.imports}/${id}`, { headers: server.headers })
+      processed = body.processed
+      if (processed < enough) await sleep(5)
+    }
+    t.comment(`killed after ${processed} of ${SIZE}`)
+    await server.kill()
+    server = await open(t, settings)
+  }
+  const { headers } = server
+  let body: { status: string, [name: string]: unknown } = { status: 'running' }
+  while (['pending', 'running'].includes(body.status)) {
+    ({ body } = await call('GET', `${server.imports}/${id}`, { headers }))
+    await sleep(20)
+  }
+  t.match(body, { status: 'done', total: SIZE, processed: SIZE, created: SIZE, updated: 0, unchanged: 0, failed: 0 }, JSON.stringify(body))
+  t.equal(await countOf(server.products, headers), before + SIZE)
+  t.equal(await countOf(ofImport(server.history, 'create'), headers), SIZE, 'each has one entry in the history')
+  t.equal(await countOf(ofImport(server.history, 'update'), headers), 0)
+  t.equal(await countOf(`${server.imports}/${id}/lines?filter=${encodeURIComponent('{"status":"created"}')}`, headers), SIZE)
+
+  const undone = await call('POST', `${server.history}/revert`, { headers, body: { import_id: id } })
+  t.match([undone.status, undone.body.reverted, undone.body.conflict_count], [200, SIZE, 0], JSON.stringify(undone.body).slice(0, 300))
+  t.equal(await countOf(server.products, headers), before)
+})

@@ -1,0 +1,354 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { setQuota } from '../src/shops/quota.ts'
+import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t, ['owner', 'staff'])
+const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000 } })
+const machine = bearer(await idp.machineToken())
+const person = async (name: string) => {
+  const headers = bearer(await idp.userToken(name))
+  return { headers, id: (await client(app, '', headers)('GET', '/me')).body.id as string }
+}
+const [owner, staff] = [await person('owner'), await person('staff')]
+
+type Body = Record<string, any>
+let shops = 0
+
+async function openShop () {
+  const id = await createShop(database, `shop-${++shops}`)
+  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, { shop_id: id, user_id: staff.id, role: 'staff' }])
+  const as = client(app, `/shops/${id}`, machine)
+  const send = async (type: string, payload: string | Buffer, { query = '', headers = machine }: { query?: string, headers?: Record<string, string> } = {}) => {
+    const { statusCode: status, headers: answered, body } = await app.inject({ method: 'POST', url: `/shops/${id}/imports${query}`, headers: { ...headers, 'content-type': type }, payload })
+    return { status, headers: answered, body: JSON.parse(body) as Body }
+  }
+  const ended = async (importId: string): Promise<Body> => {
+    for (;;) {
+      const { body } = await as('GET', `/imports/${importId}`)
+      if (!['pending', 'running'].includes(body.status)) return body
+      await sleep(20)
+    }
+  }
+  return {
+    id,
+    as,
+    send,
+    ended,
+    csv: async (lines: readonly string[], query = '') => await send('text/csv', lines.join('\n'), { query }),
+    jsonl: async (products: readonly object[], query = '') => await send('application/x-ndjson', products.map((product) => JSON.stringify(product)).join('\n'), { query }),
+    /** Imports, and waits. */
+    imported: async (type: string, payload: string, query = ''): Promise<Body> => {
+      const { status, body } = await send(type, payload, { query })
+      if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`)
+      return await ended(body['id'])
+    },
+    make: async (path: string, body: object): Promise<string> => (await as('POST', path, body)).body.id,
+    products: async (): Promise<Body[]> => await knex('products').where({ shop_id: id }).orderBy('slug').select('id', 'name', 'slug', 'sku', 'status', 'price_amount', 'description'),
+    lines: async (importId: string): Promise<Body[]> => (await as('GET', `/imports/${importId}/lines?limit=200`)).body
+  }
+}
+
+t.test('a CSV file is checked, and applied in the background', async (t) => {
+  const { id, csv, ended, make, products, lines, as } = await openShop()
+  const tag = await make('/tags', { name: 'New' })
+  const known = await make('/products', { name: 'Known', sku: 'K-1', price_amount: 100 })
+  const other = await make('/products', { name: 'By slug' })
+  await make('/products', { name: 'Same', sku: 'S-1' })
+  const { status, headers, body } = await csv([
+    'name,sku,slug,price_amount,tag_ids,description,metadata',
+    `"Mug, large",M-1,,1900,${tag},"Two
+lines","{""erp"": 7}"`,
+    'Known,K-1,,150,,,',
+    'Same,S-1,,,,,',
+    'Changed,,by-slug,5,,,',
+    'Mug large,,,,,"",'
+  ])
+  t.match([status, body], [202, { id: UUID, shop_id: id, status: 'pending', total: 5, processed: 0, created: 0, failed: 0, error: null, errors: [], actor_kind: 'machine', created_at: INSTANT, finished_at: null }], JSON.stringify(body))
+  t.equal(headers['location'], `/shops/${id}/imports/${body['id'] as string}`)
+  t.match(headers['retry-after'], /^\d+$/)
+  const done = await ended(body['id'])
+  t.match(done, { status: 'done', total: 5, processed: 5, created: 2, updated: 2, unchanged: 1, failed: 0, error: null, started_at: INSTANT, finished_at: INSTANT }, JSON.stringify(done))
+  t.match(await products(), [
+    { id: other, name: 'Changed', slug: 'by-slug', price_amount: 5, description: null },
+    { id: known, name: 'Known', slug: 'known', sku: 'K-1', price_amount: 150 },
+    { name: 'Mug, large', slug: 'mug-large', sku: 'M-1', price_amount: 1900, description: 'Two\nlines', status: 'draft' },
+    { name: 'Mug large', slug: /^mug-large-[0-9a-f]{8}$/, sku: null, price_amount: null, description: '' },
+    { name: 'Same', slug: 'same' }
+  ])
+  t.match((await lines(body['id'])).map(({ line, status }) => [line, status]), [[2, 'created'], [4, 'updated'], [5, 'unchanged'], [6, 'updated'], [7, 'created']])
+  const entries = await knex('history').where({ shop_id: id, operation: 'import_products' }).orderBy('seq')
+  t.strictSame(entries.map(({ id }) => id), (await lines(body['id'])).flatMap(({ change_id: change }) => change ?? []))
+  t.match(entries[1], { actor_kind: 'machine', action: 'update', record_id: known, changes: { price_amount: { before: 100, after: 150 } } })
+  t.equal((await knex('import_lines').whereNotNull('product')).length, 0, 'what the lines said is not kept twice')
+  t.match((await as('GET', '/imports')).body, [{ id: body['id'], status: 'done' }])
+  t.equal((await as('GET', `/imports/${body['id'] as string}`)).headers['retry-after'], undefined)
+})
+
+t.test('JSON lines, and files within JSON', async (t) => {
+  const { id, jsonl, ended, imported, products, as } = await openShop()
+  const { status, body } = await jsonl([{ name: 'One', metadata: { a: 1 } }, { name: 'Two', price_amount: 2, status: 'active' }])
+  t.equal(status, 202, JSON.stringify(body))
+  t.match(await ended(body['id']), { status: 'done', created: 2 })
+  for (const [format, content] of [['jsonl', '\ufeff{"name":"Three"}\r\n\r\n{"name":"Four"}\r\n'], ['csv', '\ufeffname;price_amount\r\nFive;5\r\n;;\r\n']] as const) {
+    const sent = await as('POST', '/imports', { format, content })
+    t.equal(sent.status, 202, JSON.stringify(sent.body))
+    t.match(await ended(sent.body.id), { status: 'done', failed: 0 })
+  }
+  t.match(await imported('application/json', JSON.stringify({ format: 'csv', content: 'name\tsku\nSix\t6' })), { created: 1 })
+  t.strictSame((await products()).map(({ name }) => name).toSorted(), ['Five', 'Four', 'One', 'Six', 'Three', 'Two'])
+  for (const wrong of [{}, { format: 'xml', content: 'x' }, { format: 'csv', content: '' }, { content: 'name\nx' }]) t.equal((await as('POST', '/imports', wrong)).status, 422)
+  t.match(await as('POST', '/imports'), { status: 422, body: { field: 'content' } })
+  t.equal((await knex('imports').where({ shop_id: id, status: 'receiving' })).length, 0)
+})
+
+t.test('a wrong line keeps the file from being imported, and every one is told', async (t) => {
+  const { id, csv, jsonl, send, make, products } = await openShop()
+  const elsewhere = await openShop()
+  const theirs = await elsewhere.make('/products', { name: 'Theirs', sku: 'T' })
+  await make('/products', { name: 'Taken', sku: 'T-1' })
+  const own = await make('/products', { name: 'Own' })
+  const before = await products()
+  const cases: ReadonlyArray<readonly [file: Awaited<ReturnType<typeof csv>>, line: number, field: string, message: RegExp]> = [
+    [await csv(['name,name', 'a,b']), 1, 'name', /two columns/],
+    [await csv(['name,colour', 'a,b']), 1, 'colour', /not a known column/],
+    [await csv(['name,__proto__', 'a,b']), 1, '__proto__', /not a known column/],
+    [await csv(['name,', 'a,b']), 1, '', /Column 2 is not a known column/],
+    [await csv(['name,sku', 'a']), 2, '', /1 cells, and the first one has 2/],
+    [await csv(['name', '"open']), 2, '', /quote is not closed/],
+    [await csv(['name', 'a"b']), 2, '', /quote inside a cell/],
+    [await csv(['name', '"a"b']), 2, '', /closing quote/i],
+    [await csv(['name,price_amount', 'a,19.99']), 2, 'price_amount', /must be integer/],
+    [await csv(['name,price_amount', 'a,=1+1']), 2, 'price_amount', /must be integer/],
+    [await csv(['name,metadata', 'a,"{""__proto__"": 1}"']), 2, 'metadata', /not JSON/],
+    [await csv(['name,metadata', 'a,nonsense']), 2, 'metadata', /not JSON/],
+    [await csv(['name,attributes', 'a,{}']), 2, 'attributes', /must be array/],
+    [await csv(['name,status', 'a,sold']), 2, 'status', /draft, active, archived/],
+    [await csv(['sku', 'new']), 2, 'name', /required/],
+    [await csv(['name,sku', 'a,same', '"two', 'lines",other', 'c,same']), 5, 'sku', /given twice/],
+    [await csv(['name,slug', 'a,same', 'c,same']), 3, 'slug', /given twice/],
+    [await csv(['name,id', `a,${own}`, `b,${own}`]), 3, 'id', /given twice/],
+    [await csv(['name,id', `a,${theirs}`]), 2, 'id', /not in this shop/],
+    [await csv(['name,sku,slug', 'a,new,taken']), 2, 'slug', /taken/],
+    [await csv(['name,tag_ids', `a,${theirs}`]), 2, 'tag_ids/0', /not in this shop/],
+    [await csv(['name', 'a\0b']), 2, 'name', /cannot be stored/],
+    [await csv(['name,description', `a,${'x'.repeat(1_000_000)}`]), 2, 'description', /more than 20000/],
+    [await csv(['name,description', `a,"${'x'.repeat(2_000_000)}"`]), 2, '', /longer than/],
+    [await jsonl([{ name: 'a' }, { name: 'b', colour: 1 }]), 2, 'colour', /not a known field/],
+    [await send('application/jsonl', '{"name":"a"}\nnonsense\n'), 2, '', /not a JSON object/],
+    [await send('application/jsonl', '[1]'), 1, '', /not a JSON object/],
+    [await send('application/jsonl', 'null'), 1, '', /not a JSON object/],
+    [await send('application/jsonl', '{"name":"a","__proto__":{"x":1}}'), 1, '', /not a JSON object/],
+    [await send('application/jsonl', '{"name":"a","constructor":{"prototype":{"x":1}}}'), 1, '', /not a JSON object/],
+    [await send('application/jsonl', '{"name":"a","metadata":{"n":9007199254740993}}'), 1, 'metadata/n', /too large/],
+    [await send('application/jsonl', `{"name":"${'x'.repeat(1_100_000)}"}`), 1, '', /longer than/],
+    [await jsonl([{ name: 'Large', description: '"'.repeat(20_000) }]), 1, '', /64 KiB/]
+  ]
+  for (const [{ status, body }, line, field, message] of cases) {
+    t.match([status, body['code'], body['error_count']], [422, 'SHOP_IMPORT_INVALID', 1], JSON.stringify(body).slice(0, 300))
+    t.match(body['errors'], [{ line, field, message }], JSON.stringify(body).slice(0, 300))
+  }
+  for (const [response, status, told] of [
+    [await send('text/csv', Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x0a, 0xff, 0xfe])), 422, { field: 'content', message: /UTF-8/ }],
+    [await send('text/csv', Buffer.from('\ufeffname\na', 'utf16le')), 422, { message: /UTF-8/ }],
+    [await send('text/csv', 'name\n'), 422, { field: 'content', message: /no products/ }],
+    [await send('text/csv', ''), 422, { field: 'content' }],
+    [await jsonl(Array.from({ length: 10_001 }, (_, n) => ({ name: `P ${n}` }))), 422, { field: 'content', message: /more than 10000/ }],
+    [await send('text/csv', gzipSync(Buffer.alloc(100_000_000, 'a')), { headers: { ...machine, 'content-encoding': 'gzip' } }), 415, { code: 'SHOP_ENCODING_UNSUPPORTED' }],
+    [await send('text/csv', Buffer.alloc(16 * 1_048_576 + 1, 'a')), 413, { code: 'SHOP_FILE_TOO_LARGE' }],
+    [await send('application/xml', '<a/>'), 415, {}],
+    [await send('application/json', JSON.stringify({ format: 'csv', content: 'x'.repeat(1_100_000) })), 413, {}]
+  ] as const) t.match(response, { status, body: told }, JSON.stringify(response.body).slice(0, 300))
+  const many = await jsonl(Array.from({ length: 1000 }, (_, n) => ({ name: n % 2 === 0 ? `P ${n}` : '' })))
+  t.match([many.status, many.body['error_count'], many.body['errors'].length], [422, 500, 100])
+  t.match(many.body['message'], /^500 of 1000 products cannot be imported. Line 2: name/)
+  t.strictSame(await products(), before)
+  t.strictSame(await knex('imports').where({ shop_id: id }), [], 'nothing is left of them')
+})
+
+t.test('wrong lines can be left out, and a file can be tried', async (t) => {
+  const { id, csv, ended, make, lines, products } = await openShop()
+  await make('/products', { name: 'Known', sku: 'K', price_amount: 1 })
+  const file = ['name,sku,price_amount', 'Known,K,2', 'Wrong,W,x', 'New,N,3', ',,7']
+  const dry = await csv(file, '?dry_run=true')
+  t.match(dry, { status: 200, body: { total: 4, created: 1, updated: 1, unchanged: 0, price_changes: 1, failed: 2, errors: [{ line: 3, field: 'price_amount' }, { line: 5, field: 'name' }] } }, JSON.stringify(dry.body))
+  t.equal((await products()).length, 1)
+  t.strictSame(await knex('imports').where({ shop_id: id }), [])
+  const { status, body } = await csv(file, '?skip_invalid=true')
+  t.equal(status, 202)
+  t.match(await ended(body['id']), { status: 'done', total: 4, processed: 4, created: 1, updated: 1, failed: 2, errors: [{ line: 3, field: 'price_amount' }, { line: 5, field: 'name' }] })
+  t.match((await lines(body['id'])).map(({ line, status }) => [line, status]), [[2, 'updated'], [3, 'failed'], [4, 'created'], [5, 'failed']])
+  t.strictSame((await products()).map(({ name, price_amount: price }) => [name, price]), [['Known', 2], ['New', 3]])
+})
+
+t.test('many lines are applied in steps, each once, also by several processes', async (t) => {
+  const size = 1100
+  const { id, jsonl, ended } = await openShop()
+  const others = await Promise.all([1, 2].map(async () => await build(t, database, idp)))
+  const { body } = await jsonl(Array.from({ length: size }, (_, n) => ({ name: `Product ${n}`, sku: `S-${n}`, price_amount: n })))
+  // They find it by themselves; a file of their own wakes them.
+  for (const other of others) await other.inject({ method: 'POST', url: `/shops/${(await openShop()).id}/imports`, headers: { ...machine, 'content-type': 'text/csv' }, payload: 'name\na' })
+  t.match(await ended(body['id']), { status: 'done', processed: size, created: size })
+  t.equal((await knex('products').where({ shop_id: id })).length, size)
+  t.equal((await knex('history').where({ shop_id: id, action: 'create' })).length, size)
+  t.match(await knex('shop_usage').where({ shop_id: id, kind: 'products' }).sum('records').first(), { sum: /^1100$|1100/ })
+})
+
+t.test('what others write meanwhile is neither lost nor in the way', async (t) => {
+  const { id, jsonl, ended, as, make } = await openShop()
+  const size = 600
+  await Promise.all(Array.from({ length: 20 }, async (_, n) => await make('/products', { name: `Old ${n}`, sku: `S-${n * 30}` })))
+  const { body } = await jsonl(Array.from({ length: size }, (_, n) => ({ name: `New ${n}`, sku: `S-${n}`, price_amount: n })))
+  const rows = await knex('products').where({ shop_id: id }).select('id')
+  let writes = 0
+  const writing = (async () => {
+    for (let n = 0; ['pending', 'running'].includes((await as('GET', `/imports/${body['id'] as string}`)).body.status); n++) {
+      const path = `/products/${rows[n % rows.length].id as string}`
+      const { status } = n % 7 === 6 ? await as('DELETE', path) : await as('PATCH', path, { description: `Written ${n}`, tag_ids: [] })
+      if (status < 300) writes += 1
+    }
+  })()
+  const done = await ended(body['id'])
+  await writing
+  t.match(done, { status: 'done', processed: size, failed: 0 }, JSON.stringify(done))
+  t.ok(writes > 0)
+  const skus = await knex('products').where({ shop_id: id }).select('sku')
+  t.equal(new Set(skus.map(({ sku }) => sku)).size, skus.length)
+  t.equal(done['created'] + done['updated'], size)
+})
+
+t.test('an import is cancelled: what it has written stays', async (t) => {
+  const { jsonl, as, ended, products } = await openShop()
+  const { body } = await jsonl(Array.from({ length: 2000 }, (_, n) => ({ name: `P ${n}` })))
+  const path = `/imports/${body['id'] as string}`
+  t.equal((await as('DELETE', path)).status, 204)
+  const cancelled = await ended(body['id'])
+  t.match(cancelled, { status: 'cancelled', total: 2000, finished_at: INSTANT })
+  await sleep(100)
+  t.strictSame((await as('GET', path)).body, cancelled)
+  t.equal((await products()).length, cancelled['created'])
+  t.ok(cancelled['created'] < 2000)
+  t.equal((await as('DELETE', path)).status, 204, 'again')
+  t.equal((await as('GET', `${path}/lines?filter=${encodeURIComponent('{"status":["skipped"]}')}`)).headers['content-range'], `lines 0-25/${2000 - cancelled['created']}`)
+  const done = await jsonl([{ name: 'Other' }])
+  await ended(done.body['id'])
+  t.match(await as('DELETE', `/imports/${done.body['id'] as string}`), { status: 409, body: { field: 'status' } })
+})
+
+t.test('an import ends with the rights of whoever began it', async (t) => {
+  for (const [what, loses, why] of [
+    ['no member any more', async (id: string) => await knex('shop_members').where({ shop_id: id, user_id: staff.id }).delete(), /no access/],
+    ['inactive', async () => await knex('users').where({ id: staff.id }).update({ active: false }), /inactive/],
+    ['in an archived shop', async (id: string) => await knex('shops').where({ id }).update({ status: 'archived' }), /no access/]
+  ] as const) {
+    const { id, send, ended, products } = await openShop()
+    await knex('users').where({ id: staff.id }).update({ active: true })
+    const { body } = await send('application/x-ndjson', Array.from({ length: 3000 }, (_, n) => JSON.stringify({ name: `P ${n}` })).join('\n'), { headers: staff.headers })
+    t.match(body, { actor_kind: 'user', actor_id: staff.id }, JSON.stringify(body))
+    await loses(id)
+    const failed = await ended(body['id'])
+    t.match(failed, { status: 'failed', error: why }, `${what}: ${JSON.stringify(failed)}`)
+    t.equal((await products()).length, failed['created'])
+    t.ok(failed['created'] < 3000)
+  }
+  await knex('users').where({ id: staff.id }).update({ active: true })
+  const { id, jsonl, ended } = await openShop()
+  const { body } = await jsonl(Array.from({ length: 2000 }, (_, n) => ({ name: `P ${n}` })))
+  t.equal((await app.inject({ method: 'DELETE', url: `/shops/${id}`, headers: machine })).statusCode, 403)
+  await knex('shops').where({ id }).delete()
+  await sleep(50)
+  t.strictSame(await knex('imports').where({ id: body['id'] }), [], 'a deleted shop has no imports')
+  t.ok(ended)
+})
+
+t.test('the quota is checked before, and again', async (t) => {
+  t.teardown(async () => await setQuota(knex, { QUOTA_RECORDS: 1_000_000, QUOTA_BYTES: 2 ** 32 }))
+  const { id, jsonl, ended, products } = await openShop()
+  await setQuota(knex, { QUOTA_RECORDS: 10, QUOTA_BYTES: 2 ** 32 })
+  t.match(await jsonl(Array.from({ length: 11 }, (_, n) => ({ name: `P ${n}` }))), { status: 403, body: { code: 'SHOP_QUOTA_EXCEEDED' } })
+  await setQuota(knex, { QUOTA_RECORDS: 10, QUOTA_BYTES: 5000 })
+  t.match(await jsonl([{ name: 'P', description: 'x'.repeat(6000) }]), { status: 403, body: { code: 'SHOP_QUOTA_EXCEEDED' } })
+  t.strictSame(await knex('imports').where({ shop_id: id }), [])
+  await setQuota(knex, { QUOTA_RECORDS: 3000, QUOTA_BYTES: 2 ** 32 })
+  const { body } = await jsonl(Array.from({ length: 3000 }, (_, n) => ({ name: `P ${n}` })))
+  await setQuota(knex, { QUOTA_RECORDS: 2000, QUOTA_BYTES: 2 ** 32 })
+  const failed = await ended(body['id'])
+  t.match(failed, { status: 'failed', error: /quota of 2000 records/ }, JSON.stringify(failed))
+  t.equal((await products()).length, failed['created'])
+})
+
+t.test('a shop has few unfinished imports, and they are applied one after another', async (t) => {
+  const { id, jsonl, ended, products } = await openShop()
+  const files = await Promise.all(Array.from({ length: 7 }, async (_, n) => await jsonl(Array.from({ length: 600 }, (_, i) => ({ name: 'Same', sku: `S-${i}`, price_amount: n })))))
+  const made = files.filter(({ status }) => status === 202)
+  t.ok(files.every(({ status, body }) => status === 202 || (status === 429 && body['code'] === 'SHOP_TOO_MANY_IMPORTS')))
+  t.ok(made.length < 7 && made.length >= 5, String(made.length))
+  const ends = await Promise.all(made.map(async ({ body }) => await ended(body['id'])))
+  t.ok(ends.every(({ status, failed }) => status === 'done' && failed === 0), JSON.stringify(ends))
+  t.equal((await products()).length, 600)
+  const last = (await knex('imports').where({ shop_id: id }).orderBy(['created_at', 'id'])).at(-1)
+  const [{ price }] = await knex('products').where({ shop_id: id }).distinct('price_amount as price')
+  t.match(files[price], { body: { id: last.id } }, 'the last one wins')
+})
+
+t.test('an import is undone as a whole', async (t) => {
+  const { id, jsonl, csv, ended, make, as, products } = await openShop()
+  const tag = await make('/tags', { name: 'New' })
+  for (let n = 0; n < 150; n++) await knex('products').insert({ shop_id: id, name: `Old ${n}`, slug: `old-${n}`, sku: `S-${n}`, currency: 'EUR', price_amount: n })
+  const records = async (): Promise<unknown> => {
+    const { rows } = await knex.raw("select to_jsonb(row) - '{updated_at}'::text[] as row, array(select tag_id from product_tags where product_id = row.id) as tags from products row where shop_id = ? order by id", [id])
+    return rows
+  }
+  const before = await records()
+  const { body } = await jsonl(Array.from({ length: 700 }, (_, n) => ({ name: `New ${n}`, sku: `S-${n}`, price_amount: n + 1, tag_ids: [tag], metadata: { n } })))
+  const revert = async (more: object = {}) => await as('POST', '/history/revert', { import_id: body['id'], ...more })
+  t.match(await revert(), { status: 422, body: { field: 'import_id' } }, 'not while it goes on')
+  t.match(await ended(body['id']), { created: 550, updated: 150, failed: 0 })
+  const after = await records()
+  const dry = await revert({ dry_run: true })
+  t.match(dry, { status: 200, body: { reverted: 700, conflict_count: 0, left_out_count: 0 } }, JSON.stringify(dry.body).slice(0, 300))
+  t.strictSame(await records(), after)
+  const one = (await products()).find(({ sku }) => sku === 'S-650')!
+  await as('PATCH', `/products/${one['id'] as string}`, { name: 'Changed since' })
+  t.match(await revert(), { status: 409, body: { code: 'SHOP_REVERT_CONFLICT', field: 'name', conflict_count: 1 } })
+  t.strictSame((await records() as unknown[]).length, 700)
+  await as('PATCH', `/products/${one['id'] as string}`, { name: one['name'] })
+  const price = await make('/prices', { product_id: one['id'], amount: 1, currency: 'USD' })
+  t.match(await revert(), { status: 409, body: { conflicts: [{ reason: 'The product is in use by prices' }] } })
+  await as('DELETE', `/prices/${price}`)
+  let statements = 0
+  const listen = (): void => { statements += 1 }
+  knex.on('query', listen)
+  const undone = await revert()
+  knex.removeListener('query', listen)
+  t.match(undone, { status: 200, body: { reverted: 700, conflict_count: 0 } }, JSON.stringify(undone.body).slice(0, 300))
+  t.equal(undone.body.changes.length, 200)
+  t.ok(statements < 200, `${statements} statements`)
+  t.strictSame(await records(), before)
+  const entry = (await as('GET', `/history?limit=1&filter=${encodeURIComponent(JSON.stringify({ operation: 'import_products', reverted: true }))}`))
+  t.equal(entry.headers['content-range'], 'history 0-1/700', 'each change knows that it was reverted')
+  t.match((await revert()).body, { reverted: 0, left_out_count: 700 })
+  // Restored by a revert of those reverts, which are of many records.
+  const back = (await as('GET', `/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ operation: 'revert_changes', action: 'delete' }))}`)).body[0]
+  t.equal((await as('POST', `/history/${back.id as string}/revert`, {})).status, 200)
+  t.equal((await records() as unknown[]).length, 151)
+  for (const [wrong, field] of [[{}, 'actor_kind'], [{ actor_kind: 'user', actor_id: 'x' }, 'since'], [{ import_id: body['id'], since: '2026-01-01T00:00:00Z' }, 'since']] as const) {
+    t.match(await as('POST', '/history/revert', wrong), { status: 422, body: { field } })
+  }
+  const other = await openShop()
+  t.equal((await other.as('POST', '/history/revert', { import_id: body['id'] })).status, 404)
+  t.ok(csv)
+})
+
+t.test('an import of another shop does not exist', async (t) => {
+  const [here, there] = [await openShop(), await openShop()]
+  const { body } = await here.jsonl([{ name: 'A' }])
+  for (const [method, path] of [['GET', ''], ['GET', '/lines'], ['DELETE', '']] as const) {
+    t.equal((await there.as(method, `/imports/${body['id'] as string}${path}`)).status, 404)
+  }
+  t.strictSame((await there.as('GET', '/imports')).body, [])
+  t.equal((await here.as('GET', '/imports/nonsense')).status, 422)
+})
