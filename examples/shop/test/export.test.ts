@@ -97,7 +97,7 @@ t.test('the filter of lists, and the format that the client accepts', async (t) 
 
 t.test('a client that reads slowly holds nothing, and one that goes away ends its file', async (t) => {
   const { id, fill, file } = await openShop()
-  await fill(3000, { description: 'x'.repeat(4000) })
+  await fill(2000, { description: 'x'.repeat(20_000) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   let pages = 0
@@ -110,11 +110,13 @@ t.test('a client that reads slowly holds nothing, and one that goes away ends it
     const [response] = await once(request, 'response')
     opened.push({ request, response })
   }
-  await sleep(300)
-  const read = pages
-  t.ok(read > 0 && read < 80, `${read} pages of 12 MB each were read for clients that read nothing`)
-  await sleep(200)
-  t.equal(pages, read, 'and no more')
+  // Until nothing more is read, which is soon: what is on its way fits into the buffers of the connections.
+  let before = -1
+  while (pages !== before) {
+    before = pages
+    await sleep(1000)
+  }
+  t.ok(pages > 0 && pages < 200, `${pages} of 400 pages were read for clients that read nothing`)
   t.match(await file(), { statusCode: 429 })
   for (const { request } of opened) request.destroy()
   for (let tries = 0; tries < 100 && (await file()).statusCode === 429; tries++) await sleep(20)

@@ -294,6 +294,47 @@ t.test('a shop has few unfinished imports, and they are applied one after anothe
   t.match(files[price], { body: { id: last.id } }, 'the last one wins')
 })
 
+/** What a person is asked in each round, by an agent with an API key. */
+async function agentOf (shop: string) {
+  const made = await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'Agent', scopes: ['write'] })
+  return { id: made.body.id as string, headers: { 'x-api-key': made.body.plaintext as string } }
+}
+
+t.test('agents import with a tool, and ask before several prices change', async (t) => {
+  const { id, ended, make } = await openShop()
+  for (const n of [1, 2]) await make('/products', { name: `P ${n}`, sku: `S-${n}`, price_amount: 1 })
+  const { headers } = await agentOf(id)
+  const call = async (name: string, args: object): Promise<Body> => {
+    const { body } = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { ...headers, accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } } }
+    })
+    return JSON.parse(body.replace(/^.*data: /s, ''))['result'] ?? JSON.parse(body)
+  }
+  const asked = await call('import_products', { format: 'csv', content: 'sku,price_amount,name\nS-1,5,P 1\nS-2,6,P 2\nS-3,7,P 3' })
+  t.match(JSON.stringify(asked), /input_required.*Import products\? 2 prices change, in 2 products that are changed; 1 are created/, JSON.stringify(asked))
+  t.strictSame(await knex('imports').where({ shop_id: id }), [])
+  const one = await call('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,5' })
+  t.match(JSON.stringify(one), /"isError":false|imports\//, JSON.stringify(one))
+  const [{ id: imported }] = await knex('imports').where({ shop_id: id }).select('id')
+  t.match(await ended(imported), { status: 'done', updated: 1, actor_kind: 'api-key' })
+  t.match(JSON.stringify(await call('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,x' })), /Line 2: price_amount must be integer/)
+  t.match(JSON.stringify(await call('get_import', { import_id: imported })), /403|scope/, 'it may only write')
+})
+
+t.test('an import ends with the API key that began it', async (t) => {
+  const { id, send, ended, as, products } = await openShop()
+  const key = await agentOf(id)
+  const { status, body } = await send('application/x-ndjson', Array.from({ length: 3000 }, (_, n) => JSON.stringify({ name: `P ${n}` })).join('\n'), { headers: key.headers })
+  t.equal(status, 202)
+  t.equal((await as('DELETE', `/api-keys/${key.id}`)).status, 204)
+  const failed = await ended(body['id'])
+  t.match(failed, { status: 'failed', error: /no access/, actor_kind: 'api-key', actor_id: key.id }, JSON.stringify(failed))
+  t.equal((await products()).length, failed['created'])
+})
+
 t.test('an import is undone as a whole', async (t) => {
   const { id, jsonl, csv, ended, make, as, products } = await openShop()
   const tag = await make('/tags', { name: 'New' })

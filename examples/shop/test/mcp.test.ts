@@ -44,7 +44,7 @@ for (const line of clientLines) {
         t.equal(_meta?.['mcp-from-routes/large'], name.startsWith('list_') ? true : undefined, `${name} is large or not`)
         t.strictSame(Object.keys(annotations).filter((hint) => hint.endsWith('Hint')).toSorted(), ['destructiveHint', 'idempotentHint', 'openWorldHint', 'readOnlyHint'])
         t.equal(annotations.readOnlyHint, /^(list|get)_/.test(name))
-        t.equal(annotations.destructiveHint, /^(update|delete)_/.test(name), `${name} replaces or deletes, or does neither`)
+        t.equal(annotations.destructiveHint, /^(update|delete|cancel|import)_/.test(name), `${name} replaces or deletes, or does neither`)
         if (/^(list|get)_/.test(name)) t.ok(ajv.validateSchema(outputSchema), `the output of ${name} is a valid schema`)
         else t.notOk(outputSchema, `${name} returns nothing, or what the tool that gets it describes`)
       }

@@ -6,7 +6,7 @@ import { categories } from './categories.ts'
 import { products } from './products.ts'
 import { tags } from './tags.ts'
 
-/** The catalog of each shop: the 20 routes that are tools. */
+/** The catalog of each shop: 20 of its routes are tools. */
 export const catalog: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 

@@ -6,6 +6,7 @@ import { conflictProblems, readProblems, writeProblems } from '../http/problem.t
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { ShopScope } from '../shops/scope.ts'
+import { askBeforeImport } from './asking.ts'
 import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
 import { importRunner } from './runner.ts'
@@ -28,12 +29,13 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description: `Create and change up to ${MAX_PRODUCTS} products from CSV or JSON lines, in the background. Fields are those of create_product, and id; ` +
         'a line changes the product with its id, else its sku, else its slug, or creates one. In CSV, ids are separated by spaces, attributes and metadata are JSON, empty cells clear. ' +
         'Lines are checked first: nothing is imported if one is wrong.',
-      tags: ['imports'],
+      tags: ['imports', 'mcp'],
       params: ShopParams,
       querystring: ImportQuery,
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
-    }
+    },
+    config: { mcp: { output: false, annotations: { destructiveHint: true }, ...askBeforeImport(knex, async (request) => await receiver.preview(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson))) } }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson)
@@ -60,7 +62,7 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       operationId: 'get_import',
       summary: 'Get an import',
       description: 'Get how far an import is, and which lines could not be applied.',
-      tags: ['imports'],
+      tags: ['imports', 'mcp'],
       params: ImportParams,
       response: { 200: Import, ...readProblems }
     }
@@ -86,7 +88,7 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       operationId: 'cancel_import',
       summary: 'Cancel an import',
       description: 'Stop an import. What it has written stays; the history can undo it.',
-      tags: ['imports'],
+      tags: ['imports', 'mcp'],
       params: ImportParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     }

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
 import { importSteps } from './step.ts'
 
 /** How often the server looks for imports that another process has left, in milliseconds. */
 const INTERVAL = 3000
+
+/** Between two steps, in milliseconds. */
+const PAUSE = 10
 
 /** Applies imports in the background. */
 export interface ImportRunner {
@@ -26,6 +30,8 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
     for (let more = true; more || isWanted;) {
       isWanted = false
       more = !isOver() && await step()
+      // Others get in between: the embedded database has one connection.
+      if (more) await sleep(PAUSE)
     }
   }
 
