@@ -3,6 +3,7 @@ import ActivityIcon from '@mui/icons-material/History'
 import AttributesIcon from '@mui/icons-material/TuneOutlined'
 import CategoriesIcon from '@mui/icons-material/AccountTreeOutlined'
 import HomeIcon from '@mui/icons-material/HomeOutlined'
+import ImportsIcon from '@mui/icons-material/UploadFileOutlined'
 import KeysIcon from '@mui/icons-material/VpnKeyOutlined'
 import MembersIcon from '@mui/icons-material/GroupsOutlined'
 import OrdersIcon from '@mui/icons-material/ReceiptLongOutlined'
@@ -22,6 +23,7 @@ const ProductList = later(async () => (await import('./catalog/product-list.tsx'
 const ProductCreate = later(async () => (await import('./catalog/product-form.tsx')).ProductCreate)
 const ProductEdit = later(async () => (await import('./catalog/product-form.tsx')).ProductEdit)
 const CategoriesPage = later(async () => (await import('./catalog/categories-page.tsx')).CategoriesPage)
+const ImportsPage = later(async () => (await import('./catalog/imports-page.tsx')).ImportsPage)
 const TagList = later(async () => (await import('./catalog/tags.tsx')).TagList)
 const TagCreate = later(async () => (await import('./catalog/tags.tsx')).TagCreate)
 const TagEdit = later(async () => (await import('./catalog/tags.tsx')).TagEdit)
@@ -53,6 +55,7 @@ export default function ShopWorkspace () {
       <Resource name='accounts' list={AccountList} edit={AccountEdit} recordRepresentation='name' />
       <CustomRoutes>
         <Route path='/categories' element={<CategoriesPage />} />
+        <Route path='/imports' element={<ImportsPage />} />
         <Route path='/members' element={<MembersPage />} />
         <Route path='/settings' element={<SettingsPage />} />
       </CustomRoutes>
@@ -66,6 +69,7 @@ function ShopMenu () {
       <MenuSection><Entry to='' text={texts.menu.home} icon={<HomeIcon />} /></MenuSection>
       <MenuSection title={texts.menu.catalog}>
         <Entry to='products' text={texts.menu.products} icon={<ProductsIcon />} />
+        <Entry to='imports' text={texts.menu.imports} icon={<ImportsIcon />} />
         <Entry to='categories' text={texts.menu.categories} icon={<CategoriesIcon />} />
         <Entry to='tags' text={texts.menu.tags} icon={<TagsIcon />} />
         <Entry to='attributes' text={texts.menu.attributes} icon={<AttributesIcon />} />

@@ -56,6 +56,7 @@ export const texts = {
     work: 'Sales',
     shop: 'Shop',
     products: 'Products',
+    imports: 'Imports',
     categories: 'Categories',
     tags: 'Tags',
     attributes: 'Attributes',
@@ -104,6 +105,7 @@ export const texts = {
   products: {
     one: 'Product',
     create: 'New product',
+    export: 'Export',
     search: 'Search by name, SKU or description',
     empty: 'No products yet',
     emptyWhy: 'Create the first one here, or let an agent do it.',
@@ -252,6 +254,32 @@ export const texts = {
     actions: (name: string) => `Actions for ${name}`,
     ownersOnly: 'Only owners create, rotate and revoke keys.',
     counts: (active: number, expired: number, revoked: number) => `${active} active · ${expired} expired · ${revoked} revoked`
+  },
+  imports: {
+    open: 'Import',
+    title: 'Imports',
+    why: 'Create and change many products with a file.',
+    new: 'Import a file',
+    newWhy: 'CSV with a line of column names, or JSON lines; at most 10,000 products. It is checked first: nothing changes until you say so. An export of products shows the columns.',
+    choose: 'Choose a file',
+    unknown: 'This is no list of products: choose a .csv or .jsonl file.',
+    would: ({ total, created, updated, unchanged, price_changes: prices, failed }: { readonly total: number, readonly created: number, readonly updated: number, readonly unchanged: number, readonly price_changes: number, readonly failed: number }) =>
+      `${total} products in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
+    wrong: 'Wrong lines',
+    wrongColumns: ['Line', 'Field', 'What is wrong'],
+    skip: (count: number) => count === 1 ? 'Leave out the wrong line' : `Leave out the ${count} wrong lines`,
+    start: 'Import',
+    sent: 'The import has begun',
+    none: 'Nothing was imported yet',
+    noneWhy: 'Imports and what became of them stand here. Each can be undone as a whole.',
+    columns: ['When', 'State', 'Lines', 'What became of them', ''],
+    states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
+    progress: 'Progress',
+    became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
+      Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`).join(', '),
+    cancel: 'Cancel',
+    undo: 'Undo',
+    undoTitle: 'Undo this import?'
   },
   activity: {
     title: 'Activity',

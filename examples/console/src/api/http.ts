@@ -16,8 +16,8 @@ export interface Request {
   readonly method?: string
   /** Sent as JSON. */
   readonly data?: unknown
-  /** JSON already. */
-  readonly body?: string
+  /** JSON already, unless the headers name another type. */
+  readonly body?: string | Blob
   readonly headers?: Headers
   readonly signal?: AbortSignal
 }
@@ -40,7 +40,7 @@ export function callAs (session: Session): Call {
 
 async function send (url: string, request: Request, token: string, tries = 0): Promise<Response> {
   const { method = 'GET', data, body, headers, signal } = request
-  const text = data === undefined ? body : JSON.stringify(data)
+  const sent = data === undefined ? body : JSON.stringify(data)
   const pause = method === 'GET' ? RETRIES[tries] : undefined
   const again = async (milliseconds: number): Promise<Response> => {
     await new Promise((resolve) => setTimeout(resolve, milliseconds))
@@ -51,8 +51,8 @@ async function send (url: string, request: Request, token: string, tries = 0): P
       method,
       credentials: 'omit',
       ...signal !== undefined && { signal },
-      ...text !== undefined && { body: text },
-      headers: { ...Object.fromEntries(headers ?? []), accept: 'application/json', authorization: `Bearer ${token}`, ...text !== undefined && { 'content-type': 'application/json' } }
+      ...sent !== undefined && { body: sent },
+      headers: { accept: 'application/json', ...sent !== undefined && { 'content-type': 'application/json' }, ...Object.fromEntries(headers ?? []), authorization: `Bearer ${token}` }
     })
     return response.status === 503 && pause !== undefined ? await again(Number(response.headers.get('retry-after') ?? 0) * 1000 || pause) : response
   } catch (error) {

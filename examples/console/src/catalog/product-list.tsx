@@ -1,6 +1,8 @@
 import AddIcon from '@mui/icons-material/Add'
-import { Box, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
-import { ColumnsButton, CreateButton, DataTable, type Exporter, ExportButton, FilterLiveSearch, ListBase, Pagination, SimpleList, useListContext } from 'react-admin'
+import ImportIcon from '@mui/icons-material/FileUploadOutlined'
+import { Box, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
+import { ColumnsButton, CreateButton, DataTable, FilterLiveSearch, ListBase, Pagination, SimpleList, useBasename, useListContext } from 'react-admin'
+import { Link } from 'react-router-dom'
 import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
@@ -10,22 +12,20 @@ import { agoText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 import { BulkStatus } from './bulk-status.tsx'
 import { BulkTags } from './bulk-tags.tsx'
-import { csvFrom } from './csv.ts'
-import { download } from './download.ts'
+import { ExportButton } from './export-button.tsx'
 import { PriceChip } from './price-chip.tsx'
 import { pathsOf } from './tree.ts'
 import { useCategories, useTags } from './use-catalog.ts'
 
-const COLUMNS = ['id', 'name', 'slug', 'sku', 'status', 'price_amount', 'currency', 'description', 'category_ids', 'tag_ids', 'created_at', 'updated_at']
-const exporter: Exporter = (products) => download('products.csv', csvFrom(COLUMNS, products))
-
 /** The products of the shop. */
 export function ProductList () {
+  const basename = useBasename()
   return (
-    <ListBase exporter={exporter} sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
       <PageHeading title={texts.menu.products}>
         <ColumnsButton storeKey='products.datatable' />
         <ExportButton />
+        <Button component={Link} to={`${basename}/imports`} size='small' startIcon={<ImportIcon />}>{texts.imports.open}</Button>
         <CreateButton variant='contained' label={texts.products.create} icon={<AddIcon />} />
       </PageHeading>
       <Card>

@@ -1,0 +1,93 @@
+import FileIcon from '@mui/icons-material/UploadFileOutlined'
+import { Alert, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { type ChangeEvent, useState } from 'react'
+import { useNotify } from 'react-admin'
+import { Section } from '../layout/section.tsx'
+import { texts } from '../texts.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+import { type Preview, typeOfFile, type WrongLine } from './import.ts'
+
+/** A file is checked as soon as it is chosen; what it would do is shown before it is imported. */
+export function NewImport ({ onSent }: { readonly onSent: () => void }) {
+  const { call } = useViewer()
+  const { id: shopId } = useShop()
+  const notify = useNotify()
+  const [file, setFile] = useState<File>()
+  const [preview, setPreview] = useState<Preview>()
+  const [error, setError] = useState<Error>()
+  const [isBusy, setBusy] = useState(false)
+  const [skips, setSkips] = useState(false)
+
+  const send = async (file: File, query: string): Promise<Preview> =>
+    (await call<Preview>(`/shops/${shopId}/imports${query}`, { method: 'POST', body: file, headers: new Headers({ 'content-type': typeOfFile(file.name)! }) })).json
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await work()
+    } catch (error) {
+      setError(error as Error)
+    }
+    setBusy(false)
+  }
+  const choose = ({ target }: ChangeEvent<HTMLInputElement>) => {
+    const [chosen] = target.files ?? []
+    // The same file, mended, can be chosen again.
+    target.value = ''
+    if (chosen === undefined) return
+    setFile(chosen)
+    setPreview(undefined)
+    setSkips(false)
+    if (typeOfFile(chosen.name) === undefined) setError(new Error(texts.imports.unknown))
+    else attempt(async () => setPreview(await send(chosen, '?dry_run=true')))
+  }
+  const start = () => {
+    attempt(async () => {
+      await send(file!, skips ? '?skip_invalid=true' : '')
+      setFile(undefined)
+      setPreview(undefined)
+      notify(texts.imports.sent, { type: 'success' })
+      onSent()
+    })
+  }
+  const changes = preview === undefined ? 0 : preview.created + preview.updated
+  return (
+    <Section title={texts.imports.new} text={texts.imports.newWhy}>
+      <Stack direction='row' sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
+        <Button component='label' variant='outlined' startIcon={<FileIcon />} loading={isBusy} disabled={isBusy}>
+          {texts.imports.choose}
+          <input type='file' accept='.csv,.tsv,.txt,.jsonl,.ndjson' onChange={choose} style={HIDDEN} aria-label={texts.imports.choose} />
+        </Button>
+        {file !== undefined && <Typography sx={{ overflowWrap: 'anywhere' }}>{file.name}</Typography>}
+      </Stack>
+      {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+      {preview !== undefined && (
+        <>
+          <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>{texts.imports.would(preview)}</Alert>
+          {preview.failed > 0 && <WrongLines lines={preview.errors} count={preview.failed} />}
+          <Stack direction='row' sx={{ gap: 1.5, mt: 2, alignItems: 'center' }}>
+            <Button variant='contained' onClick={start} disabled={isBusy || changes === 0 || (preview.failed > 0 && !skips)}>{texts.imports.start}</Button>
+            {preview.failed > 0 && changes > 0 && <FormControlLabel control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />} label={texts.imports.skip(preview.failed)} />}
+          </Stack>
+        </>
+      )}
+    </Section>
+  )
+}
+
+/** Reached by the keyboard, unlike an input that is not displayed. */
+const HIDDEN = { position: 'absolute', opacity: 0, width: 1, height: 1 } as const
+
+function WrongLines ({ lines, count }: { readonly lines: readonly WrongLine[], readonly count: number }) {
+  return (
+    <TableContainer tabIndex={0} role='region' aria-label={texts.imports.wrong} sx={{ mt: 1, maxHeight: 320 }}>
+      <Table size='small' stickyHeader>
+        <TableHead><TableRow>{texts.imports.wrongColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+        <TableBody>
+          {lines.map(({ line, field, message }, index) => <TableRow key={index}><TableCell>{line}</TableCell><TableCell>{field}</TableCell><TableCell sx={{ overflowWrap: 'anywhere' }}>{message}</TableCell></TableRow>)}
+          {count > lines.length && <TableRow><TableCell colSpan={3}>{texts.filters.more(count - lines.length)}</TableCell></TableRow>}
+        </TableBody>
+      </Table>
+    </TableContainer>
+  )
+}
