@@ -173,8 +173,31 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.equal(account.details.pay_customer.email, 'chiara.donati@example.com')
   })
 
+  await t.test('a file of products is checked, imported and undone', async (t) => {
+    const file = (...lines: readonly string[]) => ({ name: 'teas.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) })
+    await kim.goto(`${shop}/imports`)
+    const input = kim.getByLabel('Choose a file')
+    await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,"19,00"'))
+    await kim.getByText('2 products in the file: 1 new').waitFor()
+    await kim.getByRole('row', { name: '3 price_amount price_amount must be' }).waitFor()
+    const start = kim.getByRole('button', { name: 'Import', exact: true })
+    t.ok(await start.isDisabled(), 'not with a wrong line')
+    t.equal(await kim.getByRole('switch', { name: 'Leave out the wrong line' }).isChecked(), false)
+    await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,1900'))
+    await kim.getByText('2 products in the file: 2 new').waitFor()
+    await start.click()
+    await kim.getByRole('row', { name: /Done 2 \/ 2 2 created/ }).waitFor()
+    const found = async () => (await call('GET', `${baseUrl}/shops/${kettle.id}/products?filter=${encodeURIComponent('{"sku":["TS-1","TC-1"]}')}&sort=sku`, { headers: { 'x-api-key': kettle.api_key } })).body
+    t.match(await found(), [{ name: 'Tea cosy' }, { name: '<b>Tea strainer</b>' }])
+    await kim.getByRole('button', { name: 'Undo', exact: true }).click()
+    await kim.getByText('Tea cosy is deleted').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByRole('dialog').waitFor({ state: 'hidden' })
+    t.strictSame(await found(), [])
+  })
+
   const screens = [
-    [kim, '', 'home'], [kim, '/products?filter={}&perPage=10', 'products'], [kim, '/products/create', undefined], [kim, '/categories', undefined], [kim, '/tags', undefined], [kim, '/attributes', undefined],
+    [kim, '', 'home'], [kim, '/products?filter={}&perPage=10', 'products'], [kim, '/products/create', undefined], [kim, '/imports', undefined], [kim, '/categories', undefined], [kim, '/tags', undefined], [kim, '/attributes', undefined],
     [kim, '/api-keys', undefined], [kim, '/orders', undefined], [kim, '/accounts', undefined], [kim, '/members', undefined], [kim, '/settings', undefined],
     [ada, '/console/admin', undefined], [ada, '/console/admin/reconciliation', undefined], [ada, '/console/admin/orphans', undefined], [ada, '/console/admin/audit', undefined], [ada, '/console/admin/pay-keys', undefined], [ada, '/console/admin/shops', undefined], [ada, '/console/admin/admin/users', undefined]
   ] as const
