@@ -66,6 +66,39 @@ for (const era of ERAS) {
     t.notOk(reached.some((request) => request.includes('secrets')))
   })
 
+  t.test(`${era}: a result that cannot be had now is no result, and a cancellation that is refused is none`, async (t) => {
+    let said = { statusCode: 200, headers: {} as Record<string, string> }
+    const { url, jobs, reached } = await jobsApp(t, {
+      withDelete: false,
+      task: { status: 'get_job', result: 'GET /results/:id' },
+      more (app) {
+        app.get('/results/:id', async (_request, reply) => reply.code(said.statusCode).headers(said.headers).send({ message: 'R' }))
+        app.delete('/shops/:shop/jobs/:id', async (_request, reply) => reply.code(said.statusCode).headers(said.headers).send({ message: 'D' }))
+      }
+    })
+    const taskId = await startTask(url, {}, { era })
+    const path = '/shops/s1/jobs/1'
+    const running = jobs.get(path)
+    const cases: Array<[number, Record<string, string>, object, object]> = [
+      [500, {}, { error: { code: -32603, message: /^The route failed with status 500/ } }, { error: { code: -32603, message: /^The route failed with status 500/ } }],
+      [429, { 'retry-after': '3' }, { error: { code: -32603, message: /^429 Too Many Requests: R/ } }, { error: { code: -32603, message: /^429 Too Many Requests: D/ } }],
+      [409, {}, { result: { status: era === 'modern' ? 'completed' : 'failed' } }, { error: { code: -32603, message: '409 Conflict: D' } }],
+      [403, {}, { error: { code: -32600, message: '403 Forbidden: R' } }, { error: { code: -32600, message: '403 Forbidden: D' } }],
+      [401, { 'www-authenticate': 'Bearer' }, { status: 401 }, { status: 401 }],
+      [404, {}, { result: { status: era === 'modern' ? 'completed' : 'failed' } }, { error: { code: -32602, message: 'Unknown task' } }],
+      [202, {}, { result: { status: 'completed' } }, { result: era === 'modern' ? { resultType: 'complete' } : { status: 'working' } }]
+    ]
+    for (const [statusCode, headers, ofResult, ofCancel] of cases) {
+      said = { statusCode, headers }
+      jobs.set(path, { owner: 'kim', statusCode: 302, headers: { location: '/results/7' } })
+      t.match(await ask(url, 'tasks/get', { taskId }, { era }), ofResult, `the result is ${statusCode}`)
+      if (running !== undefined) jobs.set(path, running)
+      t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), ofCancel, `DELETE is ${statusCode}`)
+    }
+    t.equal(reached.filter((request) => request === 'GET /results/7').length, cases.length)
+    t.equal(reached.filter((request) => request === `DELETE ${path}`).length, cases.length)
+  })
+
   t.test(`${era}: a 202 without a Location, and every other answer, is a result`, async (t) => {
     const { url } = await jobsApp(t)
     const at = { era, tasks: era === 'modern' }
