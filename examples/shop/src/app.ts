@@ -8,6 +8,7 @@ import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
 import { catalog } from './catalog/index.ts'
 import type { Database } from './database/index.ts'
 import { audit } from './history/audit-routes.ts'
+import { callerOf } from './history/caller.ts'
 import { keyEvents } from './history/key-events.ts'
 import { forgetHistory } from './history/retention.ts'
 import { history } from './history/routes.ts'
@@ -148,6 +149,11 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
+      // Else a refreshed access token would be another caller.
+      caller: (request) => {
+        const { kind, id } = callerOf(request)
+        return id === null ? undefined : `${kind} ${id}`
+      },
       // Deletions ask, see catalog/deletion.ts.
       ...confirmationOptions(config, database.knex),
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
@@ -164,7 +170,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
-  await app.register(imports, { knex: database.knex, prefix: '/shops/:shop_id/imports' })
+  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, prefix: '/shops/:shop_id/imports' })
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
   await app.register(toolCalls, { knex: database.knex, tally })

@@ -12,7 +12,7 @@ const NOTHING = `contract:${'0'.repeat(32)}`
  */
 export default async function appOfContract ({ onRoute = () => {} }: Pick<AppOptions, 'onRoute'> = {}): Promise<FastifyInstance> {
   const config = settingsFromEnvironment({}, {
-    MCP_ENABLED: true, IDP_ISSUER: 'http://localhost:1', API_KEY_PEPPERS: NOTHING, PAY_KEY_SECRETS: NOTHING
+    MCP_ENABLED: true, MCP_IMPORTS_ENABLED: true, IDP_ISSUER: 'http://localhost:1', API_KEY_PEPPERS: NOTHING, PAY_KEY_SECRETS: NOTHING
   })
   const database = knex({ client: 'pg' })
   return await buildApp({ config, database: { engine: 'postgres', knex: database, logTo: () => {}, close: async () => await database.destroy() }, logger: false, onRoute })

@@ -30,7 +30,7 @@ for (const { name, Unauthorized, attempt } of lines) {
 
     const client = await attempt(new URL(mcpUrl), store).connect()
     t.teardown(async () => await client.close())
-    t.equal((await client.listTools()).tools.length, 23)
+    t.equal((await client.listTools()).tools.length, 20)
     t.match(await client.callTool(listTags), { content: [{ type: 'text', text: /"slug":"bestseller"/ }] })
     t.equal(store.redirects.length, 1, 'one sign-in was enough')
     const { access_token: token } = store.kept.tokens as { access_token: string }

@@ -28,7 +28,7 @@ for (const url of [mcpUrl, `${mcpUrl}/`]) {
 
       const client = await attempt(new URL(url), store).connect()
       t.teardown(async () => await client.close())
-      t.equal((await client.listTools()).tools.length, 23)
+      t.equal((await client.listTools()).tools.length, 20)
       t.match(await client.callTool(listTags(0)), { content: [{ type: 'text', text: /"slug":"bestseller"/ }] })
       t.equal(store.redirects.length, 1, 'one sign-in was enough')
 
@@ -43,7 +43,7 @@ for (const url of [mcpUrl, `${mcpUrl}/`]) {
     const connected = client()
     await fetch(await callbackFrom(await nextAuthorizationUrl(), kim))
     const remote = await connected
-    t.equal((await remote.listTools()).tools.length, 23)
+    t.equal((await remote.listTools()).tools.length, 20)
     t.match(await remote.callTool(listTags(0)), { content: [{ type: 'text', text: /"slug":"bestseller"/ }] })
   })
 }

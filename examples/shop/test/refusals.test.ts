@@ -68,7 +68,7 @@ t.test('over HTTP the refusal of a scope is 200 with a tool error at the endpoin
   t.strictSame(rest.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'create_tag needs the scope write or create_tag. This API key has only the scope read' })
 })
 
-t.test('each set of scopes lists the tools that they open, and every credential without scopes all of them', async (t) => {
+t.test('each set of scopes lists the tools that they open, and every credential without scopes all 20', async (t) => {
   const listed = async (headers: Readonly<Record<string, string>>): Promise<string[]> => (await ask('tools/list', {}, headers)).json().result.tools.map(({ name }: { name: string }) => name)
   const all = [...toolNames]
   const writing = all.filter((name) => !reading.includes(name))

@@ -21,7 +21,7 @@ const database = await openTestDatabase(t)
 const { knex } = database
 const idp = await openIdentityProvider(t, ['owner', 'stranger', 'boss'])
 const routes: RouteOptions[] = []
-const app = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url, RATE_LIMIT_MAX: 100_000, RATE_LIMIT_ANONYMOUS_MAX: 100_000, RATE_LIMIT_REFUSED_MAX: 100_000 }, onRoute: (route) => routes.push(route) })
+const app = await build(t, database, idp, { settings: { MCP_IMPORTS_ENABLED: true, PAY_API_URL: standIn.url, RATE_LIMIT_MAX: 100_000, RATE_LIMIT_ANONYMOUS_MAX: 100_000, RATE_LIMIT_REFUSED_MAX: 100_000 }, onRoute: (route) => routes.push(route) })
 const ring = keyRing([idp.settings['PAY_KEY_SECRETS']!])
 
 const machine = bearer(await idp.machineToken())

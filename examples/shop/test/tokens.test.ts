@@ -1,14 +1,14 @@
 import t from 'tap'
 import { tokensIn } from '../bench/tokenizer.ts'
 import appOfContract from '../src/contract.ts'
-import { catalogTools } from './tool-names.ts'
+import { toolNames } from './tool-names.ts'
 
 t.test('the tools of the catalog cost a model fewer than 6,000 tokens, and those of imports fewer than 700 more', async (t) => {
   const app = await appOfContract()
   t.teardown(async () => { await app.close() })
   await app.ready()
   const tools = app.mcpTools.map(({ route, implied, ...tool }) => tool)
-  const catalog = tools.filter(({ name }) => catalogTools.includes(name))
+  const catalog = tools.filter(({ name }) => toolNames.includes(name))
   t.strictSame([catalog.length, tools.length], [20, 23])
   const tokens = tokensIn({ tools: catalog })
   const more = tokensIn({ tools }) - tokens

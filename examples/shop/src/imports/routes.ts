@@ -13,12 +13,19 @@ import { importRunner } from './runner.ts'
 import { Import, ImportBody, ImportLine, ImportParams, ImportPreview, ImportProblem, ImportQuery, lineList, list, ListedImport, MAX_PRODUCTS } from './schemas.ts'
 import { jsonParser, linesOf, takeUploads } from './upload.ts'
 
+interface ImportOptions {
+  readonly knex: Knex
+  /** Whether agents import with tools. */
+  readonly asTools: boolean
+}
+
 /** Files of products, which are checked at once and applied in the background. */
-export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools }) => {
   const repository = importRepository(knex)
   const receiver = importReceiver(knex)
   const runner = importRunner(app, knex)
   const parseJson = jsonParser(app)
+  const tags = asTools ? ['imports', 'mcp'] : ['imports']
   takeUploads(app)
   app.addHook('preParsing', ShopScope.authorize(knex))
 
@@ -29,13 +36,13 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description: `Create and change up to ${MAX_PRODUCTS} products from CSV or JSON lines, in the background. Fields are those of create_product, and id; ` +
         'a line changes the product with its id, else its sku, else its slug, or creates one. In CSV, ids are separated by spaces, attributes and metadata are JSON, empty cells clear. ' +
         'Lines are checked first: nothing is imported if one is wrong.',
-      tags: ['imports', 'mcp'],
+      tags,
       params: ShopParams,
       querystring: ImportQuery,
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
-    config: { mcp: { output: false, annotations: { destructiveHint: true }, ...askBeforeImport(knex, async (request) => await receiver.preview(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson))) } }
+    config: { mcp: { output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, ...askBeforeImport(knex, async (request) => await receiver.preview(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson))) } }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson)
@@ -62,7 +69,7 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       operationId: 'get_import',
       summary: 'Get an import',
       description: 'Get how far an import is, and which lines could not be applied.',
-      tags: ['imports', 'mcp'],
+      tags,
       params: ImportParams,
       response: { 200: Import, ...readProblems }
     }
@@ -88,7 +95,7 @@ export const imports: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       operationId: 'cancel_import',
       summary: 'Cancel an import',
       description: 'Stop an import. What it has written stays; the history can undo it.',
-      tags: ['imports', 'mcp'],
+      tags,
       params: ImportParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     }

@@ -29,6 +29,7 @@ const Schema = Type.Object({
   PORT: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: 'Port to listen on; 0 picks a free one' }),
   PUBLIC_BASE_URL: Type.String({ default: 'http://localhost:8080', pattern: ORIGIN, description: 'Public origin of the server, for absolute URLs' }),
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
+  MCP_IMPORTS_ENABLED: Type.Boolean({ default: false, description: 'Adds tools for imports of products to those of the catalog, which lets API keys import' }),
   CONSOLE_ENABLED: Type.Boolean({ default: false, description: 'Serves the web application at /console' }),
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
   IDP_PROVIDER: Type.Unsafe<Provider>({ type: 'string', enum: PROVIDERS, default: 'cognito', description: `Kind of identity provider: ${PROVIDERS.join(', ')}` }),
