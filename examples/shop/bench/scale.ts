@@ -10,6 +10,7 @@ import { openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { fillShops, settle } from './fill.ts'
 import { besideBare } from './saturation.ts'
+import { measureBulk } from './scale-bulk.ts'
 import { type Call, READS, type Sized, WRITES } from './scale-calls.ts'
 import { compareWrites } from './scale-writes.ts'
 import { launch, onDatabase, type Shop, stop, toolCall } from './shop.ts'
@@ -68,6 +69,7 @@ async function measure (server: string, url: string): Promise<void> {
     await compareMembers(tables, client, shop)
     await walk(client, shops[1]!)
     await compareWithBare(url, shop)
+    missed.push(...await measureBulk(client, shop, shops[0]!.id))
   } finally {
     await client.close()
     await tables.destroy()
