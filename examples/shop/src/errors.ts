@@ -60,6 +60,9 @@ export const SHOP_IMPORT_INVALID = createError('SHOP_IMPORT_INVALID', '%s', 422)
 /** 413. The file to import is too large. */
 export const SHOP_FILE_TOO_LARGE = createError('SHOP_FILE_TOO_LARGE', 'The file is larger than %d MiB: send it in several parts', 413)
 
+/** 400. The client has gone before it had sent all of a file. */
+export const SHOP_UPLOAD_ABORTED = createError('SHOP_UPLOAD_ABORTED', 'The connection closed before the file had arrived', 400)
+
 /** 415. The file to import is compressed. */
 export const SHOP_ENCODING_UNSUPPORTED = createError('SHOP_ENCODING_UNSUPPORTED', 'Send the file without Content-Encoding', 415)
 

@@ -1,3 +1,5 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -292,6 +294,24 @@ t.test('a shop has few unfinished imports, and they are applied one after anothe
   const last = (await knex('imports').where({ shop_id: id }).orderBy(['created_at', 'id'])).at(-1)
   const [{ price }] = await knex('products').where({ shop_id: id }).distinct('price_amount as price')
   t.match(files[price], { body: { id: last.id } }, 'the last one wins')
+})
+
+t.test('a client that goes away while it sends a file leaves nothing', async (t) => {
+  const { id } = await openShop()
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  for (let n = 0; n < 7; n++) {
+    const sent = request({ port, host: '127.0.0.1', method: 'POST', path: `/shops/${id}/imports`, headers: { ...machine, 'content-type': 'text/csv', 'transfer-encoding': 'chunked' } })
+    sent.on('error', () => {})
+    sent.write('name\n')
+    sent.write(Array.from({ length: 600 }, (_, n) => `P ${n}\n`).join(''))
+    const received = async (): Promise<number> => (await knex('imports').where({ shop_id: id })).length
+    while (await received() === 0) await sleep(10)
+    sent.destroy()
+    while (await received() > 0) await sleep(10)
+  }
+  t.strictSame(await knex('import_lines').join('imports', 'imports.id', 'import_id').where({ shop_id: id }), [])
+  t.strictSame(await knex('products').where({ shop_id: id }), [])
 })
 
 /** What a person is asked in each round, by an agent with an API key. */

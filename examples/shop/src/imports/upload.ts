@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { invalid, SHOP_ENCODING_UNSUPPORTED, SHOP_FILE_TOO_LARGE } from '../errors.ts'
+import { invalid, SHOP_ENCODING_UNSUPPORTED, SHOP_FILE_TOO_LARGE, SHOP_UPLOAD_ABORTED } from '../errors.ts'
 import { linesFromCsv } from './csv.ts'
 import { linesFromJsonLines } from './json-lines.ts'
 import type { Line, ParseJson } from './line.ts'
@@ -58,7 +58,7 @@ async function * pieces (content: string): AsyncGenerator<string> {
   yield content.replace(/^\ufeff/, '')
 }
 
-/** @throws {@link SHOP_INVALID} if the bytes are not UTF-8, {@link SHOP_FILE_TOO_LARGE} if there are too many */
+/** @throws {@link SHOP_INVALID} if the bytes are not UTF-8; {@link SHOP_FILE_TOO_LARGE} if there are too many; {@link SHOP_UPLOAD_ABORTED} */
 async function * textFrom (bytes: Readable): AsyncGenerator<string> {
   // It leaves out the byte order mark.
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -70,12 +70,21 @@ async function * textFrom (bytes: Readable): AsyncGenerator<string> {
     }
   }
   let length = 0
-  for await (const chunk of bytes as AsyncIterable<Buffer>) {
+  for await (const chunk of arriving(bytes)) {
     length += chunk.length
     if (length > MAX_FILE) throw new SHOP_FILE_TOO_LARGE(MAX_FILE / 1_048_576)
     yield decode(chunk)
   }
   yield decode()
+}
+
+/** @throws {@link SHOP_UPLOAD_ABORTED} */
+async function * arriving (bytes: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield * bytes as AsyncIterable<Buffer>
+  } catch (error) {
+    throw (error as { code?: string }).code === 'ECONNRESET' ? new SHOP_UPLOAD_ABORTED() : error
+  }
 }
 
 /** JSON that has no key which would change the prototype of an object, as for bodies. */
