@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/made-once/', import.meta.url))
@@ -17,19 +18,48 @@ export async function madeOnce (name: string, sources: readonly URL[], make: (pa
   for (const source of sources) addTo(hash, fileURLToPath(source))
   const kept = join(CACHE, `${name}-${hash.digest('hex').slice(0, 16)}`)
   if (existsSync(kept)) return kept
-  const draft = `${kept}.${randomUUID()}`
   mkdirSync(CACHE, { recursive: true })
+  const unlock = await locked(`${kept}.lock`)
+  const draft = `${kept}.${randomUUID()}`
   try {
+    // Another process may have made it in the meantime.
+    if (existsSync(kept)) return kept
     await make(draft)
-    // Never in the place of what another process has made in the meantime: it is being read.
+    // Never in the place of what another process has made all the same: it is being read.
     if (statSync(draft).isFile()) linkSync(draft, kept)
     else renameSync(draft, kept)
   } catch (error) {
     if (!existsSync(kept)) throw error
   } finally {
+    unlock()
     rmSync(draft, { recursive: true, force: true })
   }
   return kept
+}
+
+/** Waits until no other process that runs holds the lock: what several make at once costs each of them as much. */
+async function locked (path: string): Promise<() => void> {
+  for (;;) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' })
+      return () => rmSync(path, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (holderIsGone(path)) rmSync(path, { force: true })
+      else await sleep(100)
+    }
+  }
+}
+
+function holderIsGone (path: string): boolean {
+  try {
+    const pid = Number(readFileSync(path, 'utf8'))
+    // 0: it has not been written yet.
+    if (pid !== 0) process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
 }
 
 function addTo (hash: ReturnType<typeof createHash>, path: string): void {

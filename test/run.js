@@ -15,20 +15,24 @@ import { nodeFlags } from './node-flags.js'
  */
 const { values: { jobs }, positionals } = parseArgs({ allowPositionals: true, options: { jobs: { type: 'string' } } })
 
-/** How long a process may take, in milliseconds. */
+/** How long a file may take, in milliseconds. */
 const TIMEOUT = 600_000
 
-/** Files that get a process each. They start first, so that no processor waits for another at the end. */
-const LONG = /console.test|bulk|changes-property|contract\/cli|shop\/test\/(contract|server|commands|tenancy|demo|health|durability)|docs|production/
+/** Files that get a process each, those that take longest first. */
+const LONG = [
+  'test/docs', 'changes-property', 'console/test/console', 'shop/test/server', 'shop/test/tenancy', 'newcomer', 'shop/test/lists',
+  'shop/test/commands', 'shop/test/contract', 'durability', 'shop/test/health', 'shop/test/demo', 'bulk', 'contract/cli', 'test/production'
+]
 /** Their subject is a process that has just started. */
-const FRESH = /late-import/
+const FRESH = ['late-import']
 /** How many of the others share a process. */
-const SHARING = 12
+const SHARING = 16
 
 const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
 if (positionals.length === 0) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
-const alone = (file) => LONG.test(file) || FRESH.test(file)
-const batches = [...found.filter(alone).map((file) => [file]), ...chunks(found.filter((file) => !alone(file)))]
+const alone = [...LONG, ...FRESH].flatMap((name) => found.filter((file) => file.includes(name)))
+// The processes of many files take longest, so they start first: no processor waits for another at the end.
+const batches = [...chunks(found.filter((file) => !alone.includes(file))), ...[...new Set(alone)].map((file) => [file])]
 
 function chunks (files) {
   return Array.from({ length: Math.ceil(files.length / SHARING) }, (_, n) => files.slice(n * SHARING, (n + 1) * SHARING))
@@ -49,8 +53,14 @@ t.register()
 
 // What a process prints is indented by four spaces: its files are the subtests there.
 let details = []
+const cpu = []
 createInterface({ input: t }).on('line', (line) => {
   const [, isFile, failed] = /^( {4})?(not )?ok /.exec(line) ?? [null]
+  const [, seconds, file] = /^ {4}# (\d+\.\d) s CPU: (.*)$/.exec(line) ?? []
+  if (file !== undefined) {
+    cpu.push([Number(seconds), file])
+    return
+  }
   if (line.startsWith('    ') || line.startsWith('# Subtest')) {
     details.push(line)
     if (line.includes('# SKIP')) console.log(line)
@@ -60,6 +70,10 @@ createInterface({ input: t }).on('line', (line) => {
   if (isFile) console.log(line.trimStart())
   else if (failed || !/^(ok|$)/.test(line)) console.log(line)
   if (isFile !== null) details = []
+}).on('close', () => {
+  const sum = cpu.reduce((sum, [seconds]) => sum + seconds, 0)
+  console.log(`# ${sum.toFixed(0)} s of processor time; most of it:`)
+  for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
 })
 
 // Node.js 22 and later keep what V8 compiled; 20 ignores it.
@@ -70,6 +84,6 @@ const env = {
 const BATCH = fileURLToPath(new URL('batch.js', import.meta.url))
 const node = ['-u', 'NODE_OPTIONS', process.execPath, ...nodeFlags(new URL('..', import.meta.url))]
 for (const files of batches) {
-  t.spawn('env', [...node, BATCH], { name: files.join(' '), buffered: true, timeout: TIMEOUT, env: { ...env, TEST_FILES: JSON.stringify(files) } })
+  t.spawn('env', [...node, BATCH], { name: files.join(' '), buffered: true, timeout: TIMEOUT * files.length, env: { ...env, TEST_FILES: JSON.stringify(files) } })
 }
 t.end()

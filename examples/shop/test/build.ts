@@ -88,7 +88,10 @@ export async function openIdentityProvider (t: Test, usernames: readonly string[
   }
 }
 
-/** @returns the app on the database, closed when the test ends; every status that it sends must be one that the route declares */
+/**
+ * @returns the app on the database, closed when the test ends; every status that it sends must be one that the route
+ * declares. It sheds no load unless the settings say so: other tests use the processors too
+ */
 export async function build (t: Test, database: Database, idp: TestIdentityProvider, options: {
   readonly settings?: Readonly<Record<string, unknown>>
   readonly onRoute?: (route: RouteOptions) => void
@@ -97,7 +100,7 @@ export async function build (t: Test, database: Database, idp: TestIdentityProvi
   readonly tracing?: AppOptions['tracing']
 } = {}): Promise<FastifyInstance> {
   const { settings, onRoute, ...rest } = options
-  const config = settingsFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, ...idp.settings, ...settings })
+  const config = settingsFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, MAX_EVENT_LOOP_DELAY: 0, ...idp.settings, ...settings })
   const app = await buildApp({
     config,
     database,

@@ -62,7 +62,8 @@ t.test('trouble of the database goes to the log of the server, and nowhere else'
   t.equal(statusCode, 503)
   t.match(JSON.parse(body), { code: 'SHOP_DATABASE_UNAVAILABLE' })
   t.strictSame(printed(), [])
-  t.match(lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40), [{ msg: /^Acquire connection error: .*ECONNREFUSED/ }])
+  // Warnings with an error are about the identity provider, whose idle connections may end while one is wanted.
+  t.match(lines.map((line) => JSON.parse(line)).filter(({ level, err }) => level === 40 && err === undefined), [{ msg: /^Acquire connection error: .*ECONNREFUSED/ }])
 })
 
 t.test('a client that goes away in the middle of its body is no fault of the server, nor of its database', async (t) => {

@@ -6,7 +6,7 @@ import { toolNames } from './tool-names.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t, ['ada'])
-const app = await build(t, database, idp, { settings: { RATE_LIMIT_REFUSED_MAX: 100_000, MAX_EVENT_LOOP_DELAY: 0 } })
+const app = await build(t, database, idp, { settings: { RATE_LIMIT_REFUSED_MAX: 100_000 } })
 const mcpUrl = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
 const [here, elsewhere] = [await createShop(database, 'here'), await createShop(database, 'elsewhere')]
 const machine = bearer(await idp.machineToken())
