@@ -32,8 +32,16 @@ async function spawned (command: 'migrate' | 'seed', settings: Record<string, st
   return { code, output }
 }
 
+/** What one test leaves for the next: each new database takes seconds. */
+const settings = { ...await lastingData(t), PAY_KEY_SECRETS }
+
+t.test('seed and reseal want the tables', async (t) => {
+  t.match(await run('seed', settings), { code: 1, output: /^Migrations are pending/ })
+  const ofServer = { ...settings, IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: PAY_KEY_SECRETS }
+  t.match(await run('reseal', ofServer), { code: 1, output: /^Migrations are pending/ })
+})
+
 t.test('migrate says what is missing, brings it, and has nothing to do the next time', async (t) => {
-  const settings = await lastingData(t)
   const all = Object.keys(migrations).join(', ')
   t.strictSame(await run('migrate', settings, '--status'), { code: 1, output: `Pending: ${all}\n` })
   t.strictSame(await run('migrate', settings), { code: 0, output: `Done: ${all}\n` })
@@ -42,15 +50,12 @@ t.test('migrate says what is missing, brings it, and has nothing to do the next 
 })
 
 t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
-  const { DATA_DIR } = await lastingData(t)
-  t.match(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: /^Done: / })
-  t.strictSame(await run('migrate', { DATA_DIR }, '--status'), { code: 0, output: 'Up to date\n' })
+  const { DATA_DIR, DATABASE_URL } = settings
+  if (DATABASE_URL !== '') t.match(await run('migrate', { DATA_DIR }), { code: 0, output: /^Done: / })
+  t.strictSame(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: 'Already up to date\n' })
 })
 
-t.test('seed wants the tables, fills them once, and changes nothing the next time', async (t) => {
-  const settings = { ...await lastingData(t), PAY_KEY_SECRETS }
-  t.match(await run('seed', settings), { code: 1, output: /^Migrations are pending/ })
-  await run('migrate', settings)
+t.test('seed fills the tables once, and changes nothing the next time', async (t) => {
   const first = await spawned('seed', settings)
   t.match(first, { code: 0, output: /^[0-9a-f-]{36} {2}Copper Kettle\n[0-9a-f-]{36} {2}North Trail Outfitters\n[0-9a-f-]{36} {2}Paper Lantern\n$/ })
   const rows = async (): Promise<unknown> => {
@@ -64,11 +69,6 @@ t.test('seed wants the tables, fills them once, and changes nothing the next tim
   const before = await rows()
   t.strictSame(await run('seed', settings), first)
   t.strictSame(await rows(), before)
-})
-
-t.test('reseal wants the tables', async (t) => {
-  const settings = { ...await lastingData(t), PAY_KEY_SECRETS, IDP_ISSUER: 'https://idp.example.com/pool', API_KEY_PEPPERS: PAY_KEY_SECRETS }
-  t.match(await run('reseal', settings), { code: 1, output: /^Migrations are pending/ })
 })
 
 t.test('what a command cannot use is named', async (t) => {
