@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { madeOnce } from './made-once.ts'
 
-const ENGINE = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'))
+/** What the version of the engine's files comes from. */
+export const ENGINE = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'))
 
 /** The databases that `create database` copies, which the engine never opens: two thirds of the files. */
 const TEMPLATES = ['1', '4']

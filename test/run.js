@@ -26,7 +26,7 @@ const LONG = [
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']
 /** How many of the others share a process. */
-const SHARING = 16
+const SHARING = 12
 
 const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
 if (positionals.length === 0) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])

@@ -37,7 +37,7 @@ export async function openEmptyDatabase (t: Test): Promise<Database> {
 }
 
 /** What the tables are made by. */
-const TABLES = [
+export const TABLES = [
   'shop/src/migrations', '../packages/dual-auth/src/keys/table.ts', '../packages/pay-reconcile/src/knex/tables.ts', '../packages/oauth-discovery-shim/src/broker/store/knex.ts'
 ].map((path) => new URL(`../../${path}`, import.meta.url))
 
@@ -51,7 +51,8 @@ export async function openTestDatabase (t: Test): Promise<Database> {
   return database
 }
 
-async function migrateDirectory (dataDir: string): Promise<void> {
+/** Makes the tables of an embedded database. */
+export async function migrateDirectory (dataDir: string): Promise<void> {
   const database = await openEmbedded(dataDir)
   await migrate(database)
   await database.close()

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { madeOnce } from '../../../test/made-once.ts'
+import { ENGINE } from '../../../test/packed-database.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { RISKS } from '../src/settings/risks.ts'
-import { createDatabase, TEST_DATABASE_URL } from './build.ts'
+import { createDatabase, migrateDirectory, TABLES, TEST_DATABASE_URL } from './build.ts'
 
 /** A server in a process of its own. */
 export interface Running {
@@ -27,6 +28,13 @@ export async function lastingData (t: Test): Promise<{ DATA_DIR: string, DATABAS
   }
 }
 
+/** The same, with the tables in an embedded database. On a server the test makes them by `migrate`, which finds them here. */
+export async function dataForTables (t: Test): ReturnType<typeof lastingData> {
+  const settings = await lastingData(t)
+  if (TEST_DATABASE_URL === undefined) cpSync(await madeOnce('tables', [ENGINE, ...TABLES], migrateDirectory), join(settings.DATA_DIR, 'database'), { recursive: true })
+  return settings
+}
+
 /**
  * The same, with the data of a demo that was started once and stopped. Seeding takes longer than most tests.
  */
@@ -34,7 +42,7 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
   const settings = await lastingData(t)
   if (TEST_DATABASE_URL !== undefined) return settings
   const built = ['.', '../../packages/dual-auth', '../../packages/pay-reconcile'].map((folder) => new URL(`../${folder}/dist`, import.meta.url))
-  const seeded = await madeOnce('demo', built, async (path) => {
+  const seeded = await madeOnce('demo', [ENGINE, ...built], async (path) => {
     const { stop } = await start(t, 'demo/start', { ...settings, DATA_DIR: path })
     await stop('SIGTERM')
   })

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
 import { resealPayKeys } from '../src/pay/pay-keys.ts'
 import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
-import { FLAGS, lastingData } from './process.ts'
+import { dataForTables, FLAGS } from './process.ts'
 
 const [lost, older, newer] = [`2024:${'l'.repeat(32)}`, `2025:${'o'.repeat(32)}`, `2026:${'n'.repeat(32)}`]
 const ring = keyRing([newer, older])
@@ -53,7 +54,7 @@ t.test('a key that is set meanwhile stays as it was set', {
 })
 
 t.test('npm run reseal does it with the settings of the server, and says what it did', async (t) => {
-  const data = await lastingData(t)
+  const data = await dataForTables(t)
   const open = async () => await openDatabase({ DATA_DIR: data.DATA_DIR, ...(data.DATABASE_URL !== '' && { DATABASE_URL: data.DATABASE_URL }) })
   const first = await open()
   await migrate(first)
@@ -61,17 +62,15 @@ t.test('npm run reseal does it with the settings of the server, and says what it
   await first.knex('shops').where({ id: old }).update({ pay_secret_key: keyRing([older]).seal(KEY, old) })
   await first.close()
 
-  const run = async (): Promise<{ stdout: string, stderr: string, code?: number }> => await promisify(execFile)(
-    process.execPath, [...FLAGS, fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url)), 'reseal'], {
-      env: { PATH: process.env['PATH'], ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer, PAY_KEY_SECRETS: `${newer},${older}` }
-    }).catch((error) => error)
-  t.match(await run(), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
+  const settings = { ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer!, PAY_KEY_SECRETS: `${newer},${older}` }
+  const program = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
+  t.match(await promisify(execFile)(process.execPath, [...FLAGS, program, 'reseal'], { env: { PATH: process.env['PATH'], ...settings } }), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
 
   const second = await open()
   t.equal(keyRing([newer]).open((await second.knex('shops').where({ id: old }).first('pay_secret_key')).pay_secret_key, old), KEY)
   await second.knex('shops').where({ id: unreadable }).update({ pay_secret_key: keyRing([lost]).seal(KEY, unreadable) })
   await second.close()
-  t.match(await run(), {
+  t.match(await shop(['reseal'], settings), {
     code: 1, stdout: 'Payment keys re-encrypted: 0; already under the newest secret: 1.\n', stderr: `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable}.\n`
   })
 })

@@ -8,7 +8,7 @@ import { serve } from '../src/commands/serve.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
 import { storedSecrets } from '../src/operations/stored-secrets.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
-import { lastingData } from './process.ts'
+import { dataForTables } from './process.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -31,9 +31,10 @@ t.beforeEach(async () => {
   await knex('shops').update({ pay_secret_key: null })
 })
 
-async function makeKey (settings = {}): Promise<{ id: string, plaintext: string }> {
-  const app = await build(t, database, idp, { settings })
-  return (await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: machine, payload: { name: 'stored' } })).json()
+const maker = await build(t, database, idp)
+
+async function makeKey (): Promise<{ id: string, plaintext: string }> {
+  return (await maker.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: machine, payload: { name: 'stored' } })).json()
 }
 
 t.test('an empty database fits every secret', async (t) => {
@@ -91,7 +92,7 @@ t.test('a key that names its pepper by the id alone is good, and names the secre
 })
 
 t.test('a server whose secret opens no stored payment key does not start', async (t) => {
-  const data = await lastingData(t)
+  const data = await dataForTables(t)
   const config = settingsFromEnvironment({
     ...data, PORT: '0', LOG_LEVEL: 'silent', IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: right.API_KEY_PEPPERS[0], PAY_KEY_SECRETS: other
   })
