@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -41,12 +41,17 @@ const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   }
 }
 
+/** npx takes five times as long as the programs, so only the first of a page is npx itself. */
+const NPX = `bin='${root}node_modules/.bin/'"$1"
+mkdir "$HOME/npx-ran" 2>/dev/null || { [ -x "$bin" ] && shift && exec "$bin" "$@"; }
+exec '${execFileSync('sh', ['-c', 'command -v npx'], { encoding: 'utf8' }).trim()}' "$@"`
+
 /** A terminal whose browser signs Kim in wherever a program asks for it. */
 function terminal (t: Test, page: string): Shell {
   const { [page]: directory } = directories
   const scratch = t.testdir({ home: {}, stubs: {}, directory: directory ?? {} })
   const stubs = join(scratch, 'stubs')
-  for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"` })) {
+  for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"`, npx: NPX })) {
     writeFileSync(join(stubs, name), `#!/bin/sh\n${command}\n`)
     chmodSync(join(stubs, name), 0o755)
   }

@@ -76,6 +76,9 @@ t.test('a second server on the same data directory is refused with a clear messa
   t.equal((await call('GET', `${demo.baseUrl}/.well-known/oauth-protected-resource`)).status, 200, 'the first one serves on')
 })
 
+/** Settings of a server in production on the data of the demo. */
+const production = () => ({ ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' })
+
 t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', async (t) => {
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
   const products = `/shops/${shop!.id}/products`
@@ -83,7 +86,7 @@ t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', 
   const withTools = await call('GET', demo.baseUrl + products, { headers })
   await demo.stop('SIGTERM')
 
-  const { baseUrl, stop } = await start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) })
+  const { baseUrl, stop } = await start(t, 'server', production())
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   for (const path of ['/mcp', '/mcp/']) {
     for (const method of ['GET', 'POST', 'DELETE']) t.equal((await call(method, baseUrl + path, { headers, ...(method === 'POST' && { body }) })).status, 404, `${method} ${path}`)
@@ -93,13 +96,12 @@ t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', 
   await stop('SIGTERM')
 })
 
-t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
-  const production = { ...settings, ...settingsOfDemo(settings.DATA_DIR), MIGRATE_ON_START: 'false' }
-  await (await start(t, 'server', production)).stop('SIGTERM')
-  const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
+t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen, as it did when it lacked none', async (t) => {
+  const config = settingsFromEnvironment({ ...production(), PORT: '0', LOG_LEVEL: 'silent' })
+  const database = await openDatabase(config)
   await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
   await database.close()
-  await t.rejects(start(t, 'server', production), { message: /^Migrations are pending: 003-accounts\. Run npm run migrate/ })
+  await t.rejects(serve(config), { message: /^Migrations are pending: 003-accounts\. Run npm run migrate/ })
 })
 
 t.test('settings that cannot be used stop the start, all of them named', async (t) => {
