@@ -33,7 +33,8 @@ export async function startIdentityProvider (options: IdentityProviderOptions): 
   if (process.env['NODE_ENV'] === 'production') throw new DEMO_IDENTITY_PROVIDER_IN_PRODUCTION()
 
   // the issuer holds the port, so the port comes first
-  const server = createServer().listen(options.port, '127.0.0.1')
+  // Idle connections last: after the default, 5 s, one would close while a client on a busy machine sends on it.
+  const server = createServer({ keepAliveTimeout: 60_000 }).listen(options.port, '127.0.0.1')
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
