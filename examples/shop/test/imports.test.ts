@@ -9,7 +9,7 @@ import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openT
 const database = await openTestDatabase(t)
 const { knex } = database
 const idp = await openIdentityProvider(t, ['owner', 'staff'])
-const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000, MCP_IMPORTS_ENABLED: true } })
+const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000, MAX_EVENT_LOOP_DELAY: 0, MCP_IMPORTS_ENABLED: true } })
 const machine = bearer(await idp.machineToken())
 const person = async (name: string) => {
   const headers = bearer(await idp.userToken(name))
@@ -310,7 +310,7 @@ t.test('a client that goes away while it sends a file leaves nothing', async (t)
     sent.destroy()
     while (await received() > 0) await sleep(10)
   }
-  t.strictSame(await knex('import_lines').join('imports', 'imports.id', 'import_id').where({ shop_id: id }), [])
+  t.strictSame(await knex('import_lines').join('imports', 'imports.id', 'import_id').where({ 'imports.shop_id': id }), [])
   t.strictSame(await knex('products').where({ shop_id: id }), [])
 })
 

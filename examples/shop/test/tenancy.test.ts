@@ -73,7 +73,7 @@ async function furnish (): Promise<Furnished> {
   const change = await insert('pay_reconcile_audit', { actor: MARK, action: 'sync', account_id: account, shop_id: id, before: {}, after: {} })
   await knex('pay_reconcile_snapshots').insert({ audit_id: change, account_id: account, shop_id: id, customer: { id: 'cus_known' } })
   const imported = await insert('imports', { shop_id: id, status: 'cancelled', actor: { kind: 'machine', id: MARK } })
-  await knex('import_lines').insert({ import_id: imported, position: 1, line: 1, status: 'failed', message: MARK })
+  await knex('import_lines').insert({ shop_id: id, import_id: imported, position: 1, line: 1, status: 'failed', message: MARK })
   const reverted = await insert('history', {
     shop_id: id, actor_kind: 'machine', actor_id: MARK, operation: 'test', action: 'update', record_kind: 'tag', record_id: tag, record_name: MARK, changes: { name: { before: 'changed', after: MARK } }
   })

@@ -63,7 +63,7 @@ export function importReceiver (knex: Knex) {
       const id = await imports.begin(shop)
       try {
         const { preview, bytes } = await read(shop, lines, async (checked, { preview }) => {
-          if (preview.failed === 0 || skipInvalid) await imports.addLines(id, checked, preview.total - checked.length)
+          if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
         })
         if (preview.failed > 0 && !skipInvalid) throw importInvalid(preview.total, preview.failed, preview.errors)
         await imports.refuseBeyondQuota(shop, preview.created, bytes)

@@ -63,13 +63,13 @@ export function importRepository (knex: Knex) {
     },
 
     /** Stores lines of a file. @param start - how many were stored before */
-    async addLines (id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
+    async addLines (shop: ShopScope, id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
       const rows = lines.map(({ line, product, problem }, index) => ({
         position: start + index + 1, line, status: problem === undefined ? 'pending' : 'failed', ...problem === undefined ? { product } : problem
       }))
-      await knex.raw(`insert into import_lines (import_id, position, line, status, product, field, message)
-        select ?, position, line, status, product, field, message
-        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, field text, message text)`, [id, JSON.stringify(rows)])
+      await knex.raw(`insert into import_lines (shop_id, import_id, position, line, status, product, field, message)
+        select ?, ?, position, line, status, product, field, message
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, field text, message text)`, [shop.id, id, JSON.stringify(rows)])
     },
 
     /** Gives a received file to those who apply it. */

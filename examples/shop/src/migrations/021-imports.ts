@@ -35,7 +35,8 @@ async function up (knex: Knex): Promise<void> {
     create index imports_finished on imports (finished_at);
 
     create table import_lines (
-      import_id uuid not null references imports on delete cascade,
+      shop_id uuid not null,
+      import_id uuid not null,
       -- From 1, of those that have a product.
       position integer not null,
       line integer not null,
@@ -46,7 +47,9 @@ async function up (knex: Knex): Promise<void> {
       change_id uuid,
       field text,
       message text,
-      primary key (import_id, position)
+      primary key (import_id, position),
+      unique (shop_id, import_id, position),
+      foreign key (shop_id, import_id) references imports (shop_id, id) on delete cascade
     );
   `)
 }
