@@ -272,7 +272,7 @@ export const texts = {
     sent: 'The import has begun',
     none: 'Nothing was imported yet',
     noneWhy: 'Imports and what became of them stand here. Each can be undone as a whole.',
-    columns: ['When', 'State', 'Lines', 'What became of them', ''],
+    columns: ['When', 'State', 'Lines', 'What became of them', 'Actions'],
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>

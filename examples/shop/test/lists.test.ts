@@ -24,6 +24,7 @@ const shopId = await createShop(database, 'here')
 await createShop(database, 'there', 'USD')
 await knex('shops').where({ slug: 'there' }).update({ status: 'archived' })
 await createShop(database, 'nowhere')
+const importId = randomUUID()
 await fill()
 
 /** What a list computes from other fields: a filter finds it, and nothing sorts by it. */
@@ -38,7 +39,7 @@ const lists = routes.flatMap(({ method, url, schema }) => {
   const answer = response?.content?.['application/json']?.schema ?? response
   // The twin with a slash at its end is the same list.
   if (method !== 'GET' || answer?.type !== 'array' || (url.endsWith('/') && routes.some((other) => other.url === url.slice(0, -1)))) return []
-  return [{ url, path: url.replace(':shop_id', shopId), fields: Object.keys(answer.items!.properties) }]
+  return [{ url, path: url.replace(':shop_id', shopId).replace(':import_id', importId), fields: Object.keys(answer.items!.properties) }]
 })
 
 const get = client(app, '', boss)
@@ -47,7 +48,7 @@ const list = async (path: string, query: Record<string, string>) => await get('G
 t.test('these are all lists', async (t) => {
   t.strictSame(lists.map(({ url }) => url).toSorted(), [
     '/admin/accounts', '/admin/accounts/audit', '/admin/accounts/reconcile', '/admin/audit', '/admin/users', '/shops', '/shops/:shop_id/accounts', '/shops/:shop_id/api-keys',
-    '/shops/:shop_id/attributes', '/shops/:shop_id/audit', '/shops/:shop_id/categories', '/shops/:shop_id/history', '/shops/:shop_id/members', '/shops/:shop_id/orders', '/shops/:shop_id/prices',
+    '/shops/:shop_id/attributes', '/shops/:shop_id/audit', '/shops/:shop_id/categories', '/shops/:shop_id/history', '/shops/:shop_id/imports', '/shops/:shop_id/imports/:import_id/lines', '/shops/:shop_id/members', '/shops/:shop_id/orders', '/shops/:shop_id/prices',
     '/shops/:shop_id/products', '/shops/:shop_id/tags'
   ])
 })
@@ -180,6 +181,16 @@ async function fill (): Promise<void> {
     const id = randomUUID()
     await knex('pay_reconcile_runs').insert({ id, mode, dry_run: mode === 'check', shop_id: mode === 'link' ? null : shopId, actor: 'boss', slot: mode === 'check' ? '2026-01-01T03:00:00Z' : null, finished_at: finished ? knex.fn.now() : null })
     await knex('pay_reconcile_run_shops').insert({ run_id: id, shop_id: shopId, status: finished ? 'done' : 'running', total: 3, processed: 2, outcomes: { synced: 2 }, drift: { missing: 1 }, leased_until: '2100-01-01T00:00:00Z' })
+  }
+  for (const [id, status, error] of [[importId, 'done', null], [randomUUID(), 'failed', 'The quota is used up'], [randomUUID(), 'cancelled', null]]) {
+    const isDone = status === 'done'
+    const counts = isDone ? { total: 6, processed: 5, created: 4, updated: 3, unchanged: 2, failed: 1 } : {}
+    await knex('imports').insert({ id, shop_id: shopId, status, error, actor: { kind: 'user', id: status }, ...counts, started_at: isDone ? knex.fn.now() : null, finished_at: isDone ? null : knex.fn.now() })
+  }
+  for (const [position, status] of ['created', 'failed', 'skipped'].entries()) {
+    const isCreated = status === 'created'
+    const problem = status === 'failed' ? { field: 'sku', message: 'sku is taken in this shop' } : {}
+    await knex('import_lines').insert({ shop_id: shopId, import_id: importId, position, line: position + 2, status, product_id: isCreated ? products[0]!.id : null, change_id: isCreated ? randomUUID() : null, ...problem })
   }
   for (const action of ['link', 'create', 'sync']) {
     const isSync = action === 'sync'

@@ -1,6 +1,6 @@
 import FileIcon from '@mui/icons-material/UploadFileOutlined'
 import { Alert, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
-import { type ChangeEvent, useState } from 'react'
+import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
@@ -12,6 +12,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const notify = useNotify()
+  const input = useRef<HTMLInputElement>(null)
   const [file, setFile] = useState<File>()
   const [preview, setPreview] = useState<Preview>()
   const [error, setError] = useState<Error>()
@@ -54,10 +55,8 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   return (
     <Section title={texts.imports.new} text={texts.imports.newWhy}>
       <Stack direction='row' sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-        <Button component='label' variant='outlined' startIcon={<FileIcon />} loading={isBusy} disabled={isBusy}>
-          {texts.imports.choose}
-          <input type='file' accept='.csv,.tsv,.txt,.jsonl,.ndjson' onChange={choose} style={HIDDEN} aria-label={texts.imports.choose} />
-        </Button>
+        <Button variant='outlined' startIcon={<FileIcon />} loading={isBusy} disabled={isBusy} onClick={() => input.current?.click()}>{texts.imports.choose}</Button>
+        <input ref={input} type='file' accept='.csv,.tsv,.txt,.jsonl,.ndjson' onChange={choose} hidden aria-label={texts.imports.choose} />
         {file !== undefined && <Typography sx={{ overflowWrap: 'anywhere' }}>{file.name}</Typography>}
       </Stack>
       {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
@@ -74,9 +73,6 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
     </Section>
   )
 }
-
-/** Reached by the keyboard, unlike an input that is not displayed. */
-const HIDDEN = { position: 'absolute', opacity: 0, width: 1, height: 1 } as const
 
 function WrongLines ({ lines, count }: { readonly lines: readonly WrongLine[], readonly count: number }) {
   return (

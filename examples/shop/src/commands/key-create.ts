@@ -4,7 +4,7 @@ import { apiKeyOptions, recordKeyChange } from '../auth.ts'
 import { invalid, notFound, SHOP_USAGE } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
 import { storedSecrets } from '../operations/stored-secrets.ts'
-import { settingsFromEnvironment } from '../settings/settings.ts'
+import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { type Command, operatorOf, withDatabase } from './command.ts'
 
 const usage = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
@@ -25,9 +25,9 @@ export const keyCreate: Command = {
     const { shop, name, scope: scopes = [], expires } = values as Options
     if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${usage}`)
     const expiresAt = expires === undefined ? null : instantFrom(expires)
-    await refuseUnknown(scopes)
-
     const config = settingsFromEnvironment(environment)
+    await refuseUnknown(scopes, config)
+
     return await withDatabase(open, config, async ({ knex }) => {
       // A key made with other peppers than the server's would not work.
       const remarks: string[] = []
@@ -61,10 +61,10 @@ function instantFrom (text: string): Date {
  *
  * @throws {@link SHOP_INVALID}
  */
-async function refuseUnknown (scopes: readonly string[]): Promise<void> {
+async function refuseUnknown (scopes: readonly string[], config: Pick<Settings, 'MCP_IMPORTS_ENABLED'>): Promise<void> {
   if (scopes.every((scope) => ['read', 'write'].includes(scope))) return
   const { default: appOfContract } = await import('../contract.ts')
-  const app = await appOfContract()
+  const app = await appOfContract({ importTools: config.MCP_IMPORTS_ENABLED })
   try {
     await app.ready()
     const known = ['read', 'write', ...app.mcpTools.map(({ name }) => name)]

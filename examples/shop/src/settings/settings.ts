@@ -132,7 +132,7 @@ export const seedSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForS
 
 /** Compose files and shells pass an unset variable as an empty string. */
 function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
 }
 
 function read<S extends TObject> (
