@@ -186,6 +186,61 @@ t.test('wrong lines can be left out, and a file can be tried', async (t) => {
   t.strictSame((await products()).map(({ name, price_amount: price }) => [name, price]), [['Known', 2], ['New', 3]])
 })
 
+t.test('a file that cannot be read to its end is refused, also without its wrong lines', async (t) => {
+  const { id, csv, jsonl, send } = await openShop()
+  for (const [what, lines] of [
+    ['an open quote', ['name,sku', 'A,1', '"B,2', 'C,3']],
+    ['an unknown column', ['name,colour', 'A,red']],
+    ['a column with NUL', ['na\0me', 'A']]
+  ] as const) {
+    const { status, body } = await csv(lines, '?skip_invalid=true')
+    t.match([status, body], [422, { code: 'SHOP_IMPORT_INVALID', error_count: 1 }], what)
+    t.notMatch(JSON.stringify(body), /\\u0000/)
+  }
+  t.equal((await jsonl([{ name: 'A' }, { name: 'B', metadata: { x: 'x'.repeat(1_100_000) } }, { name: 'C' }], '?skip_invalid=true')).status, 422)
+  t.equal((await send('text/csv', 'name\nA\n', { query: '?skip_invalid=true' })).status, 202)
+  t.equal((await knex('imports').where({ shop_id: id })).length, 1)
+})
+
+t.test('what is said of a wrong line is short', async (t) => {
+  const { jsonl, make, lines, ended } = await openShop()
+  const attribute = await make('/attributes', { name: 'Kind', type: 'select', options: Array.from({ length: 90 }, (_, n) => `${n} ${'o'.repeat(190)}`) })
+  const { status, body } = await jsonl([{ name: 'A', attributes: [{ attribute_id: attribute, value: 'x' }] }, { name: 'B', ['k'.repeat(5000)]: 1 }, { name: 'C' }], '?skip_invalid=true')
+  t.equal(status, 202)
+  await ended(body['id'])
+  const said = (await lines(body['id'])).map(({ status, field, message }) => [status, `${field}`.length, `${message}`.length] as const)
+  t.strictSame(said.map(([status]) => status), ['failed', 'failed', 'created'])
+  for (const [, field, message] of said) t.ok(field <= 200 && message <= 500, `${field} and ${message} characters`)
+})
+
+t.test('an import that meets itself fails in that line, and keeps no other waiting', async (t) => {
+  const { id, make, as } = await openShop()
+  const other = await openShop()
+  const product = await make('/products', { name: 'P', slug: 'p' })
+  // Both lines are about one product only since its SKU was changed.
+  const actor = JSON.stringify({ kind: 'machine', id: 'm', operation: 'import_products', requestId: null })
+  const [{ id: stuck }] = await knex('imports').insert({ shop_id: id, status: 'pending', total: 2, actor }).returning('id')
+  for (const [index, line] of [{ name: 'x', sku: 'S1' }, { slug: 'p', name: 'P 2' }].entries()) {
+    await knex('import_lines').insert({ shop_id: id, import_id: stuck, position: index + 1, line: index + 1, product: JSON.stringify(line) })
+  }
+  await as('PATCH', `/products/${product}`, { sku: 'S1' })
+  t.match(await other.imported('text/csv', 'name\nA'), { status: 'done', created: 1 })
+  for (;;) {
+    const { body } = await as('GET', `/imports/${stuck}`)
+    if (body.status === 'done') break
+    await sleep(20)
+  }
+  t.match((await as('GET', `/imports/${stuck}`)).body, { updated: 1, failed: 1, errors: [{ line: 2, field: 'id', message: /given twice/ }] })
+})
+
+t.test('files whose process died take no place', async (t) => {
+  const { id, csv } = await openShop()
+  const actor = JSON.stringify({ kind: 'machine', id: 'm', operation: 'import_products', requestId: null })
+  for (let n = 0; n < 5; n++) await knex('imports').insert({ shop_id: id, actor, created_at: knex.raw("now() - interval '11 minutes'") })
+  t.equal((await csv(['name', 'A'])).status, 202)
+  t.strictSame(await knex('imports').where({ shop_id: id, status: 'receiving' }), [])
+})
+
 t.test('many lines are applied in steps, each once, also by several processes', async (t) => {
   const size = 1100
   const { id, jsonl, ended } = await openShop()

@@ -20,7 +20,7 @@ const EVERY = 30_000
  */
 export function AgentsAtWork ({ path, locale }: { readonly path: string, readonly locale: string }) {
   const { call } = useViewer()
-  const { data, error } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY })
+  const { data, error } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY, refetchOnMount: 'always' })
   const number = new Intl.NumberFormat(locale)
   const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(number.format(data.calls), number.format(data.errors), data.calls, data.errors)
   return (

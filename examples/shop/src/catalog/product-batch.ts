@@ -114,8 +114,10 @@ export function productBatch (knex: Knex) {
   /** @returns the entries of the history, by product */
   async function writeReady (shop: ShopScope, items: readonly Ready[], trx: Knex.Transaction, reverts?: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     await insertProducts(trx, shop, items.filter(({ before }) => before === null))
+    // Before anything is added: a product must not be too large in between.
+    await removeLinks(trx, shop, items)
     await updateProducts(trx, shop, items.filter(({ before }) => before !== null))
-    await replaceLinks(trx, shop, items)
+    await insertLinks(trx, shop, items)
     return await rows.settleMany(shop, items.map(({ index, id, before }) => ({ id, before, ...reverts !== undefined && { reverts: reverts[index]! } })), trx)
   }
 
@@ -185,7 +187,7 @@ export async function writeBatch (knex: Knex, shop: ShopScope, items: readonly P
 function errorOfItem ({ index, error }: ItemProblem): FieldError {
   const place = `items/${index}`
   const field = error.field === '' ? place : `${place}/${error.field}`
-  return Object.assign(error, { field, message: error.message.startsWith(error.field) ? `${field}${error.message.slice(error.field.length)}` : `${place}: ${error.message}` })
+  return Object.assign(error, { field, message: error.field !== '' && error.message.startsWith(error.field) ? `${field}${error.message.slice(error.field.length)}` : `${place}: ${error.message}` })
 }
 
 /** How often a transaction is tried. */
@@ -382,12 +384,21 @@ async function updateProducts (trx: Knex.Transaction, shop: ShopScope, items: re
   [newer(trx, 'products.updated_at'), given(trx, items.map(({ id, fields }) => ({ id, fields })), 'id uuid, fields jsonb'), shop.id, shop.id])
 }
 
-async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
+/** Those whose links in a field change. */
+function relinked (items: readonly Ready[], field: string): readonly Ready[] {
+  return items.filter(({ before, fields }) => fields[field] !== undefined && !(before === null ? isEmpty(fields[field]) : isDeepStrictEqual(before[field], fields[field])))
+}
+
+async function removeLinks (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
+  for (const [field, { table }] of Object.entries(LINKS)) {
+    const ids = relinked(items, field).filter(({ before }) => before !== null).map(({ id }) => id)
+    if (ids.length > 0) await trx(table).where({ shop_id: shop.id }).whereRaw('product_id = any(?::uuid[])', [ids]).delete()
+  }
+}
+
+async function insertLinks (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
   for (const [field, { table, column }] of Object.entries(LINKS)) {
-    const mentioned = items.filter(({ before, fields }) => fields[field] !== undefined && !(before === null ? isEmpty(fields[field]) : isDeepStrictEqual(before[field], fields[field])))
-    const replaced = mentioned.filter(({ before }) => before !== null).map(({ id }) => id)
-    if (replaced.length > 0) await trx(table).where({ shop_id: shop.id }).whereRaw('product_id = any(?::uuid[])', [replaced]).delete()
-    const links = mentioned.flatMap(({ id, fields }) => (fields[field] as ReadonlyArray<string | { readonly attribute_id: string, readonly value: unknown }>)
+    const links = relinked(items, field).flatMap(({ id, fields }) => (fields[field] as ReadonlyArray<string | { readonly attribute_id: string, readonly value: unknown }>)
       .map((link) => typeof link === 'string' ? { id, link } : { id, link: link.attribute_id, value: link.value }))
     if (links.length === 0) continue
     const value = field === 'attributes' ? ', value' : ''

@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
 import { COLUMNS, csvLine } from '../imports/csv.ts'
+import { enterAgain } from '../shops/access.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { productRows } from './product-repository.ts'
 import { list, type Product } from './product-schemas.ts'
@@ -35,7 +36,11 @@ export function productExport (knex: Knex) {
     for (;;) {
       const matching = knex('products').where({ shop_id: shop.id })
       for (const [name, value] of Object.entries(filter ?? {})) list.filters[name]!.apply(matching, value as never)
-      if (last !== undefined) matching.where('id', '>', last)
+      if (last !== undefined) {
+        // A file may take hours.
+        await enterAgain(knex, shop.caller, shop.id)
+        matching.where('id', '>', last)
+      }
       const page = await rows.first(matching, PAGE)
       if (page.length === 0) return
       yield page

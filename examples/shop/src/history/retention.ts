@@ -17,7 +17,7 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number): 
     running = running.then(async () => {
       await pruneHistory(knex, days, () => closing)
       await knex('tool_calls').whereRaw('hour < now() - make_interval(days => ?)', [days]).delete()
-      await knex('imports').whereRaw('finished_at < now() - make_interval(days => ?)', [days]).delete()
+      await pruneImports(knex, days, () => closing)
     })
       .catch((error: unknown) => { app.log.error({ err: error }, 'Old entries of the history could not be deleted') })
   }
@@ -51,4 +51,14 @@ export async function pruneHistory (knex: Knex, days: number, isEnough: () => bo
     })
   }
   return total
+}
+
+/** How many imports are deleted in a statement: each may have 10,000 lines. */
+const IMPORTS = 20
+
+async function pruneImports (knex: Knex, days: number, isEnough: () => boolean): Promise<void> {
+  for (let count = IMPORTS; count === IMPORTS && !isEnough();) {
+    const old = knex('imports').whereRaw('finished_at < now() - make_interval(days => ?)', [days]).orderBy('finished_at').limit(IMPORTS).select('id')
+    count = await knex('imports').whereIn('id', old).delete()
+  }
 }

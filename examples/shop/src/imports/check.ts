@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { type ItemPreview, nothingSeen, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
 import { ProductChanges } from '../catalog/product-schemas.ts'
 import type { FieldError } from '../errors.ts'
+import { excerpt } from '../http/excerpt.ts'
 import { errorFromValidation } from '../http/problem.ts'
 import { Uuid } from '../http/schemas.ts'
 import { faultOf } from '../http/storable.ts'
@@ -26,10 +27,10 @@ export function importChecker (knex: Knex) {
   const isProduct = jsonValidator().compile<Static<typeof FileProduct>>(FileProduct)
 
   function productOf ({ product, problem }: Line): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
-    if (problem !== undefined) return { problem }
+    if (problem !== undefined) return { problem: problemFrom(problem) }
     if (typeof product !== 'object' || product === null || Array.isArray(product)) return { problem: { field: '', message: 'The line is not a JSON object' } }
     const fault = faultOf(product)
-    if (fault !== undefined) return { problem: { field: fault.path, message: `${fault.path} ${fault.what}` } }
+    if (fault !== undefined) return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
     return isProduct(product) ? { product } : { problem: problemFrom(errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])) }
   }
 
@@ -49,8 +50,12 @@ export function importChecker (knex: Knex) {
   }
 }
 
-export function problemFrom ({ field, message }: FieldError): LineProblem {
-  return { field, message }
+/** In characters: messages name what is allowed, and quote the file. */
+const LONGEST_MESSAGE = 500
+
+function problemFrom ({ field, message, isFatal = false }: Pick<FieldError, 'field' | 'message'> & Partial<LineProblem>): LineProblem {
+  const storable = (text: string): string => text.replaceAll('\0', '')
+  return { field: excerpt(storable(field)), message: excerpt(storable(message), LONGEST_MESSAGE), ...isFatal && { isFatal } }
 }
 
 /**

@@ -63,7 +63,7 @@ export async function * linesFromCsv (text: AsyncIterable<string>, parseJson: Pa
       if (columns === undefined) {
         const found = columnsFrom(record)
         if ('field' in found) {
-          yield { line, problem: found }
+          yield { line, problem: { ...found, isFatal: true } }
           return
         }
         columns = found
@@ -72,7 +72,7 @@ export async function * linesFromCsv (text: AsyncIterable<string>, parseJson: Pa
   } catch (error) {
     const { code, lines } = error as Partial<CsvError> & { lines?: number }
     if (typeof code !== 'string' || !/^(?:CSV|INVALID)_/.test(code)) throw error
-    yield { line: lines ?? 1, problem: { field: '', message: FAULTS[code] ?? `This is not CSV: ${code}` } }
+    yield { line: lines ?? 1, problem: { field: '', message: FAULTS[code] ?? `This is not CSV: ${code}`, isFatal: true } }
   }
 }
 

@@ -7,7 +7,7 @@ export async function * linesFromJsonLines (text: AsyncIterable<string>, parseJs
     line += 1
     if (written.trim() === '') continue
     if (written.length > MAX_LINE) {
-      yield { line, problem: { field: '', message: `The line is longer than ${MAX_LINE} characters` } }
+      yield { line, problem: { field: '', message: `The line is longer than ${MAX_LINE} characters`, isFatal: true } }
       return
     }
     yield { line, ...productFrom(written, parseJson) }

@@ -12,6 +12,8 @@ export interface LineProblem {
   readonly field: string
   /** For people; begins with the field, if there is one. */
   readonly message: string
+  /** Whether nothing behind the line can be read. Default: false. */
+  readonly isFatal?: boolean
 }
 
 /** Parses JSON, and rejects keys that would change the prototype of an object. @throws SyntaxError */

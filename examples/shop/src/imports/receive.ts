@@ -14,6 +14,8 @@ interface Tally {
   preview: { -readonly [Name in keyof Preview]: Preview[Name] }
   /** Of the products to create, about. */
   bytes: number
+  /** Whether the file could be read to its end. */
+  isWhole: boolean
 }
 
 /** Reads files: checks all of their lines, and stores those of imports. */
@@ -23,7 +25,7 @@ export function importReceiver (knex: Knex) {
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
   async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
-    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0 }
+    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0, isWhole: true }
     const { preview } = tally
     const seen = nothingSeen()
     for await (const chunk of chunks(lines)) {
@@ -32,8 +34,10 @@ export function importReceiver (knex: Knex) {
       for (const { line, problem, preview: item } of checked) {
         preview.total += 1
         if (problem !== undefined) {
+          const { field, message, isFatal = false } = problem
           preview.failed += 1
-          if (preview.errors.length < LISTED) preview.errors.push({ line, ...problem })
+          if (preview.errors.length < LISTED) preview.errors.push({ line, field, message })
+          if (isFatal) tally.isWhole = false
         } else if (item !== undefined) {
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
@@ -56,16 +60,16 @@ export function importReceiver (knex: Knex) {
      * Stores an import, to be applied in the background.
      *
      * @param skipInvalid - whether wrong lines are left out
-     * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out
+     * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out; and if lines behind one cannot be read
      * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
      */
     async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Static<typeof Import>> {
       const id = await imports.begin(shop)
       try {
-        const { preview, bytes } = await read(shop, lines, async (checked, { preview }) => {
+        const { preview, bytes, isWhole } = await read(shop, lines, async (checked, { preview }) => {
           if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
         })
-        if (preview.failed > 0 && !skipInvalid) throw importInvalid(preview.total, preview.failed, preview.errors)
+        if (preview.failed > 0 && !(skipInvalid && isWhole)) throw importInvalid(preview.total, preview.failed, preview.errors)
         await imports.refuseBeyondQuota(shop, preview.created, bytes)
         return await imports.enqueue(shop, id, preview.total)
       } catch (error) {

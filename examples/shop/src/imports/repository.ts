@@ -53,6 +53,7 @@ export function importRepository (knex: Knex) {
         await awaitDeletion(trx, shop.id)
         // Those that begin at the same time take turns.
         await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK, shop.id])
+        await trx('imports').where({ shop_id: shop.id }).modify(whereBroken).delete()
         const [{ count }] = await trx('imports').where({ shop_id: shop.id }).whereIn('status', ['receiving', ...UNFINISHED]).count() as [{ count: number }]
         if (count >= MAX_UNFINISHED) throw new SHOP_TOO_MANY_IMPORTS(MAX_UNFINISHED)
         const { kind, id, name = null, operation, tool = null, confirmed = null, requestId } = shop.caller
@@ -72,9 +73,9 @@ export function importRepository (knex: Knex) {
         from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, field text, message text)`, [shop.id, id, JSON.stringify(rows)])
     },
 
-    /** Gives a received file to those who apply it. */
+    /** Gives a received file to those who apply it; its turn is behind all that were received before. */
     async enqueue (shop: ShopScope, id: string, total: number): Promise<Static<typeof Import>> {
-      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, updated_at: knex.fn.now() })
+      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
       return await get(shop, id)
     },
 
@@ -107,6 +108,14 @@ export function importRepository (knex: Knex) {
       })
     }
   }
+}
+
+/** A request has ended before that. */
+const LONGEST_UPLOAD = '10 minutes'
+
+/** Files whose process died while it received them, or lost the database. */
+export function whereBroken (query: Knex.QueryBuilder): void {
+  query.where({ status: 'receiving' }).whereRaw(`created_at < now() - interval '${LONGEST_UPLOAD}'`)
 }
 
 /** Namespace of the advisory locks on shops that begin imports. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { errorFromDatabase } from '../database/errors.ts'
 import { importSteps } from './step.ts'
 
 /** How often the server looks for imports that another process has left, in milliseconds. */
@@ -8,6 +9,9 @@ const INTERVAL = 3000
 
 /** Between two steps, in milliseconds. */
 const PAUSE = 10
+
+/** After a step that failed, in milliseconds. */
+const REST = 1000
 
 /** Applies imports in the background. */
 export interface ImportRunner {
@@ -20,7 +24,7 @@ export interface ImportRunner {
  * step that dies with its process leaves nothing behind.
  */
 export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
-  const { step, fail, forgetBroken } = importSteps(knex)
+  const { step, fail, postpone, forgetBroken } = importSteps(knex)
   let timer: NodeJS.Timeout | undefined
   let closing = false
   let running: Promise<void> | undefined
@@ -29,9 +33,15 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
   async function work (): Promise<void> {
     for (let more = true; more || isWanted;) {
       isWanted = false
-      more = !isOver() && await step()
+      let pause = PAUSE
+      try {
+        more = !isOver() && await step()
+      } catch (error) {
+        more = await setAside(error)
+        pause = REST
+      }
       // Others get in between: the embedded database has one connection.
-      if (more) await sleep(PAUSE)
+      if (more) await sleep(pause)
     }
   }
 
@@ -42,17 +52,23 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
   function wake (): void {
     if (closing) return
     isWanted = true
-    running ??= work().catch(complain).finally(() => {
+    running ??= work().catch((error: unknown) => { app.log.error({ err: error }, 'Imports could not be applied') }).finally(() => {
       running = undefined
     })
   }
 
-  /** One whose error is nobody's but the server's would keep all others waiting. */
-  async function complain (error: unknown): Promise<void> {
+  /**
+   * An import whose step failed keeps no other waiting: it goes last if that may pass, else it ends.
+   *
+   * @returns whether there may be others
+   */
+  async function setAside (error: unknown): Promise<boolean> {
     app.log.error({ err: error }, 'An import could not be applied')
-    const { importId, statusCode, code = '' } = error as { importId?: string, statusCode?: number, code?: string }
-    const isPassing = statusCode === 503 || /^(57|53|08|40|E[A-Z])/.test(code) || code === ''
-    if (importId !== undefined && !isPassing) await fail(importId, 'Internal server error').catch(() => {})
+    const { importId, statusCode } = error as { importId?: string, statusCode?: number }
+    if (importId === undefined) return false
+    const isPassing = (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
+    await (isPassing ? postpone(importId) : fail(importId, 'Internal server error'))
+    return true
   }
 
   app.addHook('onListen', async () => {

@@ -4,7 +4,7 @@ import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { withTargets } from './check.ts'
-import { endImport, UNFINISHED } from './repository.ts'
+import { endImport, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK } from './schemas.ts'
 
 interface UnfinishedImport {
@@ -34,7 +34,7 @@ export function importSteps (knex: Knex) {
     const items = await withTargets(trx, shop, given)
     const { outcomes, problems } = await batch.write(shop, items, trx, 'distinct')
     // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
-    if (problems.some(({ index, error }) => error.field === 'id' && given[index]!.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && given[index]!.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
     await settleLines(trx, id, lines, outcomes, problems)
     const count = (action: ItemOutcome['action']): number => outcomes.filter((outcome) => outcome?.action === action).length
     const now = Math.min(processed + CHUNK, total)
@@ -78,9 +78,14 @@ export function importSteps (knex: Knex) {
 
     fail,
 
+    /** Lets all other imports go first. */
+    async postpone (id: string): Promise<void> {
+      await knex('imports').where({ id }).whereIn('status', UNFINISHED).update({ updated_at: knex.raw('clock_timestamp()') })
+    },
+
     /** Removes files whose process died while it received them. */
     async forgetBroken (): Promise<void> {
-      await knex('imports').where({ status: 'receiving' }).whereRaw(`created_at < now() - interval '${LONGEST_UPLOAD}'`).delete()
+      await knex('imports').modify(whereBroken).delete()
     }
   }
 
@@ -92,9 +97,6 @@ export function importSteps (knex: Knex) {
     })
   }
 }
-
-/** A request is ended before that. */
-const LONGEST_UPLOAD = '10 minutes'
 
 /** How many imports are looked at, should others be working at the first ones. */
 const CANDIDATES = 20

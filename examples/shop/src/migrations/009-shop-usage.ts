@@ -126,8 +126,10 @@ const SUM_USAGE = 'select count(*), sum(records), sum(bytes) into lines, used_re
  * with what they have not committed.
  *
  * @param kinds - whether lines say of which table their records are, and every change leaves one; see migration 017
+ * @param batches - whether a statement may add many records; see migration 021
  */
-export function usageFunctions ({ kinds }: { readonly kinds: boolean }): string {
+export function usageFunctions ({ kinds, batches = false }: { readonly kinds: boolean, readonly batches?: boolean }): string {
+  const writers = batches ? `${MANY_WRITERS} * greatest(1, more_records)` : `${MANY_WRITERS}`
   return `
   create or replace function use_quota(shop uuid, ${kinds ? 'of_kind text, ' : ''}more_records bigint, more_bytes bigint) returns void language plpgsql as $$
   declare
@@ -148,7 +150,7 @@ export function usageFunctions ({ kinds }: { readonly kinds: boolean }): string 
     end if;
     if more_records <= 0 and more_bytes <= 0 then return; end if;
     select * into quota from shop_quota;
-    if used_records > quota.max_records - ${MANY_WRITERS} or used_bytes > quota.max_bytes - ${MANY_WRITERS * MAX_RECORD} then
+    if used_records > quota.max_records - ${writers} or used_bytes > quota.max_bytes - ${MAX_RECORD} * ${writers} then
       perform pg_advisory_xact_lock(${LOCK}, hashtext(shop::text));
       ${SUM_USAGE};
       if more_records > 0 and used_records > quota.max_records then

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { usageFunctions } from './009-shop-usage.ts'
 import type { Migration } from './migration.ts'
 
 /*
@@ -7,6 +8,8 @@ import type { Migration } from './migration.ts'
  * connection of a process that dies.
  *
  * A line knows its entry of the history, so that an import can be reverted as a whole.
+ *
+ * A statement of an import or a batch adds hundreds of records, so its shop is close to its quota much earlier.
  */
 
 async function up (knex: Knex): Promise<void> {
@@ -52,9 +55,11 @@ async function up (knex: Knex): Promise<void> {
       foreign key (shop_id, import_id) references imports (shop_id, id) on delete cascade
     );
   `)
+  await knex.raw(usageFunctions({ kinds: true, batches: true }))
 }
 
 async function down (knex: Knex): Promise<void> {
+  await knex.raw(usageFunctions({ kinds: true }))
   await knex.raw('drop table import_lines, imports')
 }
 
