@@ -192,7 +192,7 @@ t.test('an envelope is kept up to 2048 characters', async (t) => {
 t.test('a batch is for older clients, and holds one request for tools', async (t) => {
   const list = { method: 'tools/list' }
   const none = 'Invalid Request: revision 2025-06-18 and later have no batches'
-  const several = 'Invalid Request: a batch may hold one request for tools'
+  const several = 'Invalid Request: a batch may hold one request for tools or tasks'
   for (const [messages, version, says] of [
     [[list], undefined, undefined],
     [[list], '2025-03-26', undefined],

@@ -15,10 +15,14 @@ export class Stop {
   reason: StopReason | undefined
   #listeners: ReadonlyArray<(reason: StopReason) => void> = []
 
-  /** Runs `listener` when the call is stopped, at once if it has been. */
-  onStop (listener: (reason: StopReason) => void): void {
+  /**
+   * Runs `listener` when the call is stopped, at once if it has been.
+   * @returns what forgets the listener, for one that ends before the call does
+   */
+  onStop (listener: (reason: StopReason) => void): () => void {
     if (this.reason === undefined) this.#listeners = [...this.#listeners, listener]
     else listener(this.reason)
+    return () => { this.#listeners = this.#listeners.filter((other) => other !== listener) }
   }
 
   /** Stops the call. Only the first reason counts. */

@@ -110,8 +110,9 @@ function confirmFindings ({ confirm: old }: ContractTool, { confirm: now }: Cont
 function taskFindings ({ execution: old }: ContractTool, { execution: now }: ContractTool): readonly Part[] {
   const [was, is] = [old, now].map((execution) => execution?.taskSupport ?? 'none')
   if (was === is) return []
-  const why = is === 'none' ? 'clients that take tasks get a result instead' : 'clients that take tasks get one for work that goes on'
-  return [{ bump: 'minor', path: 'execution', change: `${was} → ${is}`, why, certain: true }]
+  const part = { path: 'execution', change: `${was} → ${is}`, certain: true }
+  if (is === 'none') return [{ ...part, bump: 'major', why: 'clients that ask for a task are refused, and tasks that were begun are unknown' }]
+  return [{ ...part, bump: 'minor', why: 'clients that take tasks get one for work that goes on' }]
 }
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */

@@ -9,6 +9,7 @@ import type { ToolResult } from '../call/result.ts'
 import { signalOf, stopWithinMessage } from '../call/stop.ts'
 import type { Stop } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
+import { workResult } from '../task/work.ts'
 import { definitionOf } from '../tool/tool.ts'
 import type { Access } from './access.ts'
 import type { Era } from '../types.ts'
@@ -111,7 +112,8 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     const outcome = await tasks.outcome(tool, result, wish, message.outer)
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
-    return { content: [] }
+    // In a batch, or behind the first event of a stream, the answer is in the hands of the SDK.
+    return resultFor(result.work === undefined ? result : workResult(tool, result, result.work, undefined)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
   return server

@@ -90,7 +90,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     if (sealed.until < Date.now()) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task has expired')
     if (sealed.params === undefined) return { sealed, work: undefined }
     const rule = rules().get(tool)
-    if (rule === undefined || await isDenied(rule.status, outer)) throw unknownTask()
+    if (rule === undefined || await isDenied(rule.status, outer) || (rule.result !== undefined && await isDenied(rule.result, outer))) throw unknownTask()
     return { sealed, work: { tool, rule, params: new Map(Object.entries(sealed.params)), outer, stop: stopWithinMessage(stop, era, false) } }
   }
 
@@ -152,9 +152,11 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     const before = known(await progressOf(task), asked)
     if (before.status !== 'working' || task.work === undefined) {
       // A DELETE of what is done could delete more than the work.
-      if (asked.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status}`)
+      if (asked.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status === 'lost' ? 'completed' : before.status}`)
       return {}
     }
+    // It may have ended, too.
+    if (before.isPutOff === true) throw new ProtocolError(ProtocolErrorCode.InternalError, before.message ?? 'How far the work is cannot be read now')
     const { work, work: { rule: { cancel: route }, tool } } = task
     const cannot = (why: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
     if (route === undefined) throw cannot('its route has no DELETE')
@@ -164,8 +166,8 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     if (refused !== undefined) known(refused, asked)
     if (asked.era === 'modern') return {}
     const after = await follower.progress(work)
-    // Many apps forget what was cancelled.
-    return after.status === 'unknown' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, known(after, asked), asked)
+    // Many apps forget what was cancelled, and the DELETE went well whatever the status route says.
+    return after.status === 'unknown' || after.status === 'refused' || after.status === 'unreadable' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, after, asked)
   }
 
   async function outcomeOf (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest): Promise<ToolResult | CreatedTask> {
@@ -261,8 +263,8 @@ function taskOf (era: Era, id: string, { created, until }: SealedTask, status: P
 /** @throws when the client has gone, or the server closes */
 async function pause (duration: number, stop: Stop): Promise<void> {
   const abort = new AbortController()
-  stop.onStop(() => abort.abort())
+  const forget = stop.onStop(() => abort.abort())
   await sleep(duration, undefined, { signal: abort.signal }).catch(() => {
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'The server stopped waiting for the task')
-  })
+  }).finally(forget)
 }

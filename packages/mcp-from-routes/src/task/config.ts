@@ -11,6 +11,8 @@ export interface McpRouteTask {
    * the 202 leads to it. If the app has a DELETE of the same path, that cancels the work.
    */
   readonly status: string
+  /** Whether that DELETE may be sent; false where it deletes more than the work. Default is true. */
+  readonly cancel?: boolean
   /** The route that has the result, where a 303 of the status route leads to it; in the same form. Default is none. */
   readonly result?: string
   /** Where the status stands in the JSON of the status route; dots lead into objects, as in `job.state`. Default is `status`. */
@@ -24,6 +26,7 @@ export interface McpRouteTask {
 /** The same, checked and filled in. */
 export interface TaskConfig {
   readonly status: string
+  readonly cancel: boolean
   readonly result: string | undefined
   readonly field: readonly string[]
   readonly words: ReadonlyMap<string, WorkStatus>
@@ -31,7 +34,7 @@ export interface TaskConfig {
 }
 
 const DAY = 86_400_000
-const KEYS: ReadonlySet<string> = new Set(['status', 'result', 'field', 'words', 'ttl'])
+const KEYS: ReadonlySet<string> = new Set(['status', 'cancel', 'result', 'field', 'words', 'ttl'])
 const STATUSES: ReadonlySet<unknown> = new Set(['working', 'completed', 'failed', 'cancelled'])
 
 /**
@@ -45,10 +48,11 @@ export function taskConfig (label: string, task: unknown): TaskConfig | undefine
     if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, rule)
   }
   const own = isObject(task) ? task : {}
-  const { status, result, field = 'status', words = {}, ttl = DAY } = own
+  const { status, cancel = true, result, field = 'status', words = {}, ttl = DAY } = own
   check(isObject(task) && isFilled(status), "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }")
   const unknown = Object.keys(own).find((key) => !KEYS.has(key))
   check(unknown === undefined, `task.${unknown} is not known. task has ${[...KEYS].join(', ')}`)
+  check(typeof cancel === 'boolean', 'task.cancel must be a boolean')
   check(result === undefined || isFilled(result), "task.result must be a route: 'GET /imports/:id/report'")
   check(isFilled(field) && field.split('.').every((name) => name !== ''), 'task.field must be the name of a field, or several with dots between them')
   check(isObject(words), 'task.words must be an object')
@@ -56,6 +60,7 @@ export function taskConfig (label: string, task: unknown): TaskConfig | undefine
   check(Number.isSafeInteger(ttl) && Number(ttl) > 0, 'task.ttl must be a positive integer, in milliseconds')
   return {
     status: status as string,
+    cancel: cancel as boolean,
     result: result as string | undefined,
     field: (field as string).split('.'),
     words: new Map(Object.entries(words as Record<string, WorkStatus>).map(([word, meaning]) => [inOneSpelling(word), meaning])),
@@ -63,9 +68,9 @@ export function taskConfig (label: string, task: unknown): TaskConfig | undefine
   }
 }
 
-/** `In Progress`, `in-progress` and `IN_PROGRESS` are one word. */
+/** `In Progress`, `in-progress`, `inProgress` and `IN_PROGRESS` are one word. */
 export function inOneSpelling (word: string): string {
-  return word.trim().toLowerCase().replace(/[\s-]/g, '_')
+  return word.trim().replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase().replace(/[\s-]/g, '_')
 }
 
 function isFilled (value: unknown): value is string {

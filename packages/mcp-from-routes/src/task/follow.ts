@@ -4,8 +4,7 @@ import { injectLoopback, lightLoopback } from '../call/loopback.ts'
 import { headersFor } from '../call/request.ts'
 import { resultFromResponse } from '../call/result.ts'
 import type { InnerResponse, ToolResult } from '../call/result.ts'
-import { Deadlines, stoppedText } from '../call/stop.ts'
-import type { Stop } from '../call/stop.ts'
+import { Deadlines, Stop, stoppedText } from '../call/stop.ts'
 import type { Settings } from '../options.ts'
 import { pathFromParts } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -49,9 +48,12 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
   const deadlines = new Deadlines(toolTimeout)
 
   /** @returns the response, or why there is none */
-  async function send ({ tool, outer, stop }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>): Promise<InnerResponse | string> {
+  async function send ({ tool, outer, stop: message }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>): Promise<InnerResponse | string> {
     const target: Target = { tool, at, params }
     const request = { method: at.method, url: pathFromParts(at.path, params), params, headers: headersFor(at.tool, { headers: outer.raw.headers, forwardHeaders }, false), body: undefined }
+    // Each request has an end of its own: a client that waits for a result causes many.
+    const stop = new Stop()
+    const forget = message.onStop((reason) => stop.stop(reason))
     const timed = deadlines.start(stop)
     try {
       const response = await (at.tool?.inject === true ? injectLoopback : lightLoopback)(app, request, { outer, stop, maxBytes: maxResultBytes, target })
@@ -62,6 +64,7 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
       return stoppedText(stop, outer, toolTimeout)
     } finally {
       deadlines.finish(timed)
+      forget()
     }
   }
 

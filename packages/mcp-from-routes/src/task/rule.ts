@@ -76,7 +76,7 @@ export function taskRules (tools: Iterable<Tool>, routes: readonly KnownRoute[],
     const status = find(label, 'task.status', task.status)
     const result = task.result === undefined ? undefined : find(label, 'task.result', task.result)
     checkWords(label, task, routes.find((route) => route.url === status.url && methodsOf(route).includes('GET')))
-    return [[tool, { status, result, cancel: cancelOf(status), field: task.field, words: task.words, ttl: task.ttl }]]
+    return [[tool, { status, result, cancel: task.cancel ? cancelOf(status) : undefined, field: task.field, words: task.words, ttl: task.ttl }]]
   }))
 }
 

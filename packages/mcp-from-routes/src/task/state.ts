@@ -13,6 +13,8 @@ export interface Said {
   readonly poll?: number | undefined
   /** When that was so, in milliseconds since 1970; undefined where it does not say. */
   readonly at?: number | undefined
+  /** Whether the status route only put the question off, so that nobody knows whether the work has ended. Default: false. */
+  readonly isPutOff?: boolean
 }
 
 /** What the response of a status route says of the work. */
@@ -31,7 +33,7 @@ export type WorkState =
 
 /** The words that status routes use. */
 const WORDS: ReadonlyMap<string, WorkStatus> = new Map(Object.entries({
-  working: ['accepted', 'cancelling', 'canceling', 'in_progress', 'pending', 'processing', 'queued', 'retrying', 'running', 'scheduled', 'started', 'submitted', 'waiting', 'working'],
+  working: ['accepted', 'cancelling', 'canceling', 'in_progress', 'initializing', 'not_started', 'pending', 'processing', 'queued', 'retrying', 'running', 'scheduled', 'started', 'starting', 'submitted', 'waiting', 'working'],
   completed: ['complete', 'completed', 'done', 'finished', 'ok', 'ready', 'succeeded', 'success', 'successful'],
   failed: ['error', 'errored', 'failed', 'failure', 'timed_out'],
   cancelled: ['aborted', 'cancelled', 'canceled']
@@ -51,7 +53,7 @@ export function stateFromResponse (response: InnerResponse, { field, words }: Pi
   if (statusCode === 404 || statusCode === 410) return { status: 'unknown' }
   if (statusCode === 401 || statusCode === 403) return { status: 'refused' }
   // It is the asking that was too much, so the work is as it was.
-  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `How far it is cannot be read now: ${named(statusCode)}`, poll }
+  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `How far it is cannot be read now: ${named(statusCode)}`, poll, isPutOff: true }
   // 302 is what `reply.redirect` sends.
   if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') return { status: 'completed', location: headers.location }
   if (statusCode < 200 || statusCode >= 300) return { status: 'unreadable', why: `The status route answered ${named(statusCode)}.` }

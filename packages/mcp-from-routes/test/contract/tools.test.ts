@@ -56,7 +56,7 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
   ['clients that cannot ask are refused now', { update: { ...update, confirm: 'token' } }, { update: { ...update, confirm: 'refuse' } }, ['major update confirm: token → refuse: calls of clients that cannot ask a person are refused']],
   ['nobody is asked any more', { update: { ...update, confirm: 'allow' } }, { update }, ['major update confirm: allow → none: people who let their client run it, since they are asked, are not asked any more']],
   ['a call may become a task', { update }, { update: { ...update, execution: { taskSupport: 'optional' } } }, ['minor update execution: none → optional: clients that take tasks get one for work that goes on']],
-  ['no call becomes a task any more', { update: { ...update, execution: { taskSupport: 'optional' } } }, { update }, ['minor update execution: optional → none: clients that take tasks get a result instead']],
+  ['no call becomes a task any more', { update: { ...update, execution: { taskSupport: 'optional' } } }, { update }, ['major update execution: optional → none: clients that ask for a task are refused, and tasks that were begun are unknown']],
   ['input and output at once', { update }, { update: { ...update, inputSchema: { ...update.inputSchema, required: [] }, outputSchema: { type: 'object', properties: { id: { type: 'string' } } } } }, [
     'major update output.id: required → optional: callers may get what could not be there until now',
     'minor update input.id: required → optional: all calls that were right until now still are'

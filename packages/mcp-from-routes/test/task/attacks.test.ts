@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { build } from '../build.ts'
+import { build, post } from '../build.ts'
 import { ask, jobsApp, KIM, start, startTask } from './jobs.ts'
 import type { Answered } from './jobs.ts'
 
@@ -167,6 +167,30 @@ for (const era of ERAS) {
     else t.match(said, { error: { code: -32600, message: 'The task of start_job cannot be cancelled: its route has no DELETE' } })
   })
 
+  t.test(`${era}: work of which nobody knows whether it goes on is not cancelled, nor what a DELETE is not meant for`, async (t) => {
+    const { url, jobs, reached } = await jobsApp(t)
+    const taskId = await startTask(url, {}, { era })
+    const [path] = jobs.keys() as Iterator<string> & Iterable<string>
+    for (const [statusCode, headers] of [[429, {}], [503, { 'retry-after': '1' }]] as const) {
+      jobs.set(path!, { owner: 'kim', statusCode, headers })
+      t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), { error: { code: -32603, message: /^How far it is cannot be read now: / } })
+    }
+    const other = await jobsApp(t, { task: { status: 'GET /shops/:shop/jobs/:id', cancel: false } })
+    t.match(await ask(other.url, 'tasks/cancel', { taskId: await startTask(other.url, {}, { era }) }, { era }), { error: { code: era === 'legacy' ? -32601 : -32600 } })
+    t.notOk([...reached, ...other.reached].some((request) => request.startsWith('DELETE')))
+  })
+
+  t.test(`${era}: a result route that a client may not use is not reached`, async (t) => {
+    const denied = new Set<string>()
+    const { url, jobs, reached } = await jobsApp(t, { task: { status: 'GET /shops/:shop/jobs/:id', result: 'get_report' }, options: { canUse: ({ name }) => !denied.has(name) } })
+    const taskId = await startTask(url, {}, { era })
+    const [path] = jobs.keys() as Iterator<string> & Iterable<string>
+    jobs.set(path!, { owner: 'kim', statusCode: 303, headers: { location: `${path!}/report` } })
+    denied.add('get_report')
+    t.match(await ask(url, 'tasks/get', { taskId }, { era }), UNKNOWN)
+    t.notOk(reached.some((request) => request.endsWith('/report')))
+  })
+
   t.test(`${era}: what a client may not use, its tasks do not reach`, async (t) => {
     const denied = new Set<string>()
     const { url, reached } = await jobsApp(t, { options: { canUse: ({ name }) => !denied.has(name) } })
@@ -237,6 +261,15 @@ t.test('a canUse that throws once the route has run loses nothing', async (t) =>
   let calls = 0
   const { url } = await jobsApp(t, { options: { canUse: () => { if (++calls > 1) throw new TypeError('secret'); return true } } })
   t.match(await start(url, {}, { tasks: false }), { status: 200, result: { content: [{ text: /GET \/shops\/s1\/jobs\/1 says/ }] } })
+})
+
+t.test('a batch asks for one task, and a call in one is told how to look', async (t) => {
+  const { url } = await jobsApp(t)
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'start_job', arguments: { shop: 's1' }, task: {} } }
+  const taskId = await startTask(url, {}, { era: 'legacy' })
+  const get = { jsonrpc: '2.0', id: 2, method: 'tasks/result', params: { taskId } }
+  t.match((await post(url, [get, { ...get, id: 3 }], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body, { error: { message: /a batch may hold one request for tools or tasks/ } })
+  t.match(JSON.stringify((await post(url, [call], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body), /start_job has started the work, which goes on/)
 })
 
 t.test('of 1,000 reads of a task, nothing is kept', async (t) => {

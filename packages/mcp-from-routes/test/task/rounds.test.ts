@@ -230,7 +230,7 @@ t.test('what cannot hold stops the startup', async (t) => {
     [{ status: 'get_job', ttl: 1000, field: 'a.b', words: { x: 'failed' } }, 'started'],
     [true, "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"],
     [{}, "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"],
-    [{ status: 'get_job', url: '/x' }, 'task.url is not known. task has status, result, field, words, ttl'],
+    [{ status: 'get_job', url: '/x' }, 'task.url is not known. task has status, cancel, result, field, words, ttl'],
     [{ status: 'get_job', result: 1 }, "task.result must be a route: 'GET /imports/:id/report'"],
     [{ status: 'get_job', field: 'a..b' }, 'task.field must be the name of a field, or several with dots between them'],
     [{ status: 'get_job', words: ['x'] }, 'task.words must be an object'],
