@@ -216,14 +216,16 @@ t.test('what is said of a wrong line is short', async (t) => {
 t.test('an import that meets itself fails in that line, and keeps no other waiting', async (t) => {
   const { id, make, as } = await openShop()
   const other = await openShop()
-  const product = await make('/products', { name: 'P', slug: 'p' })
-  // Both lines are about one product only since its SKU was changed.
+  // As if the product had got its SKU after the file was checked: both lines are about it.
+  await make('/products', { name: 'P', slug: 'p', sku: 'S1' })
   const actor = JSON.stringify({ kind: 'machine', id: 'm', operation: 'import_products', requestId: null })
-  const [{ id: stuck }] = await knex('imports').insert({ shop_id: id, status: 'pending', total: 2, actor }).returning('id')
-  for (const [index, line] of [{ name: 'x', sku: 'S1' }, { slug: 'p', name: 'P 2' }].entries()) {
-    await knex('import_lines').insert({ shop_id: id, import_id: stuck, position: index + 1, line: index + 1, product: JSON.stringify(line) })
-  }
-  await as('PATCH', `/products/${product}`, { sku: 'S1' })
+  const stuck = await knex.transaction(async (trx) => {
+    const [row] = await trx('imports').insert({ shop_id: id, status: 'pending', total: 2, actor }).returning('id')
+    for (const [index, line] of [{ name: 'x', sku: 'S1' }, { slug: 'p', name: 'P 2' }].entries()) {
+      await trx('import_lines').insert({ shop_id: id, import_id: row.id, position: index + 1, line: index + 1, product: JSON.stringify(line) })
+    }
+    return row.id as string
+  })
   t.match(await other.imported('text/csv', 'name\nA'), { status: 'done', created: 1 })
   for (;;) {
     const { body } = await as('GET', `/imports/${stuck}`)
