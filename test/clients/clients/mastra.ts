@@ -17,7 +17,9 @@ export const mastra: Client = {
     if (structured !== undefined) return [tool === 'create_product' ? JSON.stringify(structured) : content.join('\n')]
     // Without a structure the whole result is shown.
     const serverInfo = { name: tool === 'delete_category' ? 'shop' : 'fixture', version: tool === 'delete_category' ? 'VERSION' : '1.0.0' }
-    return [JSON.stringify({ _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo }, content: content.map((text) => text.startsWith('{"type"') ? JSON.parse(text) : { type: 'text', text }) })]
+    const headers = content.filter((text) => /^[\w-]+: /.test(text)).flatMap((block) => block.split('\n')).map((header) => header.split(/: (.*)/).slice(0, 2))
+    const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo, ...headers.length > 0 && { 'mcp-from-routes/headers': Object.fromEntries(headers) } }
+    return [JSON.stringify({ _meta, content: content.map((text) => text.startsWith('{"type"') ? JSON.parse(text) : { type: 'text', text }) })]
   },
   silent: ['forbidden', 'bad argument'],
   instead: {
