@@ -38,7 +38,6 @@ export const READS: readonly Call[] = [
   filtered('list by status', 2, () => ({ status: ['active'] })),
   filtered('list by metadata', 2, () => ({ metadata: { erp: 7 } })),
   ...['price_amount', '-price_amount', 'updated_at', '-updated_at', '-created_at', 'status', '-status', 'currency', 'slug', '-slug', 'sku', '-sku', 'id'].map((sort) => list(`sort ${sort}`, 2, { sort })),
-  list('sort description', undefined, { sort: 'description' }),
   filtered('price range', 2, () => ({ price_amount_gte: 100_000, price_amount_lte: 200_000 })),
   list('price range, by price', 2, { sort: 'price_amount', filter: { price_amount_gte: 100_000, price_amount_lte: 200_000 } }),
   filtered('q: all', 3, () => ({ q: WORDS.common })),

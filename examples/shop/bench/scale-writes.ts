@@ -1,9 +1,8 @@
-import type { FastifyRequest } from 'fastify'
-import knex, { type Knex } from 'knex'
-import { productRepository } from '../src/catalog/product-repository.ts'
+import knex from 'knex'
+import { Client } from 'undici'
 import { migrations } from '../src/migrations/index.ts'
 import { openPostgres } from '../src/database/index.ts'
-import { ShopScope } from '../src/shops/scope.ts'
+import { launch, stop } from './shop.ts'
 
 /** What fast lists are made of. */
 const STEPS = ['017-list-indexes', '017-counted-lists']
@@ -12,7 +11,7 @@ const MOST = 1.15
 const ROUNDS = 300
 
 /**
- * Compares writes, without HTTP, on the database and on a copy of it that is as it was before lists were fast.
+ * Compares writes over REST, by a server on the database and one on a copy of it that is as it was before lists were fast.
  *
  * @param slug - of the shop that is written to
  * @returns what was missed
@@ -23,35 +22,56 @@ export async function compareWrites (server: string, url: string, slug: string):
   await admin.raw('create database ?? template ??', [name, new URL(url).pathname.slice(1)])
   const copy = new URL(url)
   copy.pathname = `/${name}`
-  const databases = [openPostgres(copy.href), openPostgres(url)]
   try {
-    for (const step of STEPS) await databases[0]!.knex.transaction(async (trx) => { await trx.raw('set local statement_timeout = 0'); await migrations[step]!.down(trx) })
-    for (const { knex } of databases) await knex.raw('vacuum analyze products')
-    return print(await measure(await Promise.all(databases.map(async ({ knex }) => await writer(knex, slug)))))
+    await takeBack(copy.href)
+    return print(await onServers([copy.href, url], slug, measure))
   } finally {
-    for (const database of databases) await database.close()
     await admin.raw('drop database ?? with (force)', [name])
     await admin.destroy()
   }
 }
 
+async function takeBack (url: string): Promise<void> {
+  const { knex, close } = openPostgres(url)
+  for (const step of STEPS) await knex.transaction(async (trx) => { await trx.raw('set local statement_timeout = 0'); await migrations[step]!.down(trx) })
+  await knex.raw('vacuum analyze products')
+  await close()
+}
+
 type Writes = Readonly<Record<string, () => Promise<unknown>>>
 
-async function writer (knex: Knex, slug: string): Promise<Writes> {
-  const { id } = await knex('shops').where({ slug }).first('id')
-  const request = { params: { shop_id: id }, currentUser: null, id: 'bench', method: 'POST', routeOptions: {}, raw: {} } as unknown as FastifyRequest
-  await ShopScope.open(knex)(request)
-  const { shop } = request
-  const products = productRepository(knex)
-  const tags = (await knex('tags').where({ shop_id: id }).limit(2).select('id')).map((tag: { id: string }) => tag.id)
+async function onServers<Result> (urls: readonly string[], slug: string, work: (writers: readonly Writes[]) => Promise<Result>): Promise<Result> {
+  const shops = []
+  for (const url of urls) shops.push(await launch(url))
+  const clients = shops.map(({ address }) => new Client(address))
+  try {
+    return await work(await Promise.all(shops.map(async ({ token }, n) => await writer(clients[n]!, await token(), slug))))
+  } finally {
+    for (const client of clients) await client.close()
+    for (const shop of shops) await stop(shop)
+  }
+}
+
+async function writer (client: Client, token: string, slug: string): Promise<Writes> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, input?: object): Promise<any> => {
+    const { statusCode, body } = await client.request({ method, path, headers, ...input && { body: JSON.stringify(input) } })
+    const text = await body.text()
+    if (statusCode > 299) throw new RangeError(`${method} ${path} answered ${statusCode}: ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const [{ id }] = await call('GET', `/shops?filter=${encodeURIComponent(JSON.stringify({ slug: [slug] }))}`)
+  const products = `/shops/${id}/products`
+  const tags: string[] = []
+  for (const name of ['Written', 'Also written']) tags.push((await call('POST', `/shops/${id}/tags`, { name })).id)
   let number = 0
   let made = ''
   const input = (): { name: string, price_amount: number, description: string } => ({ name: `Written ${number++}`, price_amount: number, description: 'What it is made of, and what it is good for. '.repeat(4) })
   return {
-    create: async () => { made = (await products.create(shop, input())).id },
-    'create with tags': async () => await products.create(shop, { ...input(), tag_ids: tags }),
-    'update of a price': async () => await products.update(shop, made, { price_amount: number }),
-    delete: async () => await products.remove(shop, made)
+    create: async () => { made = (await call('POST', products, input())).id },
+    'create with tags': async () => await call('POST', products, { ...input(), tag_ids: tags }),
+    'update of a price': async () => await call('PATCH', `${products}/${made}`, { price_amount: number }),
+    delete: async () => await call('DELETE', `${products}/${made}`)
   }
 }
 
@@ -72,6 +92,6 @@ async function measure (writers: readonly Writes[]): Promise<Readonly<Record<str
 
 function print (medians: Readonly<Record<string, readonly number[]>>): readonly string[] {
   const rows = Object.entries(medians).map(([name, [before, after]]) => ({ name, before: before!, after: after!, ratio: after! / before! }))
-  console.table(Object.fromEntries(rows.map(({ name, before, after, ratio }) => [`${name}, no HTTP`, { 'ms before': Number(before.toFixed(2)), 'ms after': Number(after.toFixed(2)), ratio: Number(ratio.toFixed(2)) }])))
+  console.table(Object.fromEntries(rows.map(({ name, before, after, ratio }) => [name, { 'ms before': Number(before.toFixed(2)), 'ms after': Number(after.toFixed(2)), ratio: Number(ratio.toFixed(2)) }])))
   return rows.filter(({ ratio }) => ratio > MOST).map(({ name, ratio }) => `${name}: takes ${ratio.toFixed(2)} times as long as before, not ${MOST}`)
 }

@@ -9,7 +9,7 @@ import { migrate } from '../src/database/migrate.ts'
 const [target = '', base = '', issuer = '', token = '', settings = '{}'] = process.argv.slice(2)
 const database = target.startsWith('postgres') ? openPostgres(target) : await openEmbedded(target)
 await migrate(database)
-const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'bench', name: 'Bench', currency: 'EUR' }).returning('id')
+const [{ id: shopId }] = await database.knex('shops').insert({ slug: `bench-${randomBytes(4).toString('hex')}`, name: 'Bench', currency: 'EUR' }).returning('id')
 const products = Array.from({ length: 300 }, (_, n) => ({
   shop_id: shopId, name: `Product ${n}`, slug: `product-${n}`, sku: `SKU-${n}`, description: 'A thing to sell. '.repeat(8), price_amount: 100 * n, currency: 'EUR'
 }))

@@ -1,4 +1,5 @@
-import { refuse, serve } from './commands/serve.ts'
+import { refuse } from './commands/refuse.ts'
+import { serve } from './commands/serve.ts'
 import { settingsFromEnvironment } from './settings/settings.ts'
 import { risksIn } from './settings/risks.ts'
 

@@ -9,6 +9,7 @@ import { type Database, openEmbedded, openPostgres } from '../src/database/index
 import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
+import { folderWithKey } from './signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
 export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
@@ -72,11 +73,17 @@ export interface TestIdentityProvider {
   close (): Promise<void>
 }
 
+/** How many identity providers of this process run. */
+let running = 0
+
 /** @returns a running identity provider, stopped when the test ends */
 export async function openIdentityProvider (t: Test, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
   const password = 'test password'
+  t.teardown(() => { running-- })
+  // Those that run at the same time have different keys.
+  const dataDir = ++running === 1 ? await folderWithKey(t) : undefined
   const { issuer, close } = await startIdentityProvider({
-    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE
+    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, ...dataDir !== undefined && { dataDir }
   })
   t.teardown(close)
   return {

@@ -22,13 +22,38 @@ function isShown (t: Test, said: string): void {
   seen.add(said.trimEnd())
 }
 
+/** The built shops, by what was changed in them: repositories link to them, so that each is copied and loaded once. */
+const builds = new Map<string, string>()
+const builtIn = realpathSync(mkdtempSync(join(tmpdir(), 'contract-built-')))
+t.teardown(() => rmSync(builtIn, { recursive: true, force: true }))
+
+/** The built shop with a change of its tags or their schemas, as a change of their source would make it. */
+function built (t: Test, from: string, to: string): string {
+  const known = builds.get(from + to)
+  if (known !== undefined) return known
+  const folder = join(builtIn, String(builds.size))
+  const shop = join(folder, 'examples/shop')
+  const dist = join(shop, 'dist')
+  cpSync(join(top, 'examples/shop/dist'), dist, { recursive: true, filter: (path) => !/\.(ts|map|gz)$/.test(path) })
+  cpSync(join(top, 'examples/shop/package.json'), join(shop, 'package.json'))
+  symlinkSync(join(top, 'node_modules'), join(folder, 'node_modules'))
+  symlinkSync(join(top, 'examples/shop/node_modules'), join(shop, 'node_modules'))
+  const files = ['tags', 'tag-schemas'].map((name) => join(dist, `catalog/${name}.js`))
+  const file = files.find((path) => readFileSync(path, 'utf8').includes(from)) ?? files[0]!
+  const text = readFileSync(file, 'utf8')
+  t.ok(text.includes(from), `there is ${from}`)
+  writeFileSync(file, text.replace(from, to))
+  builds.set(from + to, dist)
+  return dist
+}
+
 /** A folder as a repository that has the built shop in it. */
 function repository (folder: string) {
   const shop = join(folder, 'examples/shop')
   return {
     shop,
     git: (...args: string[]) => execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd: folder, env, stdio: 'pipe' }),
-    /** Runs the command in this process, which loads the shop of a folder once: before the first run is the time to change it. */
+    /** Runs the command in this process. */
     async run (action: string, options: readonly string[] = [], more: NodeJS.ProcessEnv = {}) {
       const { code, out, err } = await command(['contract', action, './dist/contract.js', ...options], { cwd: shop, env: { ...env, ...more } })
       // The commit is another one each time.
@@ -40,9 +65,9 @@ function repository (folder: string) {
 t.before(async () => {
   const { shop, git, run } = repository(base)
   mkdirSync(shop, { recursive: true })
-  for (const part of ['dist', 'package.json']) cpSync(join(top, 'examples/shop', part), join(shop, part), { recursive: true })
+  cpSync(join(top, 'examples/shop/package.json'), join(shop, 'package.json'))
+  symlinkSync(join(top, 'examples/shop/dist'), join(shop, 'dist'))
   symlinkSync(join(top, 'node_modules'), join(base, 'node_modules'))
-  symlinkSync(join(top, 'examples/shop/node_modules'), join(shop, 'node_modules'))
   mkdirSync(join(base, '.changeset'))
   cpSync(join(top, '.changeset/config.json'), join(base, '.changeset/config.json'))
   writeFileSync(join(base, 'package.json'), '{ "name": "top", "private": true, "workspaces": ["examples/*"] }')
@@ -65,13 +90,10 @@ function rehearsal (t: Test) {
     run,
     git,
     shop,
-    /** Changes the built routes of tags or their schemas, as a change of their source would. */
+    /** Its shop is one with a change. */
     change (from: string, to: string) {
-      const files = ['tags', 'tag-schemas'].map((name) => join(shop, `dist/catalog/${name}.js`))
-      const file = files.find((path) => readFileSync(path, 'utf8').includes(from)) ?? files[0]!
-      const text = readFileSync(file, 'utf8')
-      t.ok(text.includes(from), `there is ${from}`)
-      writeFileSync(file, text.replace(from, to))
+      rmSync(join(shop, 'dist'))
+      symlinkSync(built(t, from, to), join(shop, 'dist'))
     },
     changeset: (bump: string) => writeFileSync(join(folder, `.changeset/${bump}.md`), `---\n"shop": ${bump}\n---\n\nTags.\n`),
     /** What is there is on main, and the branch begins there. */

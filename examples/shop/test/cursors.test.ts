@@ -44,7 +44,7 @@ t.test('following the links reads every record once, in the order of the list', 
   const { path, call } = await shopAt('walked')
   // Ties, records without a value at a border of pages, and names that a URL has to escape.
   for (let n = 0; n < 23; n++) await call('POST', '/products', { name: `A & "b" ü ${n % 5}`, slug: `p-${n}`, status: 'active', ...n % 3 > 0 && { price_amount: n % 4 } })
-  for (const sort of ['name', '-name', 'price_amount', '-price_amount', 'status', 'id', '-created_at', 'sku', '-sku', 'description']) {
+  for (const sort of ['name', '-name', 'price_amount', '-price_amount', 'status', 'id', '-created_at', 'sku', '-sku']) {
     const { body: all } = await request('GET', `${path}?limit=200&sort=${sort}`)
     for (const limit of ['1', '5', '8', '22', '23', '24']) {
       const { rows, ranges } = await walk(path, { sort, limit })
@@ -70,7 +70,6 @@ t.test('pages that end early go on where they ended', async (t) => {
   const { rows, ranges } = await walk(path, { sort: 'slug' })
   t.strictSame(rows.map(({ name }) => name), Array.from({ length: 12 }, (_, n) => `p-${n}`).toSorted().map((slug) => `Product ${slug.slice(2)}`))
   t.strictSame(ranges, ['products 0-4/12', 'products 4-8/12', 'products 8-33/12'])
-  t.equal((await request('GET', `${path}?sort=description&limit=2`)).headers['link'], undefined, 'no link is longer than a URL may be')
 })
 
 t.test('a walk has every record once that was there all the time, whatever others write', async (t) => {
@@ -111,6 +110,7 @@ t.test('a cursor that is not from this walk is a 422 that names after', async (t
   const cursorOf = async (list: string, query = ''): Promise<string> => new URLSearchParams(nextOf(list, (await request('GET', `${list}?limit=2${query}`)).headers)!.split('?')[1]).get('after')!
   const cursor = await cursorOf(path)
   const made = (value: string | null, id = '00000000-0000-0000-0000-000000000000', sort = 'price_amount', position = 2) => cursorFromPlace({ path, sort }, { value, id, position })!
+  t.equal(made('x'.repeat(1500)), undefined, 'none is longer than a URL may be')
   t.equal((await request('GET', `${path}?after=${cursor}`)).status, 200)
   t.equal((await request('GET', `${path}?skip=0&sort=name&after=${cursor}`)).status, 200, 'as agents write it')
   for (const [why, query] of [

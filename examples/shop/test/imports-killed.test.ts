@@ -48,7 +48,7 @@ t.test(`the server is killed ${KILLS} times while it imports: no product twice o
     while (processed < enough) {
       const { body } = await call('GET', `${server.imports}/${id}`, { headers: server.headers })
       processed = body.processed
-      if (processed < enough) await sleep(5)
+      if (processed < enough) await sleep(20)
     }
     t.comment(`killed after ${processed} of ${SIZE}`)
     await server.kill()

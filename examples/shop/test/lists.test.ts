@@ -88,7 +88,7 @@ for (const { url, path, fields } of lists) {
         continue
       }
       t.strictSame(matching, all.filter((row) => row[field] === record[field]), `only those with that ${field}`)
-      if (derived.has(`${url} ${field}`)) {
+      if (field === 'description' || derived.has(`${url} ${field}`)) {
         t.match(await list(path, { sort: field }), { status: 422, body: { field: 'sort' } }, `no sort by ${field}`)
         continue
       }

@@ -225,14 +225,16 @@ function idsOf (rows: ReadonlyArray<{ readonly id: string }>): ReadonlySet<strin
   return new Set(rows.map(({ id }) => id))
 }
 
+/** @returns the ids of the products that have these slugs or SKUs */
+export async function ownersOf (on: Knex, shop: Pick<ShopScope, 'id'>, column: 'slug' | 'sku', values: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = values.length === 0 ? [] : await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...new Set(values)]]).select('id', column)
+  return new Map(found.map((row) => [row[column], row.id]))
+}
+
 /** @returns which products have the slugs and SKUs that the items want */
-export async function takenNames (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<Pick<Known, 'slugs' | 'skus'>> {
-  const ownersOf = async (column: 'slug' | 'sku', values: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-    const found = values.length === 0 ? [] : await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...new Set(values)]]).select('id', column)
-    return new Map(found.map((row) => [row[column], row.id]))
-  }
-  const slugs = await ownersOf('slug', items.flatMap((item) => item.slug ?? (item.id === undefined && item.name !== undefined ? derivedSlug(item.name) ?? [] : [])))
-  return { slugs, skus: await ownersOf('sku', items.flatMap(({ sku }) => sku ?? [])) }
+async function takenNames (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<Pick<Known, 'slugs' | 'skus'>> {
+  const slugs = await ownersOf(on, shop, 'slug', items.flatMap((item) => item.slug ?? (item.id === undefined && item.name !== undefined ? derivedSlug(item.name) ?? [] : [])))
+  return { slugs, skus: await ownersOf(on, shop, 'sku', items.flatMap(({ sku }) => sku ?? [])) }
 }
 
 /** @returns undefined if nothing of the name can be transliterated */

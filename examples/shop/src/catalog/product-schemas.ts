@@ -94,6 +94,12 @@ function linkedTo (noun: 'category' | 'tag'): Filter {
       query.whereExists((links: Knex.QueryBuilder) => links.from(table)
         .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])
         .whereIn(`${noun}_id`, ids))
+    },
+    // A product has at most one link to each.
+    count: (query, shopId, ids: readonly string[]) => {
+      query.from(table).where({ shop_id: shopId }).whereIn(`${noun}_id`, ids)
+      if (ids.length === 1) query.count({ matching_count: '*' })
+      else query.countDistinct({ matching_count: 'product_id' })
     }
   }
 }

@@ -8,7 +8,7 @@ import { hasSearchIndex, SEARCH_SQL } from '../migrations/017-list-indexes.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
-import { reasonOf } from './serve.ts'
+import { reasonOf } from './refuse.ts'
 
 /** The oldest PostgreSQL that the server is tested on, as a `server_version_num`. */
 const OLDEST = 150_000

@@ -6,9 +6,9 @@ import type { Command, Outcome } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keyCreate } from './key-create.ts'
 import { migrateTables } from './migrate.ts'
+import { reasonOf } from './refuse.ts'
 import { reseal } from './reseal.ts'
 import { seed } from './seed.ts'
-import { reasonOf } from './serve.ts'
 
 const commands: readonly Command[] = [adminAdd, keyCreate, doctor, migrateTables, reseal, seed]
 

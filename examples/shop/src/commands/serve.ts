@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
 import { type Database, openDatabase } from '../database/index.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
-import { remedyForPooler } from '../database/pooler.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
@@ -48,19 +47,4 @@ export async function serve (config: Settings, prepare: (database: Database) => 
     await database.close()
     throw error
   }
-}
-
-/** Prints why the program cannot start, and exits. */
-export function refuse (error: unknown): never {
-  process.stderr.write(`${reasonOf(error)}\n`)
-  process.exit(1)
-}
-
-/** The message for an error that ends a program. */
-export function reasonOf (error: unknown): string {
-  const { code, message, stack = String(error) } = error as { code?: string, message: string, stack?: string }
-  // An error with a code is about settings, data or the environment, such as a port in use, and needs no stack.
-  // Node has no message for a host that responds on none of its addresses.
-  if (code === undefined) return stack
-  return [message || `Cannot connect: ${code}`, remedyForPooler({ message })].filter(Boolean).join('. ')
 }

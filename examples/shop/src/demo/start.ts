@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
-import { refuse, serve } from '../commands/serve.ts'
+import { refuse } from '../commands/refuse.ts'
+import { serve } from '../commands/serve.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { keyRing } from '../pay/key-ring.ts'
 import { settingsFromEnvironment, settings } from '../settings/settings.ts'

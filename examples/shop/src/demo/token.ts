@@ -1,4 +1,4 @@
-import { refuse } from '../commands/serve.ts'
+import { refuse } from '../commands/refuse.ts'
 import { SHOP_DEMO_STOPPED, SHOP_DEMO_USER } from '../errors.ts'
 import { readDemo } from './demo-file.ts'
 import { accessTokenFor } from './identity-provider/browser.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { type ItemPreview, nothingSeen, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
+import { type ItemPreview, nothingSeen, ownersOf, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
 import { ProductChanges } from '../catalog/product-schemas.ts'
 import type { FieldError } from '../errors.ts'
 import { excerpt } from '../http/excerpt.ts'
@@ -65,13 +65,9 @@ function problemFrom ({ field, message, isFatal = false }: Pick<FieldError, 'fie
  * @returns the items, with the ids of the products that there are
  */
 export async function withTargets (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<readonly ProductItem[]> {
-  const owners = async (column: 'sku' | 'slug', values: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-    const found = values.length === 0 ? [] : await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...values]]).select('id', column)
-    return new Map(found.map((row) => [row[column], row.id]))
-  }
   const open = items.filter(({ id }) => id === undefined)
-  const bySku = await owners('sku', open.flatMap(({ sku }) => sku ?? []))
-  const bySlug = await owners('slug', open.flatMap(({ sku, slug }) => sku == null ? slug ?? [] : []))
+  const bySku = await ownersOf(on, shop, 'sku', open.flatMap(({ sku }) => sku ?? []))
+  const bySlug = await ownersOf(on, shop, 'slug', open.flatMap(({ sku, slug }) => sku == null ? slug ?? [] : []))
   return items.map((item) => {
     if (item.id !== undefined) return item
     const id = item.sku != null ? bySku.get(item.sku) : item.slug !== undefined ? bySlug.get(item.slug) : undefined

@@ -8,6 +8,8 @@ const MAX_COUNTS = 1000
 interface Known {
   readonly state: string
   readonly count: number
+  /** How many records the shop has. */
+  readonly length: number
 }
 
 /** Counts the records of shops. */
@@ -15,9 +17,11 @@ export interface Counts {
   /**
    * @param filter - undefined: all records of the shop
    * @param counted - a query that counts the records
-   * @returns a query of one row: `matching_count`, and the state of the records as `matching_state`
+   * @returns a query of one row: `matching_count`, and the state and number of the records as `matching_state` and `matching_of`
    */
   query (shopId: string, filter: object | undefined, counted: Knex.QueryBuilder): Knex.Raw
+  /** What the query found the last time; the records may have changed since. */
+  last (shopId: string, filter: object): Known | undefined
   /** Remembers what the query found. */
   remember (shopId: string, filter: object | undefined, found: Known): void
 }
@@ -36,12 +40,14 @@ export function createCounts (knex: Knex, table: string): Counts {
   return {
     query (shopId, filter, counted) {
       const lines = knex('shop_usage').where({ shop_id: shopId, kind: table })
-      if (filter === undefined) return knex.raw("select coalesce(sum(records), 0)::bigint as matching_count, '' as matching_state from ?", [lines.select('records').as('lines')])
+      if (filter === undefined) return knex.raw("select coalesce(sum(records), 0)::bigint as matching_count, '' as matching_state, 0 as matching_of from ?", [lines.select('records').as('lines')])
       const { state = null, count = null } = known.get(keyOf(shopId, filter)) ?? {}
-      return knex.raw('select case when matching_state = ? then ?::bigint else ? end as matching_count, matching_state from ?', [
-        state, count, counted, lines.select(knex.raw("coalesce(md5(string_agg(id::text, ',' order by id)), '') as matching_state")).as('lines')
+      return knex.raw('select case when matching_state = ? then ?::bigint else ? end as matching_count, matching_state, matching_of from ?', [
+        state, count, counted, lines.select(knex.raw("coalesce(md5(string_agg(id::text, ',' order by id)), '') as matching_state, coalesce(sum(records), 0)::bigint as matching_of")).as('lines')
       ] as Knex.RawBinding[])
     },
+
+    last: (shopId, filter) => known.get(keyOf(shopId, filter)),
 
     remember (shopId, filter, found) {
       if (filter === undefined) return

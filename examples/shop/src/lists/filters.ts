@@ -10,6 +10,10 @@ export const MAX_VALUES = 200
 export interface Filter {
   readonly schema: TSchema
   readonly apply: (query: Knex.QueryBuilder, value: never) => void
+  /** Whether PostgreSQL can only guess how many records match. Default: it has statistics. */
+  readonly isGuessed?: boolean
+  /** Makes an empty query one that counts the matches of a shop as `matching_count` without reading them. Default: they are read. */
+  readonly count?: (query: Knex.QueryBuilder, shopId: string, value: never) => void
 }
 
 /** One or several values of `item`; a record needs to match any of them. {@link refuseLength} limits how many. */
@@ -113,6 +117,7 @@ export function having (table: string, [link, column]: readonly [table: string, 
 export function search (columns: readonly string[]): Filter {
   return {
     schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
+    isGuessed: true,
     apply: (query, text: string) => {
       const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
       query.where((any) => { for (const column of columns) any.orWhereILike(column, pattern) })

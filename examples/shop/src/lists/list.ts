@@ -54,8 +54,12 @@ export interface ListRules {
   readonly nullable: readonly string[]
 }
 
+/** In characters. Longer strings do not fit into a PostgreSQL index, so sorting by them would read the whole list. */
+const MAX_SORTED = 500
+
 /**
- * Every list can be filtered by each field of its records, and sorted by each field with a single value.
+ * Every list can be filtered by each field of its records. It can be sorted by each field that holds a single value, except
+ * long texts.
  *
  * @param record - the schema of a record, whose fields are columns
  * @param sort - the default order: a field, with a minus for descending
@@ -63,10 +67,10 @@ export interface ListRules {
  */
 export function listRules (record: TObject, { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }): ListRules {
   const fields = Object.entries(record.properties)
-  const single = fields.filter(([, schema]) => !typesOf(schema).some((type) => ['array', 'object'].includes(type))).map(([name]) => name)
+  const sorts = fields.filter(([, schema]) => !typesOf(schema).some((type) => ['array', 'object'].includes(type)) && (schema['maxLength'] ?? 0) <= MAX_SORTED).map(([name]) => name)
   return {
     filters: { ...Object.fromEntries(fields.map(([name, schema]) => [name, filterFromSchema(name, schema)])), ...filters },
-    sorts: single,
+    sorts,
     sort,
     nullable: fields.filter(([, schema]) => typesOf(schema).includes('null')).map(([name]) => name)
   }

@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import type { Counts } from './counts.ts'
 import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor } from './cursor.ts'
 import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
+import { idAnd, idsAfter, idsFrom, type Order, orderFromSort } from './page-ids.ts'
 
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 export const MAX_PAGE_BYTES = 262_144
@@ -34,45 +35,52 @@ export async function pageOf<Row> (
 
   const matching = all.clone()
   for (const [name, value] of Object.entries(narrowing ?? {})) filters[name]!.apply(matching, value as never)
-  const counting = matching.clone().count({ matching_count: '*' })
+  const isFew = counted !== undefined && narrowing !== undefined && Object.keys(narrowing).some((name) => filters[name]!.isGuessed) && areFew(counted, narrowing, skip + limit)
+  const few = isFew ? knex.withMaterialized('matching', matching.clone().select(idAnd(column))) : knex.queryBuilder()
+  const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
+  const counting = (counted && countWithoutReading(knex, filters, narrowing, counted.shopId)) ?? found.clone().count({ matching_count: '*' })
   const total = counted?.by.query(counted.shopId, narrowing, counting) ?? counting
 
   // One more than the page has: it says that there is a next page.
-  const ids = place === undefined
-    ? matching.clone().select('id').orderBy(order).offset(skip).limit(limit + 1)
-    : idsAfter(knex, matching, order, place, limit + 1)
+  const ids = place === undefined ? idsFrom(knex, found, order, skip, limit + 1, narrowing === undefined) : idsAfter(knex, found, order, place, limit + 1)
   const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit).as('shown')))
-  const found: Array<Record<string, unknown>> = await answered(place, knex.withMaterialized('page', ids).with('total', total as Knex.QueryBuilder)
+  const read: Array<Record<string, unknown>> = await answered(place, few.with('total', total as Knex.QueryBuilder).withMaterialized('page', ids)
     .select([...fields, 'item.id as found_id', knex.raw(`left(item.??::text, ${MAX_CURSOR}) as found_value`, [column]), 'total.*', knex.raw('(select count(*) from page) as found_count')])
     .from('total').leftJoin((sized ? fitting(knex, rows, order) : rows.select('*')).as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` }))))
 
-  const [{ matching_count: count, matching_state: state, found_count: seen }] = found as [Record<string, number | string | undefined>]
-  if (counted !== undefined) counted.by.remember(counted.shopId, narrowing, { state: state as string, count: count as number })
-  const shown = found.filter(({ found_id: id }) => id !== null)
+  const [{ matching_count: count, matching_state: state, matching_of: length, found_count: seen }] = read as [Record<string, number | string | undefined>]
+  if (counted !== undefined) counted.by.remember(counted.shopId, narrowing, { state: state as string, count: Number(count), length: Number(length) })
+  const shown = read.filter(({ found_id: id }) => id !== null)
   const { found_id: id, found_value: value } = shown.at(-1) ?? {}
   const start = place?.position ?? skip
   const next = id !== undefined && (seen as number) > shown.length
     ? cursorFromPlace(scope, { value: value as string | null, id: id as string, position: start + shown.length })
     : undefined
   return {
-    rows: shown.map(({ found_id: _, found_value: __, found_count: ___, matching_count: ____, matching_state: _____, ...row }) => row as Row),
+    rows: shown.map(({ found_id: _, found_value: __, found_count: ___, matching_count: ____, matching_state: _____, matching_of: ______, ...row }) => row as Row),
     start,
     count: count as number,
     ...next !== undefined && { next }
   }
 }
 
-/** The ids of the first rows after a place. */
-function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order, { value, id }: Place, limit: number): Knex.QueryBuilder {
-  const [{ column, nulls }] = order
-  const sign = order[0].order === 'asc' ? '>' : '<'
-  const withoutValue = matching.clone().whereNull(column)
-  if (value === null) return withoutValue.where('id', sign, id).select('id').orderBy(order).limit(limit)
-  const withValue = matching.clone().whereRaw(`(??, ??) ${sign} (?, ?)`, [column, 'id', value, id])
-  if (nulls === undefined) return withValue.select('id').orderBy(order).limit(limit)
-  // Each part is the range of an index; as one condition they would not be.
-  const parts = [withValue, withoutValue].map((part) => part.select([...new Set(['id', column])]).orderBy(order).limit(limit))
-  return knex.select('id').from(knex.unionAll(parts, true).as('parts')).orderBy(order).limit(limit)
+/**
+ * Whether reading all matches and sorting them is faster than to look for the first ones in the order of the list, as far
+ * as is known from the last time. In that order there is a match in every so many rows; a match costs twice as much as a row.
+ */
+function areFew ({ by, shopId }: NonNullable<Source['counted']>, narrowing: object, wanted: number): boolean {
+  const { count, length } = by.last(shopId, narrowing) ?? { count: Infinity, length: 0 }
+  return 2 * count <= wanted * length / count
+}
+
+/** The count of the matches of a filter of one field, if that field can be counted so. */
+function countWithoutReading (knex: Knex, filters: ListRules['filters'], narrowing: ListQuery['filter'], shopId: string): Knex.QueryBuilder | undefined {
+  const [[name, value] = ['', undefined], ...others] = Object.entries(narrowing ?? {})
+  const { count } = filters[name] ?? {}
+  if (count === undefined || others.length > 0) return undefined
+  const query = knex.queryBuilder()
+  count(query, shopId, value as never)
+  return query
 }
 
 /** The rows of a page that fit into one, at least the first. Uses their stored sizes, without reading their contents. */
@@ -91,19 +99,4 @@ async function answered<Answer> (place: Place | undefined, query: PromiseLike<An
     const isData = /^22/.test((error as { code?: string }).code ?? '')
     throw place !== undefined && isData ? wrongCursor() : error
   }
-}
-
-interface Term {
-  readonly column: string
-  readonly order: 'asc' | 'desc'
-  readonly nulls?: 'last'
-}
-type Order = [Term, Term]
-
-/** `id` makes the order total, so that no row is on two pages; in the same direction, so that one index serves both. */
-function orderFromSort (sort: string, nullable: readonly string[]): Order {
-  const descending = sort.startsWith('-')
-  const column = descending ? sort.slice(1) : sort
-  const order = descending ? 'desc' : 'asc'
-  return [{ column, order, ...(nullable.includes(column) && { nulls: 'last' as const }) }, { column: 'id', order }]
 }

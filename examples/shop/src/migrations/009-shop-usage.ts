@@ -53,14 +53,19 @@ const EVENTS = {
   delete: 'old table as removed'
 } as const
 
+/** The characters that JSON writes as up to six bytes. */
+const ESCAPED = `E'${Array.from({ length: 31 }, (_, index) => `\\x${(index + 1).toString(16).padStart(2, '0')}`).join('')}"\\\\'`
+
+/** How many bytes a string has as JSON, at most. */
+export const JSON_BYTES = `create or replace function json_bytes(value text) returns integer language sql immutable parallel safe as $$
+    select coalesce(octet_length(value) + 5 * (length(value) - length(translate(value, ${ESCAPED}, ''))), 0)
+  $$`
+
 async function up (knex: Knex): Promise<void> {
   const tables = [...Object.keys(RECORDS), ...PARTS.map(({ table }) => table)]
   await knex.raw(`
     lock table shops, ${tables.join(', ')} in share row exclusive mode;
-
-    create function json_bytes(value text) returns integer language sql immutable parallel safe as $$
-      select coalesce(octet_length(value) + 5 * (length(value) - length(translate(value, ${ESCAPED}, ''))), 0)
-    $$;
+    ${JSON_BYTES};
 
     alter table products add part_bytes integer not null default 0;
     alter table orders add part_bytes integer not null default 0;
@@ -114,9 +119,6 @@ async function down (knex: Knex): Promise<void> {
     drop function json_bytes(text)
   `)
 }
-
-/** The characters that JSON writes as up to six bytes. */
-const ESCAPED = `E'${Array.from({ length: 31 }, (_, index) => `\\x${(index + 1).toString(16).padStart(2, '0')}`).join('')}"\\\\'`
 
 const SUM_USAGE = 'select count(*), sum(records), sum(bytes) into lines, used_records, used_bytes from shop_usage where shop_id = shop'
 

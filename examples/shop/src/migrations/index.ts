@@ -20,6 +20,7 @@ import { confirmations } from './018-confirmations.ts'
 import { payWebhooks } from './019-pay-webhooks.ts'
 import { agentsAtWork } from './020-agents-at-work.ts'
 import { imports } from './021-imports.ts'
+import { jsonBytes } from './022-json-bytes.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -45,5 +46,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '018-confirmations': confirmations,
   '019-pay-webhooks': payWebhooks,
   '020-agents-at-work': agentsAtWork,
-  '021-imports': imports
+  '021-imports': imports,
+  '022-json-bytes': jsonBytes
 }
