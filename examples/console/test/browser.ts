@@ -13,9 +13,14 @@ export const withoutChromium = CHROMIUM === undefined && 'Chromium is not instal
 /** Set to write the pictures of docs/console.md anew. */
 const PICTURES = process.env['PICTURES'] === undefined ? undefined : new URL('../../../docs/console/', import.meta.url)
 
-export async function openBrowser (t: Test): Promise<Browser> {
+/** @throws if there is none */
+export async function launchBrowser (): Promise<Browser> {
   const path = spawnSync('sh', ['-c', `command -v ${CHROMIUM}`]).stdout.toString().trim()
-  const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+}
+
+export async function openBrowser (t: Test): Promise<Browser> {
+  const browser = await launchBrowser()
   t.teardown(async () => { await browser.close() })
   return browser
 }

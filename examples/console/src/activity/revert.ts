@@ -25,3 +25,8 @@ export interface Revert {
   readonly conflicts: readonly Conflict[]
   readonly left_out_count: number
 }
+
+/** Whether something can be undone, and nothing stands in its way. */
+export function canRevert (preview: Revert | undefined): boolean {
+  return preview !== undefined && preview.conflict_count === 0 && preview.reverted > 0
+}

@@ -1,13 +1,12 @@
 import { Alert, Button, DialogContentText, TextField } from '@mui/material'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNotify } from 'react-admin'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { instantFrom, localFrom } from '../catalog/zoned.ts'
 import { texts } from '../texts.ts'
-import { useShop, useViewer } from '../viewer.tsx'
+import { useShop } from '../viewer.tsx'
 import { RevertPreview } from './revert-preview.tsx'
-import type { Revert } from './revert.ts'
+import { canRevert, type Revert } from './revert.ts'
+import { useRevert } from './use-revert.ts'
 
 interface UndoAllProps {
   readonly actorKind: string
@@ -18,35 +17,26 @@ interface UndoAllProps {
 
 /** Undoes all changes of an actor since a time, after a check that shows what would happen. */
 export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
-  const { call } = useViewer()
-  const { id: shopId, timeZone } = useShop()
-  const queryClient = useQueryClient()
-  const notify = useNotify()
+  const { timeZone } = useShop()
   const [since, setSince] = useState(() => localFrom(new Date(Date.now() - 3_600_000).toISOString(), timeZone))
   const [preview, setPreview] = useState<Revert>()
   const [error, setError] = useState<Error>()
   const [isChecking, setChecking] = useState(false)
-  const revert = async (dryRun: boolean): Promise<Revert> =>
-    (await call<Revert>(`/shops/${shopId}/history/revert`, { method: 'POST', data: { actor_kind: actorKind, actor_id: actorId, since: instantFrom(since, timeZone), dry_run: dryRun } })).json
+  const { check: dryRun, undo } = useRevert('revert', () => ({ actor_kind: actorKind, actor_id: actorId, since: instantFrom(since, timeZone) }))
   const check = async () => {
     setChecking(true)
     setError(undefined)
     try {
-      setPreview(await revert(true))
+      setPreview(await dryRun())
     } catch (error) {
       setError(error as Error)
     }
     setChecking(false)
   }
-  const undo = async () => {
-    const { reverted } = await revert(false)
-    notify(texts.activity.done(reverted), { type: 'success' })
-    await queryClient.invalidateQueries()
-  }
   return (
     <FormDialog
       title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} cancel={texts.activity.cancel} onClose={onClose} onSubmit={undo} maxWidth='sm'
-      isReady={preview !== undefined && preview.conflict_count === 0 && preview.reverted > 0}
+      isReady={canRevert(preview)}
     >
       {() => (
         <>

@@ -2,13 +2,13 @@ import { Alert, Button, Card, Chip, LinearProgress, Stack, Table, TableBody, Tab
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { useNotify } from 'react-admin'
+import { UndoDialog } from '../activity/undo-dialog.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { type Import, isUnfinished } from './import.ts'
 import { NewImport } from './new-import.tsx'
-import { UndoImport } from './undo-import.tsx'
 
 /** How many imports are shown. */
 const SHOWN = 25
@@ -46,7 +46,7 @@ export function ImportsPage () {
           </TableContainer>
         )}
       </Card>
-      {undone !== undefined && <UndoImport importId={undone.id} onClose={() => setUndone(undefined)} />}
+      {undone !== undefined && <UndoDialog title={texts.imports.undoTitle} path='revert' data={{ import_id: undone.id }} onClose={() => setUndone(undefined)} />}
     </>
   )
 }

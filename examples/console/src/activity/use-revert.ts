@@ -1,0 +1,28 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNotify } from 'react-admin'
+import { texts } from '../texts.ts'
+import { useShop, useViewer } from '../viewer.tsx'
+import type { Revert } from './revert.ts'
+
+/**
+ * Undoes changes of the shop.
+ *
+ * @param path - below the history: `revert`, or that of one change
+ * @param data - which changes; asked for at each call, since what somebody is typing may be no time yet
+ */
+export function useRevert (path: string, data: () => object) {
+  const { call } = useViewer()
+  const { id } = useShop()
+  const queryClient = useQueryClient()
+  const notify = useNotify()
+  const send = async (more: object): Promise<Revert> => (await call<Revert>(`/shops/${id}/history/${path}`, { method: 'POST', data: { ...data(), ...more } })).json
+  return {
+    /** What it would do. */
+    check: async () => await send({ dry_run: true }),
+    undo: async () => {
+      const { reverted } = await send({})
+      notify(texts.activity.done(reverted), { type: 'success' })
+      await queryClient.invalidateQueries()
+    }
+  }
+}
