@@ -209,17 +209,18 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
   t.equal(scrypt.runs, 1)
 })
 
-t.test('200 bad keys at once run no scrypt; 200 good ones run one each', async t => {
+t.test('200 bad keys run no scrypt; a good one runs it until it was verified', async t => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   const scrypt = countScrypt()
   const bad = await Promise.all(Array.from({ length: 200 }, () => app.inject({ url: products(), headers: bearer(mintKey('shop_test').plaintext) })))
   t.ok(bad.every(({ statusCode }) => statusCode === 401))
   t.equal(scrypt.runs, 0)
-  const good = await Promise.all(Array.from({ length: 200 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
+  const statuses = []
+  for (let i = 0; i < 200; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
   scrypt.stop()
-  t.ok(good.every(({ statusCode }) => statusCode === 200))
-  t.equal(scrypt.runs, 200)
+  t.ok(statuses.every(status => status === 200))
+  t.equal(scrypt.runs, 1)
 })
 
 t.test('more keys than the queue holds are 503 with Retry-After, the others are served', async t => {

@@ -14,12 +14,15 @@ const machine = { iss: issuer, sub: 'robot', client_id: 'robot', token_use: 'acc
 t.test('a person: subject, name, groups, scopes, all frozen', async t => {
   const identity = identityFromClaims({ ...user, scope: 'openid email', 'cognito:groups': ['staff'] }, rules, NOW * 1000)
   t.strictSame(identity, { kind: 'user', issuer, subject: 'u1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
-  t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes))
+  t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes) && identity.kind === 'user' && Object.isFrozen(identity.groups))
 })
 
 t.test('a person without name, groups or scopes', async t => {
   const { username, ...claims } = user
-  t.strictSame(identityFromClaims(claims, rules, NOW * 1000), { kind: 'user', issuer, subject: 'u1', username: null, groups: [], scopes: [] })
+  const identity = identityFromClaims(claims, rules, NOW * 1000)
+  t.strictSame(identity, { kind: 'user', issuer, subject: 'u1', username: null, groups: [], scopes: [] })
+  t.ok(Object.isFrozen(identity.scopes) && identity.kind === 'user' && Object.isFrozen(identity.groups))
+  t.strictSame(identityFromClaims({ ...claims, username: null, scope: '', 'cognito:groups': { staff: {} } }, rules, NOW * 1000), { kind: 'user', issuer, subject: 'u1', username: null, groups: ['staff'], scopes: [] })
 })
 
 t.test('a machine: its client and scopes', async t => {

@@ -1,4 +1,4 @@
-import { createPrivateKey, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createSign, generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -12,8 +12,12 @@ export interface SigningKey {
   readonly jwk: Record<string, unknown>
 }
 
+/** A new key. */
 export function signingKey (kid: string, modulusLength = 2048): SigningKey {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength })
+  return signingKeyFrom(generateKeyPairSync('rsa', { modulusLength }), kid)
+}
+
+function signingKeyFrom ({ privateKey, publicKey }: KeyPairKeyObjectResult, kid: string): SigningKey {
   return {
     privateKey,
     publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
@@ -21,13 +25,27 @@ export function signingKey (kid: string, modulusLength = 2048): SigningKey {
   }
 }
 
+// Making a key takes longer than most tests. Issuers that run at the same time have different keys; the next one gets the
+// key of one that has stopped.
+const spareKeys = new Set<KeyPairKeyObjectResult>()
+
+// Signing takes long as well, and RS256 signs the same input the same way each time.
+const signatures = new WeakMap<KeyObject, Map<string, string>>()
+
+function rs256 (key: KeyObject, input: string): string {
+  const known = signatures.get(key) ?? new Map<string, string>()
+  signatures.set(key, known)
+  const signature = known.get(input) ?? createSign('sha256').update(input).sign(key).toString('base64url')
+  known.set(input, signature)
+  return signature
+}
+
 export const segment = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 /** A JWT; header and claims may be anything, text is taken as the JSON itself. */
 export function sign (key: KeyObject | string, header: unknown, claims: unknown): string {
   const input = `${segment(header)}.${segment(claims)}`
-  const privateKey = typeof key === 'string' ? createPrivateKey(key) : key
-  return `${input}.${createSign('sha256').update(input).sign(privateKey).toString('base64url')}`
+  return `${input}.${rs256(typeof key === 'string' ? createPrivateKey(key) : key, input)}`
 }
 
 /** An identity provider on loopback: discovery and a key set, which it counts the readings of. */
@@ -51,7 +69,8 @@ export interface Issuer {
 }
 
 export async function startIssuer (): Promise<Issuer> {
-  const key = signingKey('key-1')
+  const [pair = generateKeyPairSync('rsa', { modulusLength: 2048 })] = spareKeys
+  const key = signingKeyFrom(pair, 'key-1')
   let port = 0
   let server = createServer()
 
@@ -86,11 +105,13 @@ export async function startIssuer (): Promise<Issuer> {
       ...claims
     }),
     async stop () {
+      if (server.listening) spareKeys.add(pair)
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
     },
     async start () {
+      spareKeys.delete(pair)
       server = createServer((request, response) => {
         if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
           response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks` }))

@@ -5,6 +5,9 @@ import { keysFromJwks } from '../src/tokens/jwks.ts'
 import { bearer, build, REFUSED } from './build.ts'
 import { signingKey, sign, startIssuer, NOW } from './issuer.ts'
 
+/** Keys that no issuer has of itself. */
+const [next, another] = [signingKey('key-2'), signingKey('key-3')]
+
 const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE', error: 'Service Unavailable', message: 'Tokens cannot be verified at the moment' }
 
 t.test('1,000 unknown kids cause one reading, one after another or at once', async t => {
@@ -20,7 +23,6 @@ t.test('1,000 unknown kids cause one reading, one after another or at once', asy
 
 t.test('a key that was rotated in works at its first use', async t => {
   const { app, issuer } = await build(t)
-  const next = signingKey('key-2')
   issuer.keys = [issuer.key.jwk, next.jwk]
   const token = sign(next.privateKey, { alg: 'RS256', kid: 'key-2' }, { iss: issuer.url, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 60 })
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
@@ -30,7 +32,7 @@ t.test('a key that was rotated out stops working when the keys are read again, a
   const { app, issuer } = await build(t, { jwt: { jwksRefresh: 50 } })
   const token = issuer.user()
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
-  issuer.keys = [signingKey('key-2').jwk]
+  issuer.keys = [next.jwk]
   const before = issuer.fetches
   while (issuer.fetches < before + 2) await new Promise(resolve => setTimeout(resolve, 10))
   const response = await app.inject({ url: '/orders', headers: bearer(token) })
@@ -134,7 +136,7 @@ t.test('a key set that is given by its address needs no discovery', async t => {
 })
 
 t.test('only usable keys are taken from a set', async t => {
-  const good = signingKey('good').jwk
+  const good = { ...next.jwk, kid: 'good' }
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
   const kids = (keys: unknown, algorithms = ['RS256']) => [...keysFromJwks({ keys }, algorithms).keys()]
   t.strictSame(kids([good]), ['good'])
@@ -160,7 +162,7 @@ t.test('a kid is any text of 1 to 128 characters, in the set and in the token', 
   for (const kid of kids) t.equal(await status(kid), 200, kid)
   t.equal(issuer.fetches, 1)
 
-  const good = signingKey('good').jwk
+  const good = { ...next.jwk, kid: 'good' }
   const unusable = ['', 'x'.repeat(129)]
   t.strictSame([...keysFromJwks({ keys: [...unusable.map(kid => ({ ...good, kid })), good] }, ['RS256']).keys()], ['good'])
   for (const kid of unusable) t.equal(await status(kid), 401, 'refused without a look at the keys')
@@ -168,8 +170,7 @@ t.test('a kid is any text of 1 to 128 characters, in the set and in the token', 
 })
 
 t.test('of two keys with one kid the first counts', async t => {
-  const first = signingKey('same')
-  const second = signingKey('same')
-  const pem = keysFromJwks({ keys: [first.jwk, second.jwk] }, ['RS256']).get('same')?.pem
-  t.equal(pem, first.publicPem)
+  const keys = [next, another].map(({ jwk }) => ({ ...jwk, kid: 'same' }))
+  const pem = keysFromJwks({ keys }, ['RS256']).get('same')?.pem
+  t.equal(pem, next.publicPem)
 })

@@ -222,7 +222,8 @@ function slow (when: 'before' | 'after') {
 
 t.test('a rotation that comes too late is undone: the old key goes on as before', async t => {
   const { store, open, done } = slow('before')
-  const harness = await build(t, { store, apiKeys: { storeTimeout: 100 } })
+  const told: string[] = []
+  const harness = await build(t, { store, apiKeys: { storeTimeout: 100 }, auth: { management: { canManage: () => true, onKeyChange: async ({ action }) => { told.push(action) } } } })
   const { id, plaintext } = await harness.mint()
   t.equal((await as(harness)('POST', `${PATH}${id}/rotate`, { grace: 0 })).statusCode, 503)
   open()
@@ -230,6 +231,7 @@ t.test('a rotation that comes too late is undone: the old key goes on as before'
   await setImmediate()
   t.match((await as(harness)('GET', PATH)).json(), [{ id, status: 'active', expires_at: null, replaced_by: null }])
   t.equal((await as(harness)('GET', PATH)).json().length, 1)
+  t.strictSame(told, ['create'], 'and nobody is told of it')
   t.equal((await harness.app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
 })
 

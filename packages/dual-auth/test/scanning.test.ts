@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
-import { keyPattern, memoryStore, type ApiKeyStore, type ApiKeyOptions, type DualAuthOptions, type KeyChange, type KeyEvent, type OnKeyEvent, type ScanningOptions } from '../src/index.ts'
+import { createApiKey, keyPattern, memoryStore, type ApiKeyStore, type ApiKeyOptions, type DualAuthOptions, type KeyChange, type KeyEvent, type OnKeyEvent, type ScanningOptions } from '../src/index.ts'
 import { mintKey } from '../src/keys/format.ts'
-import { build, products, SHOP } from './build.ts'
+import { build, PEPPER, products, SHOP } from './build.ts'
 import { startIssuer } from './issuer.ts'
 import { startScanner, scannerKey, type Scanner } from './scanner.ts'
 
@@ -166,6 +166,44 @@ t.test('too many tokens and too large a body are 413, and revoke nothing', async
   t.equal((await report(match('a'), match('b'))).status, 200)
   t.match(await post(`[${' '.repeat(1024 * 1024)}]`), { status: 413, body: { code: 'FST_ERR_CTP_BODY_TOO_LARGE' } })
   t.equal(await status(plaintext), 200)
+})
+
+t.test('a report of a megabyte is read', async t => {
+  const { post } = await world(t)
+  t.match(await post(`[${' '.repeat(1024 * 1024 - 2)}]`), { status: 200, body: [] })
+})
+
+t.test('the host sees a schema of the endpoint', async t => {
+  const schemas: unknown[] = []
+  await build(t, { issuer, auth: { scanning: {} }, host: app => { app.addHook('onRoute', ({ url, schema, config }) => { if (url === '/secret-scanning') schemas.push([schema, config?.auth]) }) } })
+  const [[schema, auth] = []] = JSON.parse(JSON.stringify(schemas, (key, value) => key === 'description' ? undefined : value))
+  const text = { type: 'string' }
+  const error = { type: 'object', additionalProperties: true, properties: { statusCode: { type: 'integer' }, code: text, error: text, message: text } }
+  t.equal(auth, 'public')
+  t.strictSame(schema, {
+    operationId: 'report_leaked_api_keys',
+    summary: 'Report leaked API keys',
+    tags: ['api-keys'],
+    response: {
+      200: { type: 'array', items: { type: 'object', required: ['token_hash', 'token_type', 'label'], properties: { token_hash: text, token_type: text, label: { type: 'string', enum: ['true_positive', 'false_positive'] } } } },
+      400: error,
+      403: error,
+      413: error,
+      500: error,
+      503: error
+    }
+  })
+})
+
+t.test('without management routes a reported key is revoked, too', async t => {
+  const scanner = await startScanner(t)
+  const store = memoryStore()
+  const { app } = await build(t, { issuer, store, auth: { scanning: { keysUrl: scanner.keysUrl }, management: undefined as never } })
+  const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 1 }, { shopId: SHOP, name: 'Printer', createdBy: 'command' })
+  const report = JSON.stringify([match(plaintext)])
+  const { statusCode, json } = await app.inject({ method: 'POST', url: '/secret-scanning', headers: scanner.headers(report), payload: report })
+  t.strictSame([statusCode, json()], [200, [feedback(plaintext, 'true_positive')]])
+  t.equal((await app.inject({ url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 401)
 })
 
 t.test('the body of an unsigned report is not read', async t => {

@@ -95,6 +95,10 @@ function contract (name: string, store: ApiKeyStore) {
       t.equal((await found({ sort: { field, descending: false } })).slice(0, ascending.length), ascending, field)
       t.equal((await found({ sort: { field, descending: true } })).slice(0, descending.length), descending, `-${field}`)
     }
+    const otherShop = randomUUID()
+    const twins = [1, 2].map(() => newKey({ shopId: otherShop, createdAt: at(1) }))
+    for (const key of twins) await store.insert(key, 100)
+    t.strictSame((await store.list(otherShop, ALL)).keys.map(({ id }) => id), twins.map(({ id }) => id).toSorted().reverse(), 'of the same moment, by their ids')
     const byName = await found({ sort: { field: 'name', descending: false } })
     t.equal(byName, [...(await found({ sort: { field: 'name', descending: true } }))].reverse().join(''), 'ties in the direction of the field')
     t.strictSame((await store.list(shopId, { ...ALL, sort: { field: 'id', descending: false } })).keys.map(({ id }) => id), ids.toSorted())
@@ -267,6 +271,17 @@ t.test('what is written on being told is kept if and only if the key is', async 
   await t.rejects(store.revoke(SHOP, key.id, 'ada', new Date(), tell(new RangeError('too late'))), { message: 'too late' })
   await store.revoke(SHOP, key.id, 'ada', new Date(), tell())
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
+})
+
+t.test('the check at startup reads no keys', async t => {
+  const store = knexStore(embedded.knex)
+  await store.insert(newKey(), 1000)
+  const read: number[] = []
+  const note = (rows: readonly unknown[]): void => { read.push(rows.length) }
+  embedded.knex.on('query-response', note)
+  await store.ready?.()
+  embedded.knex.off('query-response', note)
+  t.strictSame(read, [0])
 })
 
 t.test('the table can be created again, also inside a migration', async t => {

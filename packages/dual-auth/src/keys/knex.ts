@@ -63,7 +63,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       return knex.transaction(async trx => {
         // Count and insert in one step, or two simultaneous requests both find room for the last key.
         await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), throwShopUnknown)
-        const working = await trx(table).select('replaced_by').where(shopColumn, shopId).modify(onlyWorking, createdAt).limit(2 * limit)
+        const working = await trx(table).select('replaced_by').where(shopColumn, shopId).modify(onlyWorking, createdAt)
         if (working.length >= 2 * limit || working.filter(({ replaced_by: successor }: Pick<Row, 'replaced_by'>) => successor === null).length >= limit) return false
         await recovering(isMissing, trx(table).insert(rowFromNewKey(key, shopColumn)), throwShopUnknown)
         await onStored?.(recordFromNewKey(key), trx)

@@ -144,8 +144,8 @@ function matches (row: Row, { q, revoked, status, scopes, ...fields }: KeyFilter
 function comparatorFromSort (sort: KeyQuery['sort'], at: Date): (a: Row, b: Row) => number {
   if (sort === null) return (a, b) => Number(statusOfKey(a, at) !== 'active') - Number(statusOfKey(b, at) !== 'active') || +b.createdAt - +a.createdAt || compare(b.id, a.id)
   const value = valueOf[sort.field]
-  const sign = sort.descending ? -1 : 1
-  return (a, b) => Number(value(a) === null) - Number(value(b) === null) || sign * (compare(value(a) ?? '', value(b) ?? '') || compare(a.id, b.id))
+  const ascending = (a: Row, b: Row): number => compare(value(a) ?? '', value(b) ?? '') || compare(a.id, b.id)
+  return (a, b) => Number(value(a) === null) - Number(value(b) === null) || (sort.descending ? ascending(b, a) : ascending(a, b))
 }
 
 function compare (a: string, b: string): number {

@@ -30,7 +30,7 @@ export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: Tabl
     shopColumn,
     quotedTable: quoted(table),
     quotedShop: quoted(shopColumn),
-    columns: names => names.map(name => name === 'shop_id' && shopColumn !== 'shop_id' ? `${shopColumn} as shop_id` : name)
+    columns: names => names.map(name => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
   }
 }
 

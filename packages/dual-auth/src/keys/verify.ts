@@ -5,6 +5,7 @@ import type { ApiKeyIdentity } from '../types.ts'
 import type { StoreCall } from './call-store.ts'
 import { fingerprint, keyMatcher } from './format.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
+import { createKnownHashes } from './known-hashes.ts'
 import type { LastUsed } from './last-used.ts'
 import type { Refusals } from './refusals.ts'
 import type { Queue } from './queue.ts'
@@ -30,33 +31,41 @@ export interface KeyVerifier {
 }
 
 /**
- * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then
- * scrypt. Unknown keys cost no dummy scrypt: the difference in time reveals no more than the status does, and a dummy
- * would let anybody use up the CPU.
+ * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then its
+ * hash, by scrypt unless it is known. Unknown keys cost no dummy scrypt: the difference in time reveals no more than the
+ * status does, and a dummy would let anybody use up the CPU.
  */
 export function createKeyVerifier ({ settings, callStore, queue, lastUsed, report, log }: KeyVerifierParts): KeyVerifier {
   const { marker, peppers, logN, store } = settings
   const isWellFormed = keyMatcher(marker)
+  const known = createKnownHashes()
   const rehashes = new Map<string, Promise<void>>()
 
   async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
     if (!isWellFormed(key)) throw invalidCredential('the API key is malformed')
-    const row = await callStore(() => store.find(peppers.map(pepper => fingerprint(key, pepper))))
+    const fingerprints = peppers.map(pepper => fingerprint(key, pepper))
+    const row = await callStore(() => store.find(fingerprints))
     // A store written in JavaScript may return undefined.
     if (row == null) throw refused('unknown', null, address)
     if (row.revokedAt !== null) throw refused('revoked', row, address)
     if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refused('expired', row, address)
     if (row.shop === null) throw invalidCredential('the shop of the API key does not exist')
     const cost = costFromHash(row.hash)
-    const matches = cost !== null && (cost <= LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))
-    if (!matches) {
+    const isKnown = known.has(row, fingerprints[0]!)
+    if (!isKnown && !await matches(row, key, cost)) {
       log.error({ keyId: row.id }, 'the stored hash of an API key was not made from the key')
       throw invalidCredential('the API key does not match its hash')
     }
+    if (!isKnown) known.add(row, fingerprints[0]!)
     lastUsed.touch(row.id, address)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
     const shop = row.shop && { shop: Object.freeze({ ...row.shop }) }
     return Object.freeze({ kind: 'api-key', keyId: row.id, shopId: row.shopId, scopes: Object.freeze([...row.scopes]), ...shop })
+  }
+
+  async function matches ({ hash }: StoredApiKey, key: string, cost: number | null): Promise<boolean> {
+    if (cost === null) return false
+    return cost <= LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))
   }
 
   function refused (reason: 'unknown' | 'revoked' | 'expired', row: StoredApiKey | null, address: string | undefined): Error {
