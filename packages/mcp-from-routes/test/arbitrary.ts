@@ -78,6 +78,11 @@ export function validatorOf (schema: JsonSchema): ((value: unknown) => boolean |
 
 /** The values of a schema's enum, const and limits, as instances to try. */
 export function valuesIn (schema: unknown): readonly unknown[] {
-  if (typeof schema !== 'object' || schema === null) return [schema]
-  return [schema, ...Object.values(schema).flatMap(valuesIn)]
+  const values: unknown[] = []
+  const collect = (part: unknown): void => {
+    values.push(part)
+    if (typeof part === 'object' && part !== null) for (const value of Object.values(part)) collect(value)
+  }
+  collect(schema)
+  return values
 }

@@ -89,6 +89,7 @@ t.test('the id of a message is looked for at both ends, and nowhere in one that 
   const padding = 1024 - '"id":1}'.length
   for (const [spaces, id] of [[padding, 1], [padding + 1, undefined]] as const) t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(spaces)}`), id)
   for (const [spaces, id] of [[1024 - '{"id":1,'.length, 1], [1024 - '{"id":1,'.length + 1, undefined]] as const) t.equal(await idOf(`${' '.repeat(spaces)}{"id":1,"a":"${'x'.repeat(5000)}"}`), id)
+  t.equal(await idOf(`${' '.repeat(1100)}{"id":1,"a":"${'x'.repeat(5000)}"}`, Infinity, true, 1000), undefined, 'in pieces it is looked for no further')
 })
 
 t.test('authentication comes first, and the answer is in the stream that the client wants', async (t) => {

@@ -32,3 +32,27 @@ t.test('each call that runs too long is stopped in its own time, and no other', 
   await delay(2 * LIMIT)
   t.strictSame(stopped.slice(3).map(([name]) => name), ['sixth timeout'])
 })
+
+t.test('one timer does for all calls that run', async (t) => {
+  const { setTimeout: real } = globalThis
+  t.teardown(() => { globalThis.setTimeout = real })
+  let timers = 0
+  globalThis.setTimeout = Object.assign((...args: Parameters<typeof real>) => { timers += 1; return real(...args) }, real)
+  const deadlines = new Deadlines(LIMIT)
+  for (let call = 0; call < 3; call++) deadlines.start(new Stop())
+  t.equal(timers, 1)
+})
+
+t.test('each listener hears of a stop once, unless it was forgotten', async (t) => {
+  const heard: string[] = []
+  const stop = new Stop()
+  stop.onStop((reason) => heard.push(`first ${reason}`))
+  const forget = stop.onStop((reason) => heard.push(`second ${reason}`))
+  stop.onStop((reason) => heard.push(`third ${reason}`))
+  forget()
+  stop.stop('timeout')
+  stop.stop('closing')
+  t.strictSame(heard, ['first timeout', 'third timeout'])
+  stop.onStop((reason) => heard.push(`late ${reason}`))()
+  t.strictSame([heard.at(-1), stop.reason], ['late timeout', 'timeout'])
+})

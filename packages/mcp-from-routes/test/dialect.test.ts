@@ -34,3 +34,60 @@ for (const { title, from, to } of cases) {
     t.equal(JSON.stringify(from), before, 'the schema of the host is untouched')
   })
 }
+
+t.test('what 2020-12 knows stays as it is', (t) => {
+  const any = { type: 'string' }
+  for (const [keyword, value] of Object.entries({
+    $defs: { A: any },
+    $ref: '#/$defs/A',
+    additionalProperties: any,
+    allOf: [any],
+    anyOf: [any],
+    const: 'a',
+    contains: any,
+    contentEncoding: 'base64',
+    contentMediaType: 'text/csv',
+    contentSchema: any,
+    default: 'a',
+    dependentRequired: { a: ['b'] },
+    dependentSchemas: { a: any },
+    deprecated: true,
+    description: 'D',
+    else: any,
+    enum: ['a'],
+    examples: ['a'],
+    exclusiveMaximum: 1,
+    exclusiveMinimum: 1,
+    format: 'date',
+    if: any,
+    items: any,
+    maxContains: 1,
+    maxItems: 1,
+    maxLength: 1,
+    maxProperties: 1,
+    maximum: 1,
+    minContains: 1,
+    minItems: 1,
+    minLength: 1,
+    minProperties: 1,
+    minimum: 1,
+    multipleOf: 2,
+    not: any,
+    oneOf: [any],
+    pattern: '^a',
+    patternProperties: { '^a': any },
+    prefixItems: [any],
+    properties: { a: any },
+    propertyNames: any,
+    readOnly: true,
+    required: ['a'],
+    then: any,
+    title: 'T',
+    type: 'object',
+    unevaluatedItems: false,
+    unevaluatedProperties: false,
+    uniqueItems: true,
+    writeOnly: true
+  })) t.strictSame(to2020({ [keyword]: value }), { [keyword]: value }, keyword)
+  t.end()
+})

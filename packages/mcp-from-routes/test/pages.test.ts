@@ -3,7 +3,7 @@ import t from 'tap'
 import { accessTo } from '../src/endpoint/access.ts'
 import { sealerFrom } from '../src/confirm/seal.ts'
 import { answerWriter } from '../src/endpoint/answer.ts'
-import { definitionWriter, writtenPages } from '../src/endpoint/list.ts'
+import { definitionWriter, pageOf, writtenPages } from '../src/endpoint/list.ts'
 import type { Pages } from '../src/endpoint/list.ts'
 import { settingsFromOptions } from '../src/options.ts'
 import type { McpFromRoutesOptions } from '../src/options.ts'
@@ -54,9 +54,37 @@ t.test('cursors that a client makes up are answered, and nothing is kept of them
   const all = await pages('legacy', undefined, REQUEST)
   t.equal(await pages('legacy', after('A'), REQUEST), all, 'one that leads to a page that is kept takes that')
   t.equal(await pages('legacy', 'nonsense', REQUEST), undefined)
+  const { pages: single } = pagesOf({ pageSize: 1 })
+  t.not(await single('legacy', after('zz'), REQUEST), await single('legacy', after('zz'), REQUEST))
 })
 
 t.test('the list of one caller is never kept', async (t) => {
   const { pages } = pagesOf({ canUse: () => true })
   t.not(await pages('legacy', undefined, REQUEST), await pages('legacy', undefined, REQUEST))
+})
+
+t.test('a page begins after the tool that its cursor names', async (t) => {
+  const tools = NAMES.map(tool)
+  const cursor = (text: string): string => Buffer.from(text).toString('base64url')
+  for (const [given, size, names, next] of [
+    [undefined, 2, 'ab', 'b'], ['', 2, 'ab', 'b'], [undefined, 4, 'abcd', 'd'], [undefined, 5, 'abcde', undefined], [undefined, 6, 'abcde', undefined],
+    [after('b'), 2, 'cd', 'd'], [after('c'), 2, 'de', undefined], [after('bb'), 1, 'c', 'c'], [after('e'), 2, '', undefined]
+  ] as const) {
+    const page = pageOf(tools, given, size)
+    t.equal(page?.tools.map((tool) => tool.public.name).join(''), names)
+    t.strictSame(page?.nextCursor, next && after(next))
+    t.equal('nextCursor' in Object(page), next !== undefined)
+  }
+  t.strictSame(pageOf([], undefined, 2), { tools: [] })
+  for (const foreign of ['nonsense', cursor('after '), cursor('before a'), cursor('a'), `${after('a')}=`]) t.equal(pageOf(tools, foreign, 2), undefined, foreign)
+})
+
+t.test('a definition is written once per era', async (t) => {
+  const define = definitionWriter()
+  let reads = 0
+  const read = { ...tool('a'), get public () { reads += 1; return tool('a').public } }
+  t.equal(define(read, 'legacy'), define(read, 'legacy'))
+  t.equal(reads, 1)
+  define(read, 'modern')
+  t.equal(reads, 2)
 })

@@ -64,3 +64,21 @@ t.test('whether a serializer writes as Fastify\'s does', async (t) => {
   t.equal(writes((body) => Array.isArray(body) ? JSON.stringify(body) : asFastify(body)), false, 'not large arrays')
   t.equal(writes((body) => { try { return asFastify(body) } catch { return '{}' } }), false, 'not what is required')
 })
+
+t.test('what a Standard Schema says of a string where an array belongs', async (t) => {
+  const refusing = (issue: unknown) => (value: { a: unknown }): object => typeof value.a === 'string' ? { issues: [issue] } : { value }
+  for (const [title, validate, accepts] of [
+    ['it takes it', (value: unknown) => ({ value }), true],
+    ['it refuses it', refusing({ path: ['a'] }), false],
+    ['it refuses it, and names it by an object', refusing({ path: [{ key: 'a' }] }), false],
+    ['it refuses another argument', refusing({ path: ['b'] }), true],
+    ['it refuses an element', refusing({ path: ['a', 0] }), true],
+    ['it names nothing', refusing({}), true],
+    ['it refuses an array as well', () => ({ issues: [{ path: ['a'] }] }), undefined],
+    ['it answers later', async (value: unknown) => ({ value }), undefined],
+    ['it answers nothing', () => undefined, undefined],
+    ['it throws', () => { throw new TypeError('no') }, undefined],
+    ['it throws for a string', (value: { a: unknown }) => { if (typeof value.a === 'string') throw new TypeError('no'); return { value } }, undefined]
+  ] as const) t.equal(probes.queryAcceptance({ '~standard': { validate } }, undefined)('a')('array'), accepts, title)
+  t.equal(probes.queryAcceptance({ '~standard': { validate: true } }, (() => () => true) as Validator)('a')('array'), true, 'what validates nothing is no Standard Schema')
+})

@@ -18,6 +18,8 @@ t.test('a parser is asked for the shapes that it reads', async (t) => {
   t.strictSame(shapes(PARSERS.qs), [true, true, true, false])
   t.strictSame(shapes(PARSERS.json), [false, false, false, true])
   t.strictSame(shapes(PARSERS.last), [false, false, false, false])
+  const lastInBrackets = queryParser((text) => Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => name.endsWith('[]') ? [name.slice(0, -2), [value]] : [name, value])))
+  t.strictSame(shapes(lastInBrackets), [false, false, false, false], 'brackets that keep one element only are none')
 })
 
 const empty = 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'

@@ -79,6 +79,8 @@ const cases: Case[] = [
     [{ message: '', detail: 'x' }, ': x\n{"message":""}'],
     [{ message: 'x', status: '409', statusCode: 409 }, ': x'],
     [{ message: 'x', status: 400 }, ': x\n{"status":400}'],
+    [{ message: 'x', limit: 409 }, ': x\n{"limit":409}'],
+    [{ message: 'x', other: 'about:blank' }, ': x\n{"other":"about:blank"}'],
     [{ message: 'x', other: 'x' }, ': x\n{"other":"x"}'],
     [{ message: 'x', type: 'about:blank', error: 'Conflict' }, ': x'],
     [{}, '']
@@ -91,6 +93,12 @@ const cases: Case[] = [
   { title: 'an error in plain text', status: 400, headers: { 'content-type': 'text/plain' }, body: 'no', gives: { content: text('400 Bad Request: no'), isError: true } },
   { title: 'an error page is not passed on', status: 400, headers: { 'content-type': 'text/html' }, body: '<h1>', gives: { content: text('400 Bad Request'), isError: true } },
   { title: 'when to retry is passed on', status: 429, ...json({ message: 'slow down' }, { 'retry-after': '30' }), gives: { content: text('429 Too Many Requests: slow down', 'retry-after: 30'), isError: true, _meta: { 'mcp-from-routes/headers': { 'retry-after': '30' } } } },
+  { title: 'a status without a name is its number alone', status: 599, gives: { content: text('The route failed with status 599. The request id is req-7.'), isError: true } },
+  { title: 'also of a success', status: 299, gives: { content: text('299: done, and there is nothing to return.') } },
+  { title: 'of one that was not promised', tool: object, status: 299, body: 'x', gives: { content: text(`${UNDECLARED} 299 with a body without a content type, for which it has no 2xx response schema.`, 'x'), isError: true } },
+  { title: 'of a redirect', status: 399, gives: { content: text('The route answered 399, and nothing else.'), isError: true } },
+  { title: 'and of a refusal', status: 499, ...json({ message: 'x' }), gives: { content: text('499: x'), isError: true } },
+  { title: 'so it is for a route that fails, and each header has its line', status: 503, headers: { 'retry-after': '30', 'content-range': 'x' }, gives: { content: text('The route failed with status 503 Service Unavailable. The request id is req-7.', 'content-range: x\nretry-after: 30'), isError: true, _meta: { 'mcp-from-routes/headers': { 'content-range': 'x', 'retry-after': '30' } } } },
   { title: '5xx tells the request id and nothing else', status: 500, ...json({ message: 'password of db is x' }), gives: { content: text('The route failed with status 500 Internal Server Error. The request id is req-7.'), isError: true } }
 ]
 
@@ -101,6 +109,9 @@ const allowed = [
   ['an enum in an item of a definition', 'body/list/7/a~1b must be equal to one of the allowed values', 'list/7/a/b must be one of true'],
   ['an item of a tuple', 'body/pair/1 must be equal to constant', 'pair/1 must be one of "y"'],
   ['many values', 'body/many must be equal to one of the allowed values', `many must be one of ${Array.from({ length: 50 }, (_, i) => i).join(', ')}, …`],
+  ['constants and lists as alternatives', 'body/either must match exactly one schema in oneOf', 'either must be one of "s", "l", "m"'],
+  ['an item behind a tuple', 'body/pair/2 must be equal to one of the allowed values', 'pair/2 must be one of "z"'],
+  ['a name with a tilde', 'body/a~0b must be equal to constant', 'a~b must be one of 7'],
   ['no values that are known', 'body/open must match a schema in anyOf, body/nothing must be equal to constant', 'open must match a schema in anyOf, nothing must be equal to constant']
 ] as const
 const choosing = toolFromRoute({
@@ -116,7 +127,7 @@ const choosing = toolFromRoute({
     description: 'A.',
     params: { type: 'object', properties: { kind: { const: 1 } } },
     querystring: { type: 'object', properties: { sort: { type: 'string', enum: ['name', '-name'] } } },
-    body: { type: 'object', properties: { name: { type: 'string' }, size: { anyOf: [{ const: 's' }, { const: 'l' }, { type: 'null' }] }, list: { type: 'array', items: { $ref: 'Item#' } }, pair: { type: 'array', items: [{ const: 'x' }, { const: 'y' }] }, many: { enum: Array.from({ length: 60 }, (_, i) => i) }, open: { anyOf: [{ const: 1 }, { type: 'string' }] } } }
+    body: { type: 'object', properties: { name: { type: 'string' }, size: { anyOf: [{ const: 's' }, { const: 'l' }, { type: 'null' }] }, list: { type: 'array', items: { $ref: 'Item#' } }, either: { oneOf: [{ const: 's' }, { enum: ['l', 'm'] }] }, 'a~b': { const: 7 }, pair: { type: 'array', items: [{ const: 'x' }, { const: 'y' }], additionalItems: { enum: ['z'] } }, many: { enum: Array.from({ length: 60 }, (_, i) => i) }, open: { anyOf: [{ const: 1 }, { type: 'string' }] } } }
   }
 }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 
@@ -126,6 +137,40 @@ for (const [title, message, says] of allowed) {
     t.strictSame(result.content, text(`400 Bad Request: ${says}`))
   })
 }
+
+const renamed = toolFromRoute({
+  method: 'POST',
+  url: '/',
+  config: { mcp: { arguments: { querystring: { name: { name: 'label' } }, body: { name: { name: 'title' }, size: { name: 'width' } } } } },
+  constraints: {},
+  websocket: false,
+  keepsToSchema: true,
+  shared: {},
+  schema: { operationId: 'a', description: 'A.', querystring: { type: 'object', properties: { name: {}, limit: {} } }, body: { type: 'object', properties: { name: {}, size: {}, color: {} } } }
+}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+const names: Array<[from: Tool, message: string, says: string]> = [
+  [renamed, 'body/name must be string, querystring/name must be string', 'title must be string, label must be string'],
+  [renamed, "body must have required property 'name', querystring must have required property 'name'", "arguments must have required property 'title', arguments must have required property 'label'"],
+  [renamed, "body must have required property 'other'", "arguments must have required property 'other'"],
+  [renamed, 'body must have properties name, color when property size is present', 'arguments must have properties title, color when property width is present'],
+  [renamed, 'body must have property name when property color is present', 'arguments must have property title when property color is present'],
+  [renamed, 'body/name must be string, querystring must be object', 'title must be string, arguments must be object'],
+  [renamed, 'nobody/name and anybody must know', 'nobody/name and anybody must know'],
+  [whole, "body must have required property 'name'", "body must have required property 'name'"],
+  [whole, "params must have required property 'id'", "arguments must have required property 'id'"],
+  [whole, 'params must be object', 'arguments must be object']
+]
+for (const [from, message, says] of names) {
+  t.test(`in names of arguments: ${says}`, async (t) => {
+    t.strictSame(resultFromResponse(from, { statusCode: 400, ...json({ message }) }, CONTEXT).content, text(`400 Bad Request: ${says}`))
+  })
+}
+
+t.test('a very long error is read no further than to twice the length that is passed on', async (t) => {
+  const body = 'querystring/a,'.repeat(1000)
+  const result = resultFromResponse(plain, { statusCode: 400, headers: { 'content-type': 'text/plain' }, body }, CONTEXT)
+  t.strictSame(result.content, text(`400 Bad Request: ${body}`.slice(0, 8000).replaceAll('querystring/', '')))
+})
 
 for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, cut = false } of cases) {
   t.test(title, async (t) => {
@@ -140,6 +185,7 @@ t.test('only a 401 or 403 with a challenge has one', async (t) => {
     [401, { 'www-authenticate': 'Bearer' }, { statusCode: 401, authenticate: 'Bearer' }],
     [403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }, { statusCode: 403, authenticate: 'Bearer error="insufficient_scope"' }],
     [403, { 'www-authenticate': 'Bearer' }, undefined],
+    [400, { 'www-authenticate': 'Bearer error="insufficient_scope"' }, undefined],
     [400, { 'www-authenticate': 'Bearer' }, undefined],
     [500, { 'www-authenticate': 'Bearer' }, undefined],
     [401, {}, undefined]

@@ -63,3 +63,12 @@ t.test('a meta-schema is refused with advice that can be followed', async (t) =>
   })
   await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_SCHEMA', message: 'POST /schemas has a schema that cannot be published: body: $ref "http://json-schema.org/draft-07/schema#" is a meta-schema, which only the validator has. Describe what the route takes instead' })
 })
+
+t.test('a schema that converts itself is asked for JSON Schema 2020-12', async (t) => {
+  const asked: unknown[] = []
+  const body = { '~standard': { jsonSchema: { input: (options: unknown): object => { asked.push(options); return { type: 'object', properties: { a: { type: 'string' } } } } } } }
+  const app = await build(t, (app) => { app.post('/things', { ...tool('create', { body }), validatorCompiler: () => () => true }, async () => ({})) })
+  await app.ready()
+  t.strictSame(asked[0], { target: 'draft-2020-12' })
+  t.match(app.mcpTools[0]?.inputSchema, { properties: { a: { type: 'string' } } })
+})

@@ -93,7 +93,7 @@ export async function zoo (app: FastifyInstance, log: string[]): Promise<void> {
   app.get('/zoo/raw-piped', (_request, reply) => { reply.hijack(); Readable.from(['a', 'b']).pipe(reply.raw) })
   app.get('/zoo/on-response', { onResponse: async (_request, reply) => { log.push(`responded ${reply.statusCode} ${reply.raw.writableEnded}`) } }, async () => 'x')
   app.get('/zoo/request', async ({ raw, headers, method, url, hostname, host, protocol, routeOptions, is404 }) => ({
-    method, url, hostname, host, protocol, route: routeOptions.url, is404, version: raw.httpVersion, accept: headers.accept, complete: raw.rawHeaders.length % 2, parts: [raw instanceof IncomingMessage, raw instanceof EventEmitter, raw.aborted, raw.destroyed].slice(1)
+    method, url, hostname, host, protocol, route: routeOptions.url, is404, version: [raw.httpVersion, raw.httpVersionMajor, raw.httpVersionMinor], accept: headers.accept, complete: raw.rawHeaders.length % 2, parts: [raw instanceof IncomingMessage, raw instanceof EventEmitter, raw.aborted, raw.destroyed].slice(1)
   }))
   app.get('/zoo/elapsed', async (_request, reply) => ({ sent: reply.sent, response: reply.raw instanceof ServerResponse, ended: reply.raw.writableEnded, type: typeof reply.elapsedTime }))
   app.get('/zoo/peer', async ({ ip, socket, protocol }) => ({ ip, address: socket.remoteAddress, port: typeof socket.remotePort, protocol, encrypted: Reflect.get(socket, 'encrypted') ?? false }))

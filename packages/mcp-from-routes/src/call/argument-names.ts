@@ -59,7 +59,7 @@ function allowedValues (schema: unknown, root: JsonSchema): readonly unknown[] |
   if (value !== undefined) return [value]
   const members: unknown = anyOf ?? oneOf
   if (!Array.isArray(members)) return undefined
-  const lists = members.map((member: JsonSchema) => isObject(member) && member.type === 'null' ? [null] : isObject(member) && (member.const !== undefined || Array.isArray(member.enum)) ? allowedValues(member, root) : undefined)
+  const lists = members.map((member: JsonSchema) => member.type === 'null' ? [null] : member.const !== undefined || Array.isArray(member.enum) ? allowedValues(member, root) : undefined)
   return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? [])
 }
 

@@ -128,7 +128,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
     const given = typeof reason === 'object' ? reason : headers
     if (typeof reason === 'string') this.statusMessage = reason
     if (Array.isArray(given)) {
-      for (let i = 0; i + 1 < given.length; i += 2) this.setHeader(String(given[i]), given[i + 1] as string)
+      for (let i = 0; i < given.length; i += 2) this.setHeader(String(given[i]), given[i + 1] as string)
     } else if (given !== undefined) {
       for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
     }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
+import { statusText } from './status.ts'
 import type { Asked } from '../confirm/held.ts'
 import type { Work } from '../task/work.ts'
 import { isObject } from '../tool/json-schema.ts'
@@ -65,7 +66,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   const { statusCode } = response
   const headers = headersOf(response, context)
   if (statusCode >= 500) {
-    return { ...errorResult(`The route failed with status ${statusCode} ${STATUS_CODES[statusCode] ?? ''}. The request id is ${context.requestId}.`, headers), statusCode }
+    return { ...errorResult(`The route failed with status ${statusText(statusCode)}. The request id is ${context.requestId}.`, headers), statusCode }
   }
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
   if (statusCode >= 300) return { ...errorResult(redirected(tool, response), headers), statusCode }
@@ -76,7 +77,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
-  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''} with ${what}, for which it has no 2xx response schema.`
+  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)} with ${what}, for which it has no 2xx response schema.`
   return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
 }
 
@@ -117,8 +118,7 @@ function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext):
 }
 
 function mediaType ({ headers }: InnerResponse): string {
-  if (headers['content-type'] === 'application/json; charset=utf-8') return 'application/json'
-  return String(headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return String(headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase()
 }
 
 function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 'challenge'> {
@@ -128,13 +128,9 @@ function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 
   return isChallenge ? { challenge: { statusCode, authenticate } } : {}
 }
 
-function textOf ({ body }: InnerResponse): string {
-  return typeof body === 'string' ? body : body.toString('utf8')
-}
-
 function jsonOf (response: InnerResponse): Json | undefined {
-  if (response.body.length === 0 || !/[/+]json$/.test(mediaType(response))) return undefined
-  const text = textOf(response)
+  if (!/[/+]json$/.test(mediaType(response))) return undefined
+  const text = String(response.body)
   try {
     return { text, value: JSON.parse(text) }
   } catch {
@@ -146,10 +142,10 @@ function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
   const { statusCode, body } = response
   const mimeType = mediaType(response)
   const base64 = (): string => Buffer.from(body as string).toString('base64')
-  if (body.length === 0) return [{ type: 'text', text: `${statusCode} ${STATUS_CODES[statusCode] ?? ''}: done, and there is nothing to return.` }]
+  if (body.length === 0) return [{ type: 'text', text: `${statusText(statusCode)}: done, and there is nothing to return.` }]
   if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') return [{ type: 'image', data: base64(), mimeType }]
   if (mimeType.startsWith('audio/')) return [{ type: 'audio', data: base64(), mimeType }]
-  if (mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)) return [{ type: 'text', text: textOf(response) }]
+  if (mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)) return [{ type: 'text', text: String(body) }]
   return [{ type: 'resource', resource: { uri: url(), mimeType, blob: base64() } }]
 }
 
@@ -161,7 +157,7 @@ function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): str
 
 /** Taken for a success, a redirect would look like the route's result. */
 function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string {
-  const said = `The route answered ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`
+  const said = `The route answered ${statusText(statusCode)}`
   if (headers.location === undefined) return `${said}, and nothing else.`
   const done = tool.public.annotations.readOnlyHint ? '' : ' The call may have been carried out.'
   return `${said} and points to ${String(headers.location)}, which is not followed.${done}`
@@ -169,9 +165,9 @@ function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string
 
 /** `422 Unprocessable Entity: name must be string`, and the rest of the route's error body. */
 function clientError (tool: Tool, response: InnerResponse): string {
-  const status = `${response.statusCode} ${STATUS_CODES[response.statusCode] ?? ''}`.trim()
+  const status = statusText(response.statusCode)
   const body = jsonOf(response)?.value
-  const text = /^text\/plain$|json$/.test(mediaType(response)) ? textOf(response) : ''
+  const text = /^text\/plain$|json$/.test(mediaType(response)) ? String(response.body) : ''
   const said = isObject(body) ? status + sentenceOf(body, response.statusCode) : text === '' ? status : `${status}: ${text}`
   // What is cut off in the end need not be read.
   return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))

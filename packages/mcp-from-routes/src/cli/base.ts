@@ -5,7 +5,6 @@ import type { Accepted, Contract } from '../contract/index.ts'
 import type { PreState } from './changesets.ts'
 import { ciRunFrom, isContinuous } from './ci.ts'
 import type { CiRun } from './ci.ts'
-import { gitIn } from './git.ts'
 import type { Commit, Git } from './git.ts'
 import { storedAt, versionAt } from './stored.ts'
 import { jsonFrom } from './version.ts'
@@ -56,10 +55,10 @@ const FETCH = 'Fetch the history. In GitHub Actions, this is the line below `use
  *
  * @param file - the contract's file
  * @param branch - the branch that changesets are for, if they say
+ * @param git - the repository of the package
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE}
  */
-export async function findBase (wanted: BaseWanted, file: string, owner: Owner, branch: string | undefined, env: NodeJS.ProcessEnv): Promise<Earlier | Missing> {
-  const git = gitIn(owner.folder, env)
+export async function findBase (wanted: BaseWanted, file: string, owner: Owner, branch: string | undefined, git: Git, env: NodeJS.ProcessEnv): Promise<Earlier | Missing> {
   const found = await commitOf(wanted, git, owner, branch, env)
   if ('missing' in found) return found
   const { commit, label } = found
@@ -77,11 +76,13 @@ export async function findBase (wanted: BaseWanted, file: string, owner: Owner, 
     version: await versionAt(commit, stored, place, owner, git),
     async changesets (root) {
       const folder = posix.join(slashed(relative(top, await realpath(root))), '.changeset')
-      const [before, pre] = await Promise.all([git.folder(commit, folder), git.file(commit, `${folder}/pre.json`)])
-      const now = new Map(await Promise.all([...before.keys()].map(async (name) => [name, await git.idOf(join(root, '.changeset', name))] as const)))
+      const before = await git.folder(commit, folder)
+      const pre = before.has('pre.json') ? await git.file(commit, `${folder}/pre.json`) : undefined
+      const pathOf = (name: string): string => join(root, '.changeset', name)
+      const now = await git.idsOf([...before.keys()].map(pathOf))
       return {
         pre: pre === undefined ? undefined : jsonFrom(pre, `${folder}/pre.json at ${shortened(commit)}`) as PreState,
-        isNew: (id) => !before.has(`${id}.md`) || before.get(`${id}.md`) !== now.get(`${id}.md`)
+        isNew: (id) => !before.has(`${id}.md`) || before.get(`${id}.md`) !== now.get(pathOf(`${id}.md`))
       }
     },
     commits: async () => await git.commitsSince(commit)

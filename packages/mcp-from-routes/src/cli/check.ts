@@ -8,6 +8,7 @@ import type { BaseWanted, Earlier } from './base.ts'
 import { changesetsOf } from './changesets.ts'
 import { isContinuous } from './ci.ts'
 import { gitIn } from './git.ts'
+import type { Git } from './git.ts'
 import { riseSince } from './release.ts'
 import type { ReleaseSource } from './release.ts'
 import { ownerOf } from './version.ts'
@@ -97,9 +98,10 @@ async function textOf (path: string, name: string): Promise<string> {
 
 async function versionReport (app: Contract, path: string, accepted: readonly Accepted[], options: CheckOptions, env: NodeJS.ProcessEnv): Promise<VersionReport> {
   const owner = await ownerOf(path)
-  const source = await sourceOf(options, owner, env)
+  const git = gitIn(owner.folder, env)
+  const source = await sourceOf(options, owner, git)
   const changesets = source.by === 'changesets' ? source.changesets : undefined
-  const base = await findBase(options, path, owner, changesets?.baseBranch, env)
+  const base = await findBase(options, path, owner, changesets?.baseBranch, git, env)
   if ('missing' in base) return { checked: false, ok: base.begins || options.allowUnchecked || !isContinuous(env), reason: base.missing, hint: base.hint }
   const { findings } = diffContracts(base.contract, app, options)
   const { counted, ...sorted } = sortedOut(findings, accepted, base, new Date())
@@ -121,9 +123,9 @@ async function versionReport (app: Contract, path: string, accepted: readonly Ac
   }
 }
 
-async function sourceOf ({ release }: CheckOptions, owner: Owner, env: NodeJS.ProcessEnv): Promise<ReleaseSource> {
+async function sourceOf ({ release }: CheckOptions, owner: Owner, git: Git): Promise<ReleaseSource> {
   if (release.by !== 'changesets') return release
-  return { by: 'changesets', changesets: await changesetsOf(owner, await gitIn(owner.folder, env).top()) }
+  return { by: 'changesets', changesets: await changesetsOf(owner, await git.top()) }
 }
 
 /** Tells findings that count from those that the file accepts. What an earlier state accepted already is no answer to a change since then. */

@@ -26,7 +26,7 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   const counted = findings.filter((finding) => !isAccepted.has(finding))
   const list = JSON.stringify(counted) === JSON.stringify(told) ? [] : listOf(counted)
   const beside = [...accepted.map(({ finding, reason, until }) => `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${oneLine(reason)}`), ...notes]
-  const end = list.length + beside.length === 0 ? '.' : ':'
+  const end = list.length === 0 && beside.length === 0 ? '.' : ':'
   if (version.ok) return [`The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`, ...list, ...beside]
   return [
     `The changes since ${base} require ${requirement(version)}, but ${version.package} ${riseOf(version)}${isOwnMissing(version) ? ', not by this branch' : ''}${end}`,

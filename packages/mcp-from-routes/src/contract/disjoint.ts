@@ -1,7 +1,7 @@
 import type { Comparison } from './comparison.ts'
 import { factsOf, NUMBER, numbersIn, refuses, textsIn, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
-import { requires, schemasFor } from './objects.ts'
+import { schemasFor } from './objects.ts'
 
 /**
  * Whether surely nothing with the facts is valid for the schema: they differ in type, in listed values, in range, or in
@@ -36,7 +36,6 @@ function differInProperty (facts: Facts, others: Facts, comparison: Comparison, 
   return [...names].some((name) => {
     const mine = factsOf(facts.flatMap((fact) => schemasFor(fact, name, true)), comparison.from)
     // Required by one and impossible for the other, or required by one and different in both.
-    if (mine === undefined) return requires(others, name) || requires(facts, name)
-    return areDisjoint(mine, { allOf: others.flatMap((other) => schemasFor(other, name, true)) }, comparison, depth - 1)
+    return mine === undefined || areDisjoint(mine, { allOf: others.flatMap((other) => schemasFor(other, name, true)) }, comparison, depth - 1)
   })
 }

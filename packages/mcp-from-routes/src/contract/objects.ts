@@ -72,7 +72,7 @@ function otherwise ({ patternProperties, additionalProperties = true }: JsonSche
   return more.length === 0 ? additionalProperties : { anyOf: [additionalProperties, ...more] }
 }
 
-export function requires (facts: Facts, name: string): boolean {
+function requires (facts: Facts, name: string): boolean {
   return facts.some(({ required }) => textsIn(required).includes(name))
 }
 

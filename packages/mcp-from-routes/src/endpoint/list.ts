@@ -20,7 +20,7 @@ export interface Page {
 export function pageOf (tools: readonly Tool[], cursor: string | undefined, size: number): Page | undefined {
   const after = cursor === undefined || cursor === '' ? '' : nameFromCursor(cursor)
   if (after === undefined) return undefined
-  const rest = after === '' ? tools : tools.filter((tool) => tool.public.name > after)
+  const rest = tools.filter((tool) => tool.public.name > after)
   const page = rest.slice(0, size)
   const last = page.at(-1)
   return rest.length > size && last !== undefined ? { tools: page, nextCursor: cursorFromName(last.public.name) } : { tools: page }
@@ -41,7 +41,7 @@ export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }:
     const found = pageOf(tools, cursor, pageSize)
     if (found === undefined) return undefined
     const [first] = found.tools
-    const start = first === undefined ? -1 : tools.indexOf(first)
+    const start = tools.findIndex((tool) => tool === first)
     // Only pages that start where paging in order leads are kept: a client can invent any number of cursors. None are
     // kept where callers see different lists.
     if (isPerClient || start < 0 || start % pageSize !== 0) return write(era, found)
@@ -68,7 +68,6 @@ function cursorFromName (name: string): string {
 }
 
 function nameFromCursor (cursor: string): string | undefined {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const name = text.startsWith('after ') ? text.slice(6) : ''
+  const name = Buffer.from(cursor, 'base64url').toString().slice('after '.length)
   return name !== '' && cursorFromName(name) === cursor ? name : undefined
 }

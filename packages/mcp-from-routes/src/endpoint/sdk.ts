@@ -113,7 +113,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
     // In a batch, or behind the first event of a stream, the answer is in the hands of the SDK.
-    return resultFor(result.work === undefined ? result : workResult(tool, result, result.work, undefined)) as CallToolResult
+    return resultFor(workResult(tool, result)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
   return server

@@ -177,7 +177,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
       return created(wish, sealer.seal(sealed, outer), sealed, work)
     }
-    if (work !== undefined) return workResult(tool, result, work, await usable(work.rule.status.tool, outer))
+    if (work !== undefined) return workResult(tool, result, await usable(work.rule.status.tool, outer))
     if (wish !== 'parameter' || result.challenge !== undefined) return result
     const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
     if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
@@ -195,7 +195,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       } catch (error) {
         // The route has run, so what it said is not lost because a function of the host threw.
         outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
-        return result.work === undefined ? result : workResult(tool, result, result.work, undefined)
+        return workResult(tool, result)
       }
     },
     async answer (method, id, asked) {

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import type { InnerResponse } from '../call/result.ts'
+import { statusText } from '../call/status.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { inOneSpelling } from './config.ts'
 import type { TaskConfig, WorkStatus } from './config.ts'
@@ -53,10 +53,10 @@ export function stateFromResponse (response: InnerResponse, { field, words }: Pi
   if (statusCode === 404 || statusCode === 410) return { status: 'unknown' }
   if (statusCode === 401 || statusCode === 403) return { status: 'refused' }
   // It is the asking that was too much, so the work is as it was.
-  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `How far it is cannot be read now: ${named(statusCode)}`, poll, isPutOff: true }
+  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `How far it is cannot be read now: ${statusText(statusCode)}`, poll, isPutOff: true }
   // 302 is what `reply.redirect` sends.
   if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') return { status: 'completed', location: headers.location }
-  if (statusCode < 200 || statusCode >= 300) return { status: 'unreadable', why: `The status route answered ${named(statusCode)}.` }
+  if (statusCode < 200 || statusCode >= 300) return { status: 'unreadable', why: `The status route answered ${statusText(statusCode)}.` }
   const body = bodyOf(response)
   const said = { message: messageFrom(body), at: timeFrom(headers['last-modified']) }
   const word = wordIn(body, field)
@@ -110,8 +110,4 @@ function wordIn (body: Readonly<Record<string, unknown>>, field: readonly string
 
 function isCount (value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
-}
-
-function named (statusCode: number): string {
-  return `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trim()
 }

@@ -69,9 +69,10 @@ function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Rec
   }))
 }
 
-/** The result of a call that has started work, in words. */
-export function workResult (tool: Tool, result: ToolResult, work: Work, statusTool: Tool | undefined): ToolResult {
+/** The result of a call; if it has started work, in words. */
+export function workResult (tool: Tool, result: ToolResult, statusTool?: Tool): ToolResult {
   // Clients that find structured content show the model nothing else.
-  const { structured, work: _work, ...rest } = result
+  const { structured, work, ...rest } = result
+  if (work === undefined) return result
   return { ...rest, content: [{ type: 'text', text: workText(tool, work, statusTool) }, ...result.content] }
 }

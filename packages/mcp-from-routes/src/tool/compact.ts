@@ -42,8 +42,8 @@ function inlined (schema: JsonSchema, isInlined: (name: string, target: JsonSche
   const kept = [...uses.keys()].filter((name) => definitions.has(name) && targetOf(name) === undefined)
   return kept.length === 0 ? out : { ...out, $defs: Object.fromEntries(kept.map((name) => [name, expand(definitions.get(name) ?? {})])) }
 
-  function count (node: unknown): unknown {
-    if (!isObject(node)) return node
+  function count (node: unknown): void {
+    if (!isObject(node)) return
     const name = referredTo(node)
     if (name !== undefined) {
       const before = uses.get(name) ?? 0
@@ -55,7 +55,7 @@ function inlined (schema: JsonSchema, isInlined: (name: string, target: JsonSche
         open.delete(name)
       }
     }
-    return mapSubschemas(node, count)
+    mapSubschemas(node, count)
   }
 
   function expand (node: JsonSchema): JsonSchema {
@@ -84,7 +84,7 @@ function sizeOf (schema: JsonSchema): number {
 
   function size (node: JsonSchema): number {
     let all = 1
-    mapSubschemas(node, (sub, keyword) => { if (isObject(sub) && keyword !== '$defs') all += size(sub); return sub })
+    mapSubschemas(node, (sub, keyword) => { if (isObject(sub) && keyword !== '$defs') all += size(sub) })
     const name = referredTo(node)
     return name === undefined ? all : all + sizeOfDefinition(name)
   }

@@ -29,21 +29,20 @@ export function followed (schema: JsonSchema, definitions: DefinitionMap): JsonS
     return isCircular(name, definitions) ? schema : followed(combine(target, beside), definitions)
   }
   const unions = ['allOf', 'anyOf', 'oneOf'].filter((keyword) => Array.isArray(schema[keyword]))
-  if (unions.length === 0) return schema
   const members = (keyword: string): unknown[] => (schema[keyword] as unknown[]).map((member) => isObject(member) ? followed(member, definitions) : member)
   return { ...schema, ...Object.fromEntries(unions.map((keyword) => [keyword, members(keyword)])) }
 }
 
 function isCircular (name: string, definitions: DefinitionMap): boolean {
   const reached = new Set<string>()
-  const visit = (schema: unknown): unknown => {
-    if (!isObject(schema)) return schema
+  const visit = (schema: unknown): void => {
+    if (!isObject(schema)) return
     const next = referredTo(schema)
     if (next !== undefined && !reached.has(next)) {
       reached.add(next)
       visit(definitions.get(next))
     }
-    return mapSubschemas(schema, visit)
+    mapSubschemas(schema, visit)
   }
   visit(definitions.get(name))
   return reached.has(name)

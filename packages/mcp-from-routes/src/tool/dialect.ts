@@ -122,7 +122,7 @@ function unreadableIn (schema: unknown): unknown {
   if (!isObject(schema)) return undefined
   if (!isReadable(schema.pattern)) return schema.pattern
   let found: unknown
-  mapSubschemas(schema, (sub) => { found ??= unreadableIn(sub); return sub })
+  mapSubschemas(schema, (sub) => { found ??= unreadableIn(sub) })
   return found
 }
 

@@ -200,6 +200,6 @@ function isJson (mediaType: string): boolean {
 /** Whether a schema has a file: @fastify/multipart describes those with `isFile: true`. */
 export function mentionsFile (schema: JsonSchema): boolean {
   let found = schema.isFile === true
-  mapSubschemas(schema, (sub) => { found ||= isObject(sub) && mentionsFile(sub); return sub })
+  mapSubschemas(schema, (sub) => { found ||= isObject(sub) && mentionsFile(sub) })
   return found
 }

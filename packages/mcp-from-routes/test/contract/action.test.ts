@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
+import { run as runCommand } from '../../src/cli/run.ts'
 import { scratch } from './scratch.ts'
 
 /*
@@ -68,6 +69,39 @@ export default async () => {
 }
 `
 
+/**
+ * A folder whose `npx` has its command run in this process, since npx and the start of the program take ten times as
+ * long as the command. It passes on the arguments, and answers as the command does.
+ */
+async function inThisProcess (t: Test, temp: string, surroundings: () => Parameters<typeof runCommand>[1]): Promise<string> {
+  const server = createSocketServer((socket) => {
+    let sent = ''
+    socket.setEncoding('utf8').on('data', async (data: string) => {
+      sent += data
+      const [count, ...args] = sent.split('\0').slice(0, -1)
+      if (args.length < Number(count)) return
+      t.strictSame(args.slice(0, 3), ['--no', '--', 'mcp-from-routes'])
+      const { code, out, err } = await runCommand(args.slice(3), surroundings())
+      writeFileSync(join(temp, 'out'), out)
+      writeFileSync(join(temp, 'err'), err)
+      socket.end(`${code}\n`)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  mkdirSync(join(temp, 'bin'))
+  writeFileSync(join(temp, 'bin/npx'), `#!/bin/bash
+exec 3<>/dev/tcp/127.0.0.1/${(server.address() as AddressInfo).port}
+printf '%s\\0' "$#" "$@" >&3
+read -r code <&3
+cat '${temp}/out'
+cat '${temp}/err' >&2
+exit "$code"
+`, { mode: 0o755 })
+  return join(temp, 'bin')
+}
+
 /** A pull request of a repository whose tools are a and b, and the action in it. */
 async function pullRequest (t: Test) {
   const repo = scratch(t, 'contract-action-')
@@ -84,14 +118,20 @@ async function pullRequest (t: Test) {
   await tools({ a: 'A.', b: 'B.' })
   repo.commit()
   repo.git('checkout', '-qb', 'change')
+  let surroundings: Parameters<typeof runCommand>[1]
+  const stubs = await inThisProcess(t, join(repo.folder, '.git'), () => surroundings)
   const title = 'X"; touch pwned; echo "$(touch pwned) `touch pwned` $' + '{{ github.token }}'
   repo.write('.git/event.json', JSON.stringify({ pull_request: { number: 7, title } }))
   return {
     ...api,
     repo,
     tools,
-    /** Runs its steps; a step that fails ends them. */
-    async act (given: Record<string, string> = {}, event = 'pull_request') {
+    /**
+     * Runs its steps; a step that fails ends them.
+     *
+     * @param isReal - whether npx is npx, and runs the command as it was built
+     */
+    async act (given: Record<string, string> = {}, event = 'pull_request', isReal = false) {
       const outputs: Record<string, string> = {}
       const values: Record<string, string> = { 'github.token': 's3cret', ...Object.fromEntries(Object.entries({ ...Object.fromEntries(Object.entries(declared).map(([name, { default: value = '' }]) => [name, value])), module: './app.js', 'working-directory': 'api', ...given }).map(([name, value]) => [`inputs.${name}`, value])) }
       const resolved = (text: string): string => text.replace(/\$\{\{ (.+?) \}\}/g, (_, name: string) => values[name] ?? outputs[name] ?? t.fail(name) as never)
@@ -101,10 +141,10 @@ async function pullRequest (t: Test) {
         if (condition !== undefined && (values['inputs.comment'] !== 'true' || event !== 'pull_request')) continue
         writeFileSync(join(repo.folder, '.git/output'), '')
         // Not one that waits: the stand-in answers in this process.
-        const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run], {
+        surroundings = {
           cwd: join(repo.folder, resolved(folder)),
           env: {
-            PATH: process.env['PATH'],
+            PATH: isReal ? process.env['PATH'] : `${stubs}:${process.env['PATH']}`,
             HOME: repo.folder,
             GIT_CONFIG_NOSYSTEM: '1',
             CI: 'true',
@@ -121,7 +161,8 @@ async function pullRequest (t: Test) {
             RUNNER_TEMP: join(repo.folder, '.git'),
             ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, resolved(value)]))
           }
-        })
+        }
+        const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run], surroundings)
         for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { said += String(data) })
         const [code] = await once(child, 'close')
         for (const line of readFileSync(join(repo.folder, '.git/output'), 'utf8').split('\n')) {
@@ -144,7 +185,7 @@ t.test('a pull request gets one comment, which follows it', async (t) => {
 
   await tools({ a: 'A.' })
   repo.commit()
-  t.match(await act(), { code: 1, said: /require major, but notes stays 1\.4\.2(.|\n)*::error file=api\/contract\/tools\.json/ })
+  t.match(await act({}, 'pull_request', true), { code: 1, said: /require major, but notes stays 1\.4\.2(.|\n)*::error file=api\/contract\/tools\.json/ })
   t.equal(comments.length, 1)
   t.match(comments[0]?.body, /^<!-- mcp-from-routes contract [0-9a-f]{16} -->\n## Tool contract\n\n### What callers must change\n\n- \*\*b\*\*\n {2}- tool → removed\. .*\n\n`api\/contract\/tools\.json`\n$/)
   t.match(summary(), /### What callers must change\n\n- \*\*b\*\*/)

@@ -176,6 +176,41 @@ t.test('2025-11-25: a server that closes does not wait for the end of a task', a
   t.match(await answered, { status: 503 })
 })
 
+t.test('2025-11-25: in a batch, a server that closes says so in the answer', async (t) => {
+  const { app, url, reached } = await jobsApp(t)
+  const taskId = await startTask(url, { wait: '20' }, { era: 'legacy' })
+  const before = reached.length
+  const answered = post(url, [{ jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId } }], { 'mcp-protocol-version': '2025-03-26', ...KIM })
+  while (reached.length === before) await sleep(1)
+  await app.close()
+  t.match((await answered).body, { error: { code: -32603, message: 'The server stopped waiting for the task' } })
+})
+
+t.test('how work ended is told to whom would cancel it', async (t) => {
+  const { url, jobs } = await jobsApp(t)
+  const lost = 'The work is done, but its result is where a task cannot read it.'
+  for (const [job, ended, status] of [
+    [{ statusCode: 303, headers: { location: '/secrets/1' } }, 'completed', { legacy: { status: 'failed', statusMessage: lost }, modern: { status: 'failed', statusMessage: lost, error: { code: -32603, message: lost } } }],
+    [{ body: { status: 'failed', message: 'No paper' } }, 'failed', { legacy: { status: 'failed', statusMessage: 'No paper' }, modern: { status: 'completed', result: { isError: true, resultType: 'complete' } } }],
+    [{ body: { status: 'cancelled', message: 'By Eve' } }, 'cancelled', { legacy: { status: 'cancelled', statusMessage: 'By Eve' }, modern: { status: 'cancelled' } }]
+  ] as const) {
+    for (const era of ['legacy', 'modern'] as const) {
+      const taskId = await startTask(url, {}, { era })
+      const path = [...jobs.keys()].at(-1) ?? ''
+      jobs.set(path, { owner: 'kim', ...job })
+      t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: status[era] }, `${era} ${ended}`)
+      t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), era === 'legacy' ? { error: { code: -32602, message: `The task has ended: ${ended}` } } : { result: { resultType: 'complete' } })
+      if (era === 'legacy') {
+        t.match(await ask(url, 'tasks/result', { taskId }, { era }), {
+          completed: { error: { code: -32603, message: lost } },
+          failed: { result: { isError: true, content: [{ text: 'The work failed.' }, { text: '{"status":"failed","message":"No paper"}' }] } },
+          cancelled: { result: { isError: true, content: [{ text: 'The work was cancelled. By Eve' }] } }
+        }[ended])
+      }
+    }
+  }
+})
+
 t.test('a route that asks a person asks first, and becomes a task then', async (t) => {
   const { url } = await jobsApp(t, { mcp: { confirm: true } })
   const asked = await start(url)
@@ -256,6 +291,9 @@ t.test('what cannot hold stops the startup', async (t) => {
     }],
     [{ status: 'GET /a' }, "task: the field status of the status route can be draft, shiny. Say what that means: words: { draft: 'working' }", (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { type: 'string', enum: ['running', 'draft', 'shiny'] } } } } } }, handler)
+    }],
+    [{ status: 'GET /a' }, 'started', (app) => {
+      app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { enum: ['running', null, 5] } } } } } }, handler)
     }],
     [{ status: 'GET /a', words: { Draft: 'working', shiny: 'completed' } }, 'started', (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { anyOf: [{ const: 'running' }, { const: 'draft' }, { const: 'shiny' }] } } } } } }, handler)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { taskConfig } from '../../src/task/config.ts'
 import { paramsFromLocation } from '../../src/task/location.ts'
-import { messageFrom, pollFrom, stateFromResponse } from '../../src/task/state.ts'
+import { bodyOf, isKnownWord, messageFrom, pollFrom, stateFromResponse, timeFrom } from '../../src/task/state.ts'
 import { partsFromPath } from '../../src/tool/path.ts'
 import type { PathPart } from '../../src/tool/path.ts'
 
@@ -95,6 +95,84 @@ t.test('a response of the status route is the state of the work', async (t) => {
   t.match(stateFromResponse(json({ job: 'x' }), inside, NOW), { status: 'completed' })
 })
 
+t.test('the words of status routes', async (t) => {
+  const words = {
+    working: 'accepted cancelling canceling in_progress initializing not_started pending processing queued retrying running scheduled started starting submitted waiting working',
+    completed: 'complete completed done finished ok ready succeeded success successful',
+    failed: 'error errored failed failure timed_out',
+    cancelled: 'aborted cancelled canceled'
+  }
+  const plain = taskConfig('GET /x', { status: 'GET /x' })
+  if (plain === undefined) throw new TypeError('no config')
+  for (const [status, list] of Object.entries(words)) {
+    for (const word of list.split(' ')) {
+      t.match(stateFromResponse(json({ status: word }), plain, NOW), { status }, word)
+      t.ok(isKnownWord(word))
+    }
+  }
+  for (const word of ['timedOut', 'Timed Out', 'TIMED-OUT']) t.ok(isKnownWord(word), word)
+  for (const word of ['', 'shiny', 'constructor']) t.notOk(isKnownWord(word), word)
+})
+
+t.test('all that a response says of the work', async (t) => {
+  if (config === undefined) throw new TypeError('no config')
+  const modified = 'Mon, 23 Nov 2026 09:59:00 GMT'
+  const said = { message: 'Reading: 1 of 2', at: NOW - 60_000 }
+  const body = { message: 'Reading', progress: 1, total: 2 }
+  for (const [response, state] of [
+    [{ ...json({ ...body, status: 'running' }), headers: { 'last-modified': modified, 'retry-after': '2' } }, { status: 'working', ...said, poll: 2000 }],
+    [{ ...json({ ...body, status: 'running' }), headers: {} }, { status: 'working', message: said.message, at: undefined, poll: undefined }],
+    [{ ...json({ ...body, status: 'finished' }), headers: { 'last-modified': modified, 'retry-after': '2' } }, { status: 'completed', ...said }],
+    [{ ...json({ ...body, status: 'failed' }), headers: { 'last-modified': modified, location: '/r' } }, { status: 'failed', ...said }],
+    [{ statusCode: 303, headers: { location: '/r', 'retry-after': '2' }, body: '' }, { status: 'completed', location: '/r' }],
+    [{ statusCode: 429, headers: {}, body: '' }, { status: 'working', message: 'How far it is cannot be read now: 429 Too Many Requests', poll: undefined, isPutOff: true }],
+    [{ statusCode: 503, headers: { 'retry-after': '1' }, body: '' }, { status: 'working', message: 'How far it is cannot be read now: 503 Service Unavailable', poll: 1000, isPutOff: true }],
+    [{ statusCode: 300, headers: { location: '/r' }, body: '' }, { status: 'unreadable', why: 'The status route answered 300 Multiple Choices.' }],
+    [{ statusCode: 199, headers: {}, body: '' }, { status: 'unreadable', why: 'The status route answered 199.' }],
+    [{ statusCode: 299, headers: {}, body: '' }, { status: 'completed', message: undefined, at: undefined }],
+    [{ statusCode: 404, headers: {}, body: '{}' }, { status: 'unknown' }]
+  ] as Array<[Parameters<typeof stateFromResponse>[0], object]>) t.strictSame(stateFromResponse(response, config, NOW), state)
+})
+
+t.test('a status may be a number, and is nothing else', async (t) => {
+  const numbers = taskConfig('GET /x', { status: 'GET /x', field: 'job.state', words: { 1: 'working' } })
+  if (numbers === undefined) throw new TypeError('no config')
+  t.match(stateFromResponse(json({ job: { state: 1 } }), numbers, NOW), { status: 'working' })
+  for (const state of [null, [1], { 1: 1 }]) t.match(stateFromResponse(json({ job: { state } }), numbers, NOW), { status: 'completed' })
+  t.match(stateFromResponse(json({ job: [] }), numbers, NOW), { status: 'completed' })
+})
+
+t.test('the body of a response, where it is an object', async (t) => {
+  for (const [body, object] of [['', {}], ['{', {}], ['[1]', {}], ['null', {}], ['{"a":1}', { a: 1 }], [Buffer.from('{"a":1}'), { a: 1 }]] as const) t.strictSame(bodyOf({ body }), object)
+})
+
+t.test('a time in HTTP', async (t) => {
+  for (const [date, time] of [
+    ['Mon, 23 Nov 2026 10:00:00 GMT', NOW], ['Mon, 99 Nov 2026 10:00:00 GMT', undefined], ['2026-11-23T10:00:00Z', undefined], [' Mon, 23 Nov 2026 10:00:00 GMT', undefined], ['2026', undefined], [undefined, undefined], [5, undefined], [['Mon, 23 Nov 2026 10:00:00 GMT'], undefined]
+  ] as Array<[Parameters<typeof timeFrom>[0], number | undefined]>) t.equal(timeFrom(date), time, String(date))
+})
+
+t.test('what config.mcp.task must be', async (t) => {
+  const status = 'GET /imports/:id'
+  t.equal(taskConfig('POST /imports', undefined), undefined)
+  t.strictSame(taskConfig('POST /imports', { status }), { status, cancel: true, result: undefined, field: ['status'], words: new Map(), ttl: 86_400_000 })
+  t.strictSame(taskConfig('POST /imports', { status, cancel: false, result: 'GET /r', field: 'job.state', words: { 'In Progress': 'working', tooLate: 'cancelled', 'gave-up': 'failed', DONE: 'completed' }, ttl: 1 }),
+    { status, cancel: false, result: 'GET /r', field: ['job', 'state'], words: new Map([['in_progress', 'working'], ['too_late', 'cancelled'], ['gave_up', 'failed'], ['done', 'completed']]), ttl: 1 })
+  const object = "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"
+  for (const [task, rule] of [
+    [null, object], ['GET /imports/:id', object], [{}, object], [{ status: ' ' }, object], [{ status: 5 }, object], [[], object],
+    [{ status, ttls: 5 }, 'task.ttls is not known. task has status, cancel, result, field, words, ttl'],
+    ...[null, 'no', 0].map((cancel) => [{ status, cancel }, 'task.cancel must be a boolean']),
+    ...[null, '', 5].map((result) => [{ status, result }, "task.result must be a route: 'GET /imports/:id/report'"]),
+    ...['', 'a..b', '.a', 'a.', 5].map((field) => [{ status, field }, 'task.field must be the name of a field, or several with dots between them']),
+    ...[[], 'x', null].map((words) => [{ status, words }, 'task.words must be an object']),
+    [{ status, words: { ready: 'done' } }, 'task.words.ready must be one of working, completed, failed, cancelled'],
+    ...[0, -1, 1.5, '5', null, Infinity].map((ttl) => [{ status, ttl }, 'task.ttl must be a positive integer, in milliseconds'])
+  ] as Array<[unknown, string]>) {
+    t.throws(() => taskConfig('POST /imports', task), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: `POST /imports has a wrong config.mcp: ${rule}` }, JSON.stringify(task))
+  }
+})
+
 t.test('Retry-After is a time to wait, within bounds', async (t) => {
   const cases: Array<[string | number | undefined, number | undefined]> = [
     ['3', 3000], [3, 3000], ['0', 100], ['999999', 3_600_000], ['Mon, 23 Nov 2026 10:00:30 GMT', 30_000], ['Mon, 23 Nov 2026 09:00:00 GMT', 100],
@@ -106,7 +184,9 @@ t.test('Retry-After is a time to wait, within bounds', async (t) => {
 t.test('a message says what the status route says, and how much is done', async (t) => {
   const cases: Array<[Record<string, unknown>, string | undefined]> = [
     [{}, undefined], [{ message: ' Reading ' }, 'Reading'], [{ progress: 3 }, '3'], [{ processed: 3, total: 10 }, '3 of 10'], [{ message: 'Reading', progress: 3, total: 10 }, 'Reading: 3 of 10'],
-    [{ total: 10 }, undefined], [{ progress: '3' }, undefined], [{ progress: null, processed: 1 }, '1'], [{ message: '', detail: 'x' }, 'x'], [{ message: {} }, undefined], [{ message: 'x'.repeat(2000) }, 'x'.repeat(1000)]
+    [{ total: 10 }, undefined], [{ progress: '3' }, undefined], [{ progress: null, processed: 1 }, '1'], [{ message: '', detail: 'x' }, 'x'], [{ message: {} }, undefined], [{ message: 'x'.repeat(2000) }, 'x'.repeat(1000)],
+    [{ message: `${'x'.repeat(999)}\u{1f600}` }, 'x'.repeat(999)], [{ progress: 3, total: '10' }, '3'], [{ progress: 0, processed: 5, total: 0 }, '0 of 0'], [{ progress: Infinity, processed: 2 }, '2'],
+    [{ statusMessage: 'a', status_message: 'b', message: 'c', detail: 'd' }, 'a'], [{ statusMessage: ' ', status_message: 'b', message: 'c', detail: 'd' }, 'b'], [{ message: 'c', detail: 'd' }, 'c']
   ]
   for (const [body, message] of cases) t.equal(messageFrom(body), message)
 })
