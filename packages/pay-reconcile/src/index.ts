@@ -98,7 +98,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   repeatedly(app, () => runner.resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
   const due = scheduler(settings.slots, runs, runner, app.log)
   // Slots that were missed while no process ran, or the database was down.
-  repeatedly(app, () => due.startDue().catch(error => app.log.warn({ err: error }, 'a run by the schedule was not started')), leaseDuration)
+  repeatedly(app, due.startDue, leaseDuration)
   app.addHook('onReady', async () => due.open())
   app.addHook('preClose', async () => due.close())
 
@@ -112,7 +112,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
       webhookRoute(scope, { config: webhooks.config, secrets, verifier, awaited, gathering: gathered })
     }, { prefix })
     // What a process noted that has died since.
-    repeatedly(app, () => gathered.now().catch(error => app.log.warn({ err: error }, 'a run by webhooks was not started')), leaseDuration)
+    repeatedly(app, gathered.now, leaseDuration)
     app.addHook('preClose', async () => gathered.close())
   }
   app.addHook('preClose', runner.close)

@@ -83,7 +83,7 @@ async function readingBack (t: Test, world: World): Promise<void> {
     t.match((await read(encodeURIComponent(id))).json(), { statusCode: 404, code: 'PAY_RECONCILE_SNAPSHOT_NOT_FOUND' }, id)
   }
 
-  await knex('pay_reconcile_snapshots').where('audit_id', resynced.id).update({ replaced_at: knex.raw("now() - interval '31 days'") })
+  await knex('pay_reconcile_snapshots').where('audit_id', resynced.id).update({ replaced_at: knex.raw("now() - interval '30 days 1 second'") })
   t.equal((await read(resynced.id)).statusCode, 404, 'after 30 days it cannot be read')
   t.strictSame((await listed(world, { filter: JSON.stringify({ account_id: accountId, snapshot_kept: true }) })).map(({ id }) => id), [relinked.id])
   await host(t, knex, standIn)
@@ -111,4 +111,5 @@ t.test('the time for which snapshots are kept is checked', async t => {
   for (const keepSnapshots of [-1, 1.5, NaN, 36_501, '30' as never]) {
     t.throws(() => knexAccountStore(knex, { keepSnapshots }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: 'pay-reconcile: keepSnapshots must be an integer from 0 to 36500' })
   }
+  for (const keepSnapshots of [0, 36_500]) t.doesNotThrow(() => knexAccountStore(knex, { keepSnapshots }))
 })

@@ -133,8 +133,9 @@ t.test('a host with other ideas of schemas and JSON changes nothing here', async
   app.addHook('onRequest', async (_request, reply) => { reply.header('access-control-expose-headers', 'X-Total') })
   const { host, port, protocol } = standIn
   app.register(payReconcile, {
-    accounts: knexAccountStore(knex), provider: stripeProvider({ host, port, protocol }), authorize: async () => {}, actor: () => 'a'
+    accounts: knexAccountStore(knex), provider: stripeProvider({ host, port, protocol }), authorize: async () => {}, actor: () => 'a', runs: knexRunStore(knex), webhooks: { secrets: { find: async () => undefined } }
   })
+  t.match((await app.inject({ method: 'POST', url: '/admin/accounts/webhooks/s' })).json(), { code: 'PAY_RECONCILE_WEBHOOK_REFUSED' })
   const linked = await app.inject({ method: 'POST', url: `/admin/accounts/${accountId}/link-pay`, payload: { pay_customer_id: 'cus_1' } })
   t.match(linked.json(), { id: accountId, pay_customer_id: 'cus_1' })
   const list = await app.inject('/admin/accounts')

@@ -18,6 +18,7 @@ for (const engine of engines) {
     await t.test('a shop none of whose customers is known is told as a mismatch of the key', t => mismatch(t, world))
     await t.test('an account still in work when the application closes is done by the next process', t => closedAtWork(t, world))
     if (engine === pglite) await t.test('a renewal that fails once gives nothing up', t => failingRenewal(t, world))
+    if (engine === pglite) await t.test('a part whose lease is lost is given up', t => lostLease(t, world))
   })
 }
 
@@ -138,4 +139,27 @@ async function failingRenewal (t: Test, world: World): Promise<void> {
   t.match(unsteady.logs(), 'the lease was not renewed')
   t.ok(renewed.length > 1)
   t.strictSame(released, [])
+}
+
+async function lostLease (t: Test, world: World): Promise<void> {
+  const { standIn, knex } = world
+  const store = knexRunStore(knex)
+  const shopId = await shopOf(world, 'sk_test_lease', 2, 700)
+  const end = standIn.fault({ kind: 'hang', secretKey: 'sk_test_lease' })
+  const released: unknown[] = []
+  const losing: RunStore = {
+    ...store,
+    renew: async (part, lease) => released.length > 0 ? await store.renew(part, lease) : 'lost',
+    release: async (part, lease) => {
+      released.push(part.processed)
+      await store.release(part, lease)
+    }
+  }
+  const unlucky = await host(t, knex, standIn, { ...fast, runs: losing, leaseDuration: 1000 })
+  const runId = await start(unlucky, sync(shopId))
+  while (released.length === 0) await pause(5)
+  end()
+  t.match(await finished(world, runId), { status: 'done', outcomes: { synced: 2 } })
+  t.equal(released[0], 0)
+  await unlucky.app.close()
 }

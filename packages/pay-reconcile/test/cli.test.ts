@@ -16,6 +16,7 @@ import { itemLines } from '../src/cli/items.ts'
 import { table } from '../src/cli/table.ts'
 import { listText, progressLine, reportText, succeeded, type RunBody } from '../src/cli/tables.ts'
 import { pglite } from './database.ts'
+import { emptyRun } from './run-body.ts'
 import { build, type World } from './world.ts'
 
 const url = 'https://shop.example/admin/accounts'
@@ -74,23 +75,12 @@ t.test('what a command line means', async t => {
 })
 
 const run: RunBody = {
-  id: 'r',
-  mode: 'sync',
-  dry_run: true,
-  shop_id: null,
-  status: 'done',
-  cancel_requested: false,
-  slot: null,
-  actor: 'user-1',
-  started_at: '',
-  finished_at: '',
+  ...emptyRun,
   total: 10,
   processed: 5,
   outcomes: { synced: 4, failed: 1 },
   drift: { differs: 2 },
-  selection: {},
   shops: { total: 2, finished: 1, stopped: [{ shop_id: 'shop-1', reason: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }] },
-  items: [],
   items_count: 1
 }
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AccountStore, AuditEntry } from '../src/index.ts'
 import { run as command } from '../src/cli/run.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { fast, finished, start } from './bulk.ts'
@@ -75,6 +76,26 @@ for (const engine of engines) {
       const response = await fetch(`${url}/admin/accounts/audit?format=csv`, { headers: superuser })
       t.equal(response.status, 200)
       await t.rejects(response.text(), 'the client sees that the file is not whole')
+    })
+
+    await t.test('pages are read until the file is whole, or the list has become shorter', async t => {
+      const entry = { before: {}, after: {} } as AuditEntry
+      const reads: unknown[] = []
+      let [length, count] = [0, 0]
+      const audit: AccountStore['audit'] = async ({ skip, limit }) => {
+        reads.push([skip, limit])
+        return { entries: Array.from({ length: Math.min(limit, Math.max(length - skip, 0)) }, () => entry), count }
+      }
+      const { call } = await host(t, knex, world.standIn, { ...fast, accounts: { ...knexAccountStore(knex), audit } })
+      for (const [found, counted, wanted] of [
+        [0, 0, [[0, 1000]]], [1000, 1000, [[0, 1000]]], [1001, 1001, [[0, 1000], [1000, 1000]]], [1000, 1500, [[0, 1000], [1000, 1000]]], [700, 1500, [[0, 1000], [700, 1000]]]
+      ] as const) {
+        reads.length = 0
+        length = found
+        count = counted
+        t.equal((await call('GET', '/admin/accounts/audit?format=csv')).body.split('\r\n').length, found + 2)
+        t.strictSame(reads, wanted, `${found} of ${counted}`)
+      }
     })
   })
 }

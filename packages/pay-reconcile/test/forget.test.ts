@@ -2,6 +2,7 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { forgetAccounts, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { itemOf } from '../src/reconcile/item.ts'
+import { untilOver } from './bulk.ts'
 import { engines } from './database.ts'
 import { build, host, shopKey } from './world.ts'
 
@@ -25,11 +26,8 @@ for (const engine of engines) {
     }
     const over = async (body: object) => {
       const { id } = (await call('POST', '/admin/accounts/reconcile', body)).json()
-      for (;;) {
-        const run = (await call('GET', `/admin/accounts/reconcile/${id}`)).json()
-        if (run.status !== 'running') return run.items
-        await new Promise(resolve => setTimeout(resolve, 10))
-      }
+      await untilOver(world, id)
+      return (await call('GET', `/admin/accounts/reconcile/${id}`)).json().items
     }
     /** The tables whose rows name somebody, apart from the ids of customers. */
     const naming = async (name: string) => {

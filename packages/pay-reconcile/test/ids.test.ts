@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
 import { createPayReconcileTables, dropPayReconcileTables } from '../src/knex/index.ts'
+import { start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, shopKey, type World } from './world.ts'
 
@@ -100,13 +101,10 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
   t.match(await finished(world, { mode: 'check' }), { status: 'done', processed: 4, shops: { total: 2, stopped: [] } })
 }
 
-async function finished ({ call }: World, body: object) {
-  const { id } = (await call('POST', '/admin/accounts/reconcile', body)).json()
-  for (;;) {
-    const run = (await call('GET', `/admin/accounts/reconcile/${id}`)).json()
-    if (run.status !== 'running') return run
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
+async function finished (world: World, body: object) {
+  const id = await start(world, body)
+  await untilOver(world, id)
+  return (await world.call('GET', `/admin/accounts/reconcile/${id}`)).json()
 }
 
 t.test('a UUID in capitals is the same id', async t => {

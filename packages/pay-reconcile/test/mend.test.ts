@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import type { RunStore } from '../src/index.ts'
+import { untilOver } from './bulk.ts'
 import { engines, type Engine } from './database.ts'
 import { build, host, shopKey, type World } from './world.ts'
 
@@ -9,14 +10,11 @@ const fast = { perSecond: 2000, accountsAtOnce: 2, leaseDuration: 60_000 }
 
 type Item = Readonly<Record<string, unknown>> & { readonly id: string, readonly account_id: string }
 
-async function runOver ({ call }: World, body: object) {
-  const started = await call('POST', '/admin/accounts/reconcile', body)
+async function runOver (world: World, body: object) {
+  const started = await world.call('POST', '/admin/accounts/reconcile', body)
   if (started.statusCode !== 202) return started.json()
-  for (;;) {
-    const run = (await call('GET', `/admin/accounts/reconcile/${started.json().id}`)).json()
-    if (run.status !== 'running') return run
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
+  await untilOver(world, started.json().id)
+  return (await world.call('GET', `/admin/accounts/reconcile/${started.json().id}`)).json()
 }
 
 const found = (items: readonly Item[]) => items.map(({ account_id: id, outcome, reason, before, after }) => [id, outcome, reason, before, after])
@@ -236,7 +234,7 @@ async function limiting (t: Test, world: World, next: () => string): Promise<voi
 
   const held = await call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: other })
   t.equal((await call('POST', '/admin/accounts/reconcile', { mode: 'check', accounts: [never] })).statusCode, 202, 'a run holds only the shops of its accounts')
-  while ((await call('GET', `/admin/accounts/reconcile/${held.json().id}`)).json().status === 'running') await new Promise(resolve => setTimeout(resolve, 10))
+  await untilOver(world, held.json().id)
 }
 
 /** A run whose process dies after it changed accounts and before it said so. */
@@ -256,16 +254,10 @@ async function dying (t: Test, engine: Engine): Promise<void> {
   const { id } = (await dyingHost.call('POST', '/admin/accounts/reconcile', { mode: 'unlink', accounts: accounts.slice(0, 30), dry_run: false })).json()
   await death
   idle = false
-  for (;;) {
-    const run = (await world.call('GET', `/admin/accounts/reconcile/${id}`)).json()
-    if (run.status === 'running') {
-      await new Promise(resolve => setTimeout(resolve, 20))
-      continue
-    }
-    t.match(run, { status: 'done', processed: 30, outcomes: { unlinked: 30 } }, 'another process finishes it')
-    t.ok(run.items.some((item: Item) => item['reason'] === 'before_interruption'))
-    break
-  }
+  await untilOver(world, id)
+  const run = (await world.call('GET', `/admin/accounts/reconcile/${id}`)).json()
+  t.match(run, { status: 'done', processed: 30, outcomes: { unlinked: 30 } }, 'another process finishes it')
+  t.ok(run.items.some((item: Item) => item['reason'] === 'before_interruption'))
   const rows = await knex('pay_reconcile_audit').where('run_id', id)
   t.equal(rows.length, 30, 'each account is unlinked once, and no other')
 }

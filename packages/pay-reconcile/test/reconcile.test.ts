@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { knexAccountStore } from '../src/knex/index.ts'
+import { untilOver } from './bulk.ts'
 import { engines } from './database.ts'
 import { build, host, type World } from './world.ts'
 
@@ -10,11 +11,8 @@ const fast = { perSecond: 2000, accountsAtOnce: 4, leaseDuration: 60_000, callTi
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 async function finished (world: World, runId: string) {
-  for (;;) {
-    const run = (await world.call('GET', `/admin/accounts/reconcile/${runId}`)).json()
-    if (run.status !== 'running') return run
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
+  await untilOver(world, runId)
+  return (await world.call('GET', `/admin/accounts/reconcile/${runId}`)).json()
 }
 
 async function runOver (world: World, body: object) {

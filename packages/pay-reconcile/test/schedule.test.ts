@@ -38,7 +38,8 @@ t.test('a schedule that cannot be used stops startup', async t => {
   const app = Fastify()
   app.register(payReconcile, { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', schedule: { check: '0 3 * * *' } })
   await t.rejects(async () => await app.ready(), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule needs runs/ })
-  await t.rejects(async () => knexRunStore(knex, { keepScheduledRuns: 0 }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /keepScheduledRuns must be/ })
+  for (const keepScheduledRuns of [0, 36_500.5, NaN]) t.throws(() => knexRunStore(knex, { keepScheduledRuns }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /keepScheduledRuns must be/ })
+  t.doesNotThrow(() => knexRunStore(knex, { keepScheduledRuns: 36_500 }))
 })
 
 for (const engine of engines) {
@@ -129,7 +130,7 @@ async function scheduledSync (t: Test, world: World): Promise<void> {
 }
 
 async function expiry (t: Test, { knex }: World): Promise<void> {
-  await knex('pay_reconcile_runs').update({ finished_at: knex.raw("now() - interval '31 days'") })
+  await knex('pay_reconcile_runs').update({ finished_at: knex.raw("now() - interval '30 days 1 second'") })
   const others = (await knex('pay_reconcile_runs').whereNull('slot')).length
   await knexRunStore(knex, { keepScheduledRuns: 32 }).deleteExpired?.()
   t.ok((await knex('pay_reconcile_runs').whereNotNull('slot')).length > 0)

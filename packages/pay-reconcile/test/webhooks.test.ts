@@ -3,9 +3,11 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import Stripe from 'stripe'
+import { setHttpRules } from '../src/admin/http.ts'
 import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { webhookRoute } from '../src/webhooks/route.ts'
 import { fast } from './bulk.ts'
 import { engines, pglite, type Engine } from './database.ts'
 import { build, host, type World } from './world.ts'
@@ -91,6 +93,34 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
   })
   await open.ready()
   t.match(configs, [{ open: true }], 'one route, with the config of the host')
+})
+
+t.test('a delivery is verified with the secret of its shop, or with one that nobody knows', async t => {
+  const right = 'whsec_right'
+  for (const [title, shop, isNew, isAboutCustomers, status, done] of [
+    ['a secret', { shopId: 's', secret: right }, true, true, 204, ['noted s 1', 'soon']],
+    ['a copy', { shopId: 's', secret: right }, false, true, 400, ['noted s 1']],
+    ['about something else', { shopId: 's', secret: right }, true, false, 204, []],
+    ['what has not the form of a secret', { shopId: 's', secret: 'blank' }, true, true, 400, []],
+    ['no shop', undefined, true, true, 400, []]
+  ] as const) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const [secrets, seen]: [string[], string[]] = [[], []]
+    app.register(async scope => {
+      setHttpRules(scope)
+      webhookRoute(scope, {
+        config: {},
+        secrets: { find: async () => shop },
+        verifier: { isSecret: secret => secret.startsWith('whsec_'), isSigned: () => true, verify: ({ secret }) => { secrets.push(secret); return { id: '1', isAboutCustomers } } },
+        awaited: { note: async (shopId, id) => { seen.push(`noted ${shopId} ${id}`); return isNew }, start: async () => ({ started: false, left: false }) },
+        gathering: { soon: () => { seen.push('soon') } }
+      })
+    })
+    t.equal((await app.inject({ method: 'POST', url: '/webhooks/s', payload: event() })).statusCode, status, title)
+    t.strictSame(seen, done)
+    t.match(secrets, [shop?.secret === right ? right : /^whsec_[0-9a-f]{48}$/], 'which takes as long')
+  }
 })
 
 for (const engine of engines) {
@@ -181,6 +211,8 @@ async function refusals (t: Test, engine: Engine): Promise<void> {
   const copies = await Promise.all(Array.from({ length: 10 }, () => deliver(created, id, { payload, signature: header })))
   t.strictSame(copies.map(({ status }) => status).sort(), [204, ...Array.from({ length: 9 }, () => 400)], 'of ten copies at once, one is accepted')
   t.equal((await deliver(created, id, { headers: {} })).status, 204, 'the content type says nothing')
+  const long = (length: number): string => event().replace('}', `,"filler":"${'x'.repeat(length)}"}`)
+  for (const [bytes, status] of [[524_288, 204], [524_289, 400]] as const) t.equal((await deliver(created, id, { payload: long(bytes - Buffer.byteLength(long(0))) })).status, status, `${bytes} bytes`)
 }
 
 async function manyDeliveries (t: Test, engine: Engine): Promise<void> {

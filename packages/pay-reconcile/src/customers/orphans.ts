@@ -41,6 +41,7 @@ export async function orphansOf (
   const { shopId } = shop
   const secretKey = await secretKeyOf(sources, shopId)
   const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt }))
+  if (customers.length === 0) return { orphans: [], next: null }
   const linked = await accounts.linkedCustomers(shopId, customers.map(({ id }) => id))
   const strangers = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
   const elsewhere = await linkedUnderKey(sources, shopId, secretKey, strangers.map(({ id }) => id))
@@ -48,7 +49,7 @@ export async function orphansOf (
   const emails = unlinked.map(emailOf).filter(email => email !== undefined)
   const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
-  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)?.id ?? null : null }
+  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)!.id : null }
 }
 
 /** Those of the customers that accounts of other shops are linked to, if these shops have the same key: not a key of the same account. */

@@ -42,7 +42,7 @@ function gate ({ inFlight, breakAfter, breakDuration }: GateLimits, forget: () =
         reject(signal.reason)
       }
       waiting.push(enter)
-      signal.addEventListener('abort', leave, { once: true })
+      signal.addEventListener('abort', leave)
     })
   }
 

@@ -6,7 +6,7 @@ export async function withTimeLimit<T> (duration: number, parent: AbortSignal | 
   const limit = new AbortController()
   const abort = (): void => limit.abort()
   const timer = setTimeout(abort, duration)
-  parent?.addEventListener('abort', abort, { once: true })
+  parent?.addEventListener('abort', abort)
   if (parent?.aborted) abort()
   try {
     return await work(limit.signal)

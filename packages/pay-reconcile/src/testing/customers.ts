@@ -89,7 +89,7 @@ export function tombstone (id: string): StandInCustomer {
 function stored ({ customers, unsearchable, searchLag, events }: Customers, customer: StandInCustomer): StandInCustomer {
   const { id } = customer
   const before = shown(customers.get(id), unsearchable.get(id))
-  if (searchLag > 0) unsearchable.set(id, { until: Date.now() + searchLag, before })
+  unsearchable.set(id, { until: Date.now() + searchLag, before })
   events.push(eventOf(customers.get(id), customer))
   customers.set(id, customer)
   return customer

@@ -6,7 +6,10 @@ import type { AwaitedShops } from '../reconcile/types.ts'
 export interface Gathering {
   /** Starts a run after the delay, for this and all other deliveries until then. */
   soon (): void
-  /** Starts a run for what other processes have left, and soon again if another run holds some of the shops. */
+  /**
+   * Starts a run for what other processes have left, and soon again if another run holds some of the shops. A failure is
+   * logged: the next call tries again.
+   */
   now (): Promise<void>
   close (): void
 }
@@ -18,14 +21,18 @@ export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: num
 
   function soon (): void {
     if (closed) return
-    timer ??= setTimeout(() => {
+    timer ??= setTimeout(async () => {
       timer = undefined
-      now().catch(error => log.warn({ err: error }, 'a run by webhooks was not started'))
+      await now()
     }, delay).unref()
   }
 
   async function now (): Promise<void> {
-    if (await runner.startAwaited(awaited)) soon()
+    try {
+      if (await runner.startAwaited(awaited)) soon()
+    } catch (error) {
+      log.warn({ err: error }, 'a run by webhooks was not started')
+    }
   }
 
   return {
