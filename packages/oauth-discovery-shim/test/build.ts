@@ -61,3 +61,11 @@ export async function build (
 /** Options with which everything works, for a provider at `issuer`. */
 export const options = (issuer: string): OAuthDiscoveryShimOptions =>
   ({ publicBaseUrl: 'https://shop.example.com', issuer, clientId: 'public-client-1' })
+
+/** Whether a schema accepts a body. */
+export async function acceptor (t: Test, schema: object): Promise<(body: object) => Promise<boolean>> {
+  const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
+  t.teardown(() => app.close())
+  app.post('/', { schema: { body: schema } }, async () => '')
+  return async body => (await app.inject({ method: 'POST', url: '/', payload: body })).statusCode === 200
+}

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -279,6 +279,129 @@ t.test('a client whose callback is not known comes with the first registered one
   t.strictSame(callbacks, ['http://localhost:1/first', 'http://localhost:7777/callback'])
 })
 
+/** An authorization server that notes what clients send to it. */
+async function noting (t: Test, answer: RequestListener = (_, response) => response.end('<h1>Sign in</h1>')) {
+  const noted: Array<{ readonly method: string | undefined, readonly query: URLSearchParams, readonly headers: IncomingHttpHeaders, readonly body: string }> = []
+  const origin = await serve(t, async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    noted.push({ method: request.method, query: new URL(request.url!, origin).searchParams, headers: request.headers, body })
+    if (request.url === '/register') response.end('{"client_id":"c","redirect_uris":["http://localhost:1/first"]}')
+    else answer(request, response)
+  })
+  return { origin, noted }
+}
+
+t.test('what each client asks for, with a registration and with its metadata document', async t => {
+  const { origin, noted } = await noting(t)
+  const endpoints = { authorization_endpoint: `${origin}/authorize`, registration_endpoint: `${origin}/register` }
+  const here = clients.map(client => ({ ...client, hosted: false }))
+  const asked: unknown[] = []
+  for (const documents of [false, true]) {
+    const url = await byHand(t, () => ({ server: { ...endpoints, client_id_metadata_document_supported: documents } }))
+    for (const client of here) {
+      noted.length = 0
+      t.strictSame((await doctor(url, { only: [client] }))[0]?.obstacle, undefined, client.id)
+      const registered = noted.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body))
+      const { query } = noted.at(-1)!
+      asked.push([client.id, registered[0]?.client_name, registered[0]?.redirect_uris?.join(), query.get('client_id'), query.get('redirect_uri')])
+    }
+  }
+  const contract = 'http://localhost:7777/callback'
+  const registers = (id: string, name: string, callback = contract, used = callback) => [id, name, callback, 'c', used]
+  const documented = (id: string, url: string, callback: string) => [id, undefined, undefined, url, callback]
+  const [cursor, inspector, chatgpt, claude] = ['cursor://anysphere.cursor-mcp/oauth/callback', 'http://localhost:6274/oauth/callback', 'https://chatgpt.com/connector_platform_oauth_redirect', 'https://claude.ai/api/mcp/auth_callback']
+  const always = [
+    registers('sdk-1', 'MCP TypeScript SDK 1.x'), registers('sdk-2', 'MCP TypeScript SDK 2.x'), registers('mcp-remote', 'mcp-remote'), registers('python', 'MCP Python SDK 2.x')
+  ]
+  t.strictSame(asked, [
+    ...always,
+    registers('claude-code', 'Claude Code'), registers('codex', 'Codex', 'http://127.0.0.1:7777/callback/id'), registers('zed', 'Zed', contract, 'http://localhost:1/first'), registers('vs-code', 'VS Code', 'http://127.0.0.1:33418/'),
+    registers('cursor', 'Cursor', cursor), registers('inspector', 'MCP Inspector', inspector), registers('chatgpt', 'ChatGPT', chatgpt), registers('claude-ai', 'claude.ai', claude),
+    ...always,
+    documented('claude-code', 'https://claude.ai/oauth/claude-code-client-metadata', contract), documented('codex', 'https://chatgpt.com/oauth/codex/client.json', 'http://127.0.0.1:7777/callback'),
+    documented('zed', 'https://zed.dev/oauth/client-metadata.json', 'http://127.0.0.1:7777/callback'), documented('vs-code', 'https://vscode.dev/oauth/client-metadata.json', 'http://127.0.0.1:33418/'),
+    registers('cursor', 'Cursor', cursor), registers('inspector', 'MCP Inspector', inspector),
+    documented('chatgpt', 'https://chatgpt.com/oauth/client.json', chatgpt), documented('claude-ai', 'https://claude.ai/oauth/mcp-oauth-client-metadata', claude)
+  ])
+})
+
+t.test('which clients stop at what', async t => {
+  const here = clients.map(client => ({ ...client, hosted: false }))
+  for (const [reason, stopped, change] of [
+    ['pkce', 'claude-code zed cursor chatgpt claude-ai', () => ({ server: { code_challenge_methods_supported: undefined } })],
+    ['registration', 'sdk-1 sdk-2 mcp-remote claude-code codex zed cursor inspector chatgpt claude-ai', () => ({ client: { redirect_uris: undefined } })],
+    ['issuer', 'sdk-2 mcp-remote python codex zed', () => ({ server: { issuer: 'https://idp.example.com' } })],
+    ['resource', 'sdk-1 sdk-2 mcp-remote python claude-code codex zed cursor inspector chatgpt claude-ai', url => ({ resource: { resource: `${url}/other` } })]
+  ] as ReadonlyArray<readonly [Reason, string, Parameters<typeof byHand>[1]]>) {
+    const verdicts = await doctor(await byHand(t, change), { only: here })
+    t.equal(verdicts.filter(({ obstacle }) => obstacle?.reason === reason).map(({ client }) => client.id).join(' '), stopped, reason)
+    t.equal(verdicts.filter(({ obstacle }) => obstacle).length, stopped.split(' ').length, reason)
+  }
+})
+
+t.test('a page that refuses a metadata document says why, in its own words', async t => {
+  const document = { url: 'https://agent.example.com/client.json', callback: 'http://localhost:7777/callback' }
+  const client = { ...clients[0]!, document }
+  const unusable = (why: string) => ({ reason: 'document', detail: `the server cannot use its metadata document ${document.url}: ${why}` })
+  const words = 'x'.repeat(400)
+  for (const [status, location, body, obstacle] of [
+    [400, undefined, '<p>The metadata document of this app cannot be used: it is not JSON.</p>', unusable('it is not JSON')],
+    [400, undefined, '<p>It&#39;s this &amp; that, isn&#39;t it.</p>', unusable("It's this & that, isn't it")],
+    [400, undefined, `<p>${words}.</p>`, unusable(words).detail],
+    [400, undefined, `<p>${words}x.</p> invalid_client`, unusable('invalid_client')],
+    [500, undefined, '', unusable('status 500')],
+    [302, `${document.callback}?error=invalid_scope`, '', { reason: 'scope', detail: 'the identity provider rejects the scope (none)' }],
+    [302, '/sign-in', '<p>Go on.</p>', undefined]
+  ] as const) {
+    const { origin } = await noting(t, (_, response) => { response.writeHead(status, location === undefined ? {} : { location }).end(body) })
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${origin}/authorize`, client_id_metadata_document_supported: true } }))
+    const [verdict] = await doctor(url, { only: [client] })
+    if (typeof obstacle === 'string') t.equal(verdict?.obstacle?.detail, obstacle.length > 500 ? `${obstacle.slice(0, 499)}…` : obstacle)
+    else t.strictSame(verdict?.obstacle, obstacle, body)
+  }
+})
+
+t.test('the doctor agrees on a consent page, as a browser does, and looks at what follows', async t => {
+  const form = '<input type="hidden" name="request" value="the+request=">'
+  for (const [what, page, follow, obstacle] of [
+    ['a redirect', 200, { status: 303, location: '/idp?redirect_uri=https%3A%2F%2Fshop.example.com%2Fcb' }, { reason: 'callback', detail: 'the identity provider does not know the callback https://shop.example.com/cb' }],
+    ['an error in place of it', 200, { status: 500 }, { reason: 'provider', detail: 'the identity provider rejects the request: status 500' }],
+    ['an address that is none', 200, { status: 303, location: 'http://' }, undefined],
+    ['no page', 403, { status: 303 }, { reason: 'provider', detail: 'the identity provider rejects the request: status 403' }]
+  ] as const) {
+    const { origin, noted } = await noting(t, ({ method, url = '' }, response) => {
+      if (method === 'POST') response.writeHead(follow.status, 'location' in follow ? { location: follow.location.startsWith('/') ? origin + follow.location : follow.location } : {}).end()
+      else if (url.startsWith('/idp')) response.writeHead(400).end('redirect_mismatch')
+      else response.writeHead(page, { 'set-cookie': ['a=1; Path=/; HttpOnly', 'b=2; Secure'] }).end(form)
+    })
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${origin}/authorize?x=1` } }))
+    const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    t.strictSame(verdict?.obstacle, obstacle, what)
+    const sent = noted.filter(({ method }) => method === 'POST')
+    t.equal(sent.length, page === 200 ? 1 : 0, what)
+    for (const { query, headers, body } of sent) {
+      t.strictSame([query.size, body], [0, 'request=the%2Brequest%3D&decision=allow'])
+      t.match(headers, { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', cookie: 'a=1; b=2', 'user-agent': 'oauth-discovery-shim doctor' })
+    }
+  }
+})
+
+t.test('an authorization server on a path, on a server without one at its root', async t => {
+  const asked: string[] = []
+  const url = await serve(t, (request, response) => {
+    const { pathname } = new URL(request.url!, url)
+    asked.push(`${request.method} ${pathname}`)
+    if (pathname === '/mcp') response.writeHead(401).end()
+    else if (pathname === '/.well-known/oauth-protected-resource') response.end(JSON.stringify({ resource: `${url}/mcp`, authorization_servers: [`${url}/as`] }))
+    else if (pathname === '/as/.well-known/openid-configuration') response.end(JSON.stringify({ issuer: `${url}/as`, authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token`, response_types_supported: ['code'], code_challenge_methods_supported: ['S256'], registration_endpoint: `${url}/register` }))
+    else if (pathname === '/register') response.writeHead(201).end('{"client_id":"c","redirect_uris":[]}')
+    else response.writeHead(pathname === '/authorize' ? 200 : 404).end()
+  })
+  t.strictSame(await reasons(url, few), every(undefined))
+  t.equal(asked.length, new Set(asked).size + 2 * (few.length - 1), 'documents are read once for all; each client registers and opens the page')
+})
+
 t.test('an error page of the identity provider\'s is recognised', async t => {
   const callback = 'http://localhost:7777/callback'
   const rejects = (what: string): string => `the identity provider rejects the ${what}`
@@ -527,6 +650,14 @@ t.test('an answer that does not end is none', async t => {
   t.strictSame((await doctor(url, { only: clients.slice(0, 1), timeout: 100 }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
 })
 
+t.test('an answer that breaks off in words that are not HTTP is none', async t => {
+  const url = await serve(t, ({ socket }) => {
+    socket.write('HTTP/1.1 401 Unauthorized\r\ntransfer-encoding: chunked\r\n\r\n')
+    setTimeout(() => socket.write('no size\r\n'), 10)
+  })
+  t.strictSame((await doctor(url, { only: clients.slice(0, 1) }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
+})
+
 t.test('what is not an http(s) URL is refused', async t => {
   for (const url of ['', 'localhost:8080', 'file:///etc/passwd', 'http://']) {
     await t.rejects(doctor(url), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', message: `${url} is not an http(s) URL` }, url)
@@ -587,7 +718,7 @@ t.test('the command says how to try a server whose name leads to a private addre
   })
 })
 
-const cli = fileURLToPath(new URL('../src/doctor/cli.ts', import.meta.url))
+const cli = fileURLToPath(new URL('../bin/oauth-discovery-shim.js', import.meta.url))
 
 /** Runs the command in this process. */
 async function command (...args: string[]) {
@@ -596,13 +727,13 @@ async function command (...args: string[]) {
   return { code, ...said }
 }
 
-/** Runs it as users do. */
+/** Runs it as users do, as it was built: in a process of its own. */
 async function spawned (...args: string[]) {
   return await node(cli, ...args)
 }
 
 async function node (...args: string[]) {
-  const child = spawn(process.execPath, [...process.execArgv, ...args])
+  const child = spawn(process.execPath, args)
   let out = ''
   let err = ''
   child.stdout.on('data', chunk => { out += chunk })

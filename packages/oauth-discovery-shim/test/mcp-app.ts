@@ -5,6 +5,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
 import { startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { freePort } from '../../../examples/shop/src/demo/ports.ts'
+import { folderWithKey } from '../../../examples/shop/test/signing-key-folder.ts'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
 
 /** Somebody who can sign in at the provider of {@link signInWorld}. */
@@ -39,6 +40,7 @@ export async function signInWorld (
   const baseUrl = `http://localhost:${port}`
   const { issuer, close } = await startIdentityProvider({
     port: 0,
+    dataDir: await folderWithKey(t),
     users: [ada],
     resource: baseUrl,
     clientId,

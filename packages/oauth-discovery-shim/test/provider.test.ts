@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import { identityProvider } from '../src/provider.ts'
 import { build, options, provider, serve, userPool } from './build.ts'
 
 const document = '/.well-known/oauth-authorization-server'
@@ -140,6 +142,47 @@ t.test('clients are told to wait for the next attempt, which is later after each
   const retryAfter = async () => (await app.inject(document)).headers['retry-after']
   t.equal(await retryAfter(), '1')
   await until(async () => await retryAfter() === '2')
+})
+
+t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async t => {
+  const { setTimeout } = globalThis
+  t.teardown(() => { globalThis.setTimeout = setTimeout })
+  const log = { error () {}, warn () {} } as unknown as FastifyBaseLogger
+  for (const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [5000, [1000, 2000, 4000, 5000, 5000]], [500, [500, 500]]] as const) {
+    const waits: number[] = []
+    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', timeout: 1000, refreshInterval }, log)
+    globalThis.setTimeout = Object.assign((...[next, wait = 0, ...args]: Parameters<typeof setTimeout>) => {
+      if (wait < 500) return setTimeout(next, wait, ...args)
+      waits.push(wait)
+      return setTimeout(() => {}, 0)
+    }, setTimeout)
+    for (const wait of expected) {
+      await provider.start()
+      t.equal(provider.retryAfter(), Math.max(1, wait / 1000))
+    }
+    t.strictSame(waits, expected)
+    provider.stop()
+  }
+})
+
+t.test('nothing of the plugin keeps the process alive', async t => {
+  const { issuer } = await provider(t)
+  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = timers()
+  const app = await build(t, { ...options(issuer), timeout: 60_000, server: { pluginTimeout: 0 } })
+  t.equal((await app.inject(document)).statusCode, 200)
+  // Those of earlier tests may end meanwhile.
+  t.ok(timers() <= before)
+})
+
+t.test('a server without a client id says so when it starts', async t => {
+  const { issuer } = await provider(t)
+  for (const clientId of ['', 'x']) {
+    const lines: Array<{ level: number, msg: string }> = []
+    await build(t, { ...options(issuer), clientId, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
+    t.match(lines.filter(({ level }) => level === 40), clientId === '' ? [{ msg: 'clientId is empty: MCP clients cannot sign in through a browser' }] : [])
+    t.equal(lines.filter(({ level }) => level === 40).length, clientId === '' ? 1 : 0)
+  }
 })
 
 t.test('an endless document is not read to its end', async t => {

@@ -31,6 +31,7 @@ export interface Broker {
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
   const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes } } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
+  const resource = `${publicBaseUrl}${mcpPath}`
   const seals = sealer(secrets, publicBaseUrl)
   const documents = allowed === false
     ? undefined
@@ -46,8 +47,9 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     target: {
       publicBaseUrl,
       scopes,
-      // Clients spell it differently; the first is how it is documented.
-      resources: [...new Set([`${publicBaseUrl}${mcpPath}`, `${publicBaseUrl}${mcpPath}/`, publicBaseUrl, `${publicBaseUrl}/`])],
+      resource,
+      // Clients spell it differently.
+      resources: [resource, `${resource}/`, publicBaseUrl, `${publicBaseUrl}/`],
       appSchemes: schemes
     },
     callback: `${publicBaseUrl}/oauth/callback`,

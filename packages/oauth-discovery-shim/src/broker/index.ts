@@ -16,6 +16,9 @@ import { compileNothing, cors } from '../scope.ts'
 /** In bytes: forms of a few thousand characters. */
 const LARGEST_BODY = 65_536
 
+/** The status of refusals that are over in a moment. */
+const BUSY = 503
+
 /** The endpoints of the broker, in the order in which a sign-in passes them. */
 export async function registerBroker (app: FastifyInstance, settings: WithBroker, provider: Provider): Promise<void> {
   const { config, scopes, broker: { registration, appSchemes, remembersAlone } } = settings
@@ -66,12 +69,12 @@ function readText (scope: FastifyInstance): void {
 }
 
 function retryLater (reply: FastifyReply, { statusCode }: Refusal): FastifyReply {
-  return statusCode === 503 ? reply.header('retry-after', 5) : reply
+  return statusCode === BUSY ? reply.header('retry-after', 5) : reply
 }
 
 /** A page for a person whose sign-in ends here. */
 function showRefusal (reply: FastifyReply, { statusCode, oauth, message }: Refusal): FastifyReply {
-  const isBusy = statusCode >= 500
+  const isBusy = statusCode === BUSY
   return sendProblemPage(reply, {
     statusCode,
     title: isBusy ? 'Signing in does not work at the moment' : 'This app cannot sign in here',

@@ -11,7 +11,7 @@ import { first, isUrl, list, stop, type Json, type Step } from './step.ts'
 export async function identityWith (client: ClientProfile, metadata: Json, http: Http): Promise<Step> {
   const { document } = client
   return document !== undefined && metadata['client_id_metadata_document_supported'] === true
-    ? { found: { client_id: document.url, redirect_uris: [document.callback] } }
+    ? { found: { client_id: document.url } }
     : await registrationWith(client, metadata, http)
 }
 
@@ -27,7 +27,7 @@ async function registrationWith (client: ClientProfile, metadata: Json, http: Ht
     response_types: ['code'],
     token_endpoint_auth_method: 'none'
   })
-  if (response === undefined || response.status < 200 || response.status > 299) {
+  if (response === undefined || response.status > 299) {
     return fault(`POST ${endpoint} ${outcome(response)}${response?.json['error_description'] ? `: ${String(response.json['error_description'])}` : ''}`)
   }
   const { client_id: id, client_secret: secret, redirect_uris: uris, token_endpoint_auth_method: method } = response.json

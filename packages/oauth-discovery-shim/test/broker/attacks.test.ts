@@ -60,6 +60,27 @@ t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', a
   }
 })
 
+t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 characters', async t => {
+  const { app } = await brokerWorld(t)
+  const registered = async (uris: readonly string[]) => await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'x', redirect_uris: uris } })
+  const uris = (count: number, length: number) => Array.from({ length: count }, (_, i) => `https://x.example.com/${i % 10}${'x'.repeat(length - 23)}${i > 9 ? 'y' : 'z'}`)
+  t.equal((await registered(uris(20, 100))).statusCode, 201)
+  t.match((await registered(uris(21, 100))).json(), { error: 'invalid_redirect_uri', error_description: 'redirect_uris must be a list of 1 to 20 URLs' })
+  t.strictSame((await registered([loopback, loopback])).json().redirect_uris, [loopback], 'each once')
+  // The id is base64url: a byte more makes it one or two characters longer.
+  const last = (length: number) => [...uris(6, 450), `https://y.example.com/${'x'.repeat(length)}`]
+  const lengths = []
+  for (let length = 130; length < 260; length++) {
+    const response = await registered(last(length))
+    if (response.statusCode === 201) lengths.push(response.json().client_id.length)
+    else {
+      t.match(response.json(), { error: 'invalid_client_metadata', error_description: 'redirect_uris are too long together' })
+      break
+    }
+  }
+  t.equal(lengths.at(-1), 4000)
+})
+
 t.test('MCP, confused deputy: a person who is signed in at the provider is still asked, for every client', async t => {
   const world = await brokerWorld(t)
   const person = browser(world.app)
@@ -130,6 +151,8 @@ t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for ano
   t.equal((await planted.get(idp.signIn(url.href).href)).statusCode, 400, 'without the prefix that only this origin can set')
   planted.cookies.set('__Host-oauth-sign-in-other', value)
   t.equal((await planted.get(idp.signIn(url.href).href)).statusCode, 400, 'under another state')
+  planted.cookies.set('__Host-oauth-sign-in-x', value)
+  t.equal((await planted.get('/oauth/callback?code=x&state=x')).statusCode, 400, 'under a state that this server does not make')
   planted.cookies.set(name, sealedIn((await person.get(authorizeUrl(clientId, pkce().challenge))).body))
   t.equal((await planted.get(`/oauth/callback?code=x&state=${state}`)).statusCode, 400, 'sealed for another purpose')
 })
@@ -376,7 +399,7 @@ t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`
   const clientId = await register(app, [loopback], '<script>alert(1)</script>"\'&')
   for (const url of [authorizeUrl(clientId, pkce().challenge), authorizeUrl('unknown', 'x'), '/oauth/callback?state=x', '/oauth/root/authorize']) {
     const { headers, body } = await app.inject(url)
-    t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': /^default-src 'none';style-src 'sha256-[^']+';base-uri 'none';frame-ancestors 'none'$/ }, url)
+    t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'cross-origin-opener-policy': 'unsafe-none', 'content-security-policy': /^default-src 'none';style-src 'sha256-[^']+';base-uri 'none';frame-ancestors 'none'$/ }, url)
     t.notOk('access-control-allow-origin' in headers, url)
     t.notMatch(body, /<script/i)
   }
@@ -388,7 +411,7 @@ t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
   const { app } = await brokerWorld(t)
   for (const [name, shown] of [
     ['\u3164', 'An app without a name'], ['\u115f\u1160\u2800', 'An app without a name'], ['A\u034f\u{e0041}B', 'AB'], ['A\ud800B', 'AB'], [`x${'\u0334'.repeat(58)}`, `x${'\u0334'.repeat(3)}`], ['x'.repeat(60_000), `${'x'.repeat(59)}…`],
-    ['Claude\u202eedoC', 'ClaudeedoC'], ['A\u0000\u0007\u200b\ufeffB', 'AB'], ['two\nlines\u2028more', 'two lines more'], ['  ', 'An app without a name'], ['ﬁle', 'file'], ['x'.repeat(100), `${'x'.repeat(59)}…`], ['', 'An app without a name']
+    ['Claude\u202eedoC', 'ClaudeedoC'], ['A\u0000\u0007\u200b\ufeffB', 'AB'], ['x'.repeat(60), 'x'.repeat(60)], ['two\nlines\u2028more', 'two lines more'], ['  ', 'An app without a name'], ['ﬁle', 'file'], ['x'.repeat(100), `${'x'.repeat(59)}…`], ['', 'An app without a name']
   ] as const) {
     const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: [loopback] } })).json()
     t.equal(registered, shown)
@@ -419,7 +442,8 @@ t.test('RFC 8707: a token for another server cannot be asked for', async t => {
   }
   for (const resource of ['https://other.example.com/mcp', `${base}/admin`, `${base}/mcp#x`, `${base}/MCP`, 'https://shop.example.com.evil.example.com/mcp', 'mcp']) {
     const { headers } = await world.app.inject(authorizeUrl(clientId, pkce().challenge, { resource }))
-    t.equal(new URL(String(headers.location)).searchParams.get('error'), 'invalid_target', resource)
+    const answer = new URL(String(headers.location)).searchParams
+    t.strictSame([answer.get('error'), answer.get('error_description')], ['invalid_target', `resource must be ${base}/mcp`], resource)
   }
 })
 
@@ -502,7 +526,9 @@ t.test('a store that fails stops sign-ins for a while, and does not say where it
 t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async t => {
   const world = await brokerWorld(t)
   for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/register', '/oauth/authorize']) {
-    t.equal((await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_537), headers: { 'content-type': 'text/plain' } })).statusCode, 413, url)
+    t.equal((await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_536), headers: { 'content-type': 'text/plain' } })).statusCode, 400, url)
+    const large = await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_537), headers: { 'content-type': 'text/plain' } })
+    t.strictSame(large.json(), { statusCode: 413, code: 'FST_ERR_CTP_BODY_TOO_LARGE', error: 'Payload Too Large', message: 'Request body is too large' }, url)
     for (const type of ['application/json', 'multipart/form-data', ';;;', 'text/xml; charset=utf-7']) t.equal((await world.app.inject({ method: 'POST', url, payload: '{"grant_type":"x"', headers: { 'content-type': type } })).statusCode, 400, `${url} ${type}`)
     for (const method of ['PUT', 'DELETE', 'PATCH'] as const) t.equal((await world.app.inject({ method, url })).statusCode, 404)
   }
@@ -518,4 +544,16 @@ t.test('other routes of the host are as before', async t => {
   t.strictSame((await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(), { a: 1 })
   t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).statusCode, 415)
   t.notOk('content-security-policy' in (await app.inject({ method: 'POST', url: '/echo', payload: {} })).headers)
+})
+
+t.test('a browser keeps its name, unless this server did not make it', async t => {
+  const { app } = await brokerWorld(t)
+  const url = authorizeUrl(await register(app), pkce().challenge)
+  const person = browser(app)
+  t.match((await person.get(url)).cookies, [{ name: '__Host-oauth-browser', value: /^[\w-]{43}$/ }])
+  t.strictSame((await person.get(url)).cookies, [])
+  for (const name of ['', 'x', `${'x'.repeat(43)}y`]) {
+    person.cookies.set('__Host-oauth-browser', name)
+    t.match((await person.get(url)).cookies, [{ name: '__Host-oauth-browser', value: /^[\w-]{43}$/ }], name)
+  }
 })

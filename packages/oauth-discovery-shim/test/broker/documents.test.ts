@@ -7,6 +7,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { clientFromDocument, documentUrl } from '../../src/broker/clients/document.ts'
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
+import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { selfSigned } from './certificate.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, grantOf, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
 
@@ -81,6 +82,10 @@ t.test('bad metadata documents: each is refused with a page that a person unders
   pages.set('/slow.json', response => { response.writeHead(200, json).write('{') })
   pages.set('/silent.json', () => {})
   pages.set('/packed.json', response => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(' '.repeat(100_000))))
+  pages.set('/broken.json', ({ socket }) => {
+    socket?.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
+    setTimeout(() => socket?.write('no size\r\n'), 10)
+  })
   pages.set('/cut.json', response => { response.writeHead(200, { ...json, 'content-length': '100' }).write('{'); setTimeout(() => response.destroy(), 20) })
 
   for (const [id, reason] of [
@@ -96,6 +101,7 @@ t.test('bad metadata documents: each is refused with a page that a person unders
     [`${origin}/silent.json`, 'its server took longer than 0.3 seconds'],
     [`${origin}/packed.json`, 'its server sends it compressed'],
     [`${origin}/cut.json`, 'its server cannot be reached over https'],
+    [`${origin}/broken.json`, 'its server cannot be reached over https'],
     ['https://localhost:9/client.json', 'its server cannot be reached over https'],
     [client('/other.json', { client_id: `${origin}/good.json` }), 'its client_id is not the address that it was read from'],
     [client('/secret.json', { client_secret: 'x' }), 'it contains a client_secret, which anybody could read'],
@@ -196,7 +202,101 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
   for (;;) { if (waiting.length >= 16) break; await new Promise(resolve => setTimeout(resolve, 5)) }
   t.equal(waiting.length, 16, 'not more at the same time')
   for (const response of waiting) response.writeHead(404).end()
-  await Promise.all(flood)
+  t.equal((await Promise.all(flood)).filter(({ statusCode }) => statusCode === 503).length, 24, 'the others are told to come again')
+})
+
+t.test('a document is read again when its time is over', async t => {
+  const { client, requests } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const start = now()
+  for (const [header, seconds] of [
+    ['', 300], ['public', 300], ['max-age=59', 60], ['max-age=61', 61], ['private,max-age="90", x', 90], ['MAX-AGE=100', 100], ['s-max-age=100', 300], ['max-age=86399', 86_399], ['max-age=86401', 86_400],
+    ['max-age=1000, no-store', 60], ['No-Cache', 60], ['no-cache="set-cookie", max-age=1000', 1000], ['x-no-store, max-age=1000', 1000]
+  ] as const) {
+    const path = `/${encodeURIComponent(header)}.json`
+    const id = client(path, {}, { 'cache-control': header })
+    for (const [later, reads] of [[0, 1], [seconds * 1000 - 1, 1], [seconds * 1000, 2]] as const) {
+      Date.now = () => start + later
+      t.equal((await app.inject(authorizeUrl(id, pkce().challenge))).statusCode, 200)
+      t.equal(requests.filter(url => url === path).length, reads, `${header}: ${later}`)
+    }
+  }
+})
+
+t.test('an older document counts for a day while its server has an outage, or too many others are being read', async t => {
+  const { client, pages, origin } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const id = client('/client.json')
+  const ask = async (of = id) => (await app.inject(authorizeUrl(of, pkce().challenge))).statusCode
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const start = now()
+  Date.now = () => start
+  t.equal(await ask(), 200)
+  for (const [status, later, expected] of [[500, 86_399_999, 200], [429, 86_399_999, 200], [599, 86_399_999, 200], [500, 86_400_000, 400]] as const) {
+    pages.set('/client.json', response => response.writeHead(status).end())
+    Date.now = () => start + later
+    t.equal(await ask(), expected, `${status} after ${later}`)
+  }
+  for (const status of [300, 399, 400, 499]) {
+    Date.now = () => start
+    client('/client.json')
+    t.equal(await ask(), 200)
+    Date.now = () => start + 300_000
+    pages.set('/client.json', response => response.writeHead(status).end())
+    t.equal(await ask(), 400, `${status} is no outage`)
+  }
+  client('/client.json')
+  t.equal(await ask(), 200)
+  Date.now = () => start + 900_000
+  const waiting: ServerResponse[] = []
+  for (let i = 0; i < 16; i++) pages.set(`/${i}.json`, response => { waiting.push(response) })
+  const others = Array.from({ length: 16 }, (_, i) => ask(`${origin}/${i}.json`))
+  while (waiting.length < 16) await new Promise(resolve => setTimeout(resolve, 5))
+  t.equal(await ask(), 200)
+  for (const response of waiting) response.writeHead(404).end()
+  await Promise.all(others)
+})
+
+t.test('what is too large is not read on', async t => {
+  const { pages, origin } = await site(t)
+  const closed = new Promise<void>(resolve => {
+    pages.set('/endless', response => { response.on('close', resolve).writeHead(200, { 'content-type': 'application/json' }).write(' '.repeat(100)) })
+  })
+  await t.rejects(fetchJson(new URL(`${origin}/endless`), { timeout: 60_000, largest: 99, privateHosts: ['localhost'], loopback: false, ca: cert }), { message: 'it is larger than 99 bytes' })
+  await closed
+})
+
+t.test('what is read of a host, and how', async t => {
+  const { pages, origin } = await site(t)
+  const options = { timeout: 2000, largest: 20, privateHosts: ['localhost'], loopback: false, ca: [cert] }
+  const json = { 'content-type': 'application/json' }
+  for (const [what, status, headers, body, expected] of [
+    ['as large as it may be', 200, json, 'x'.repeat(20), { text: 'x'.repeat(20), maxAge: undefined }],
+    ['a byte more', 200, json, 'x'.repeat(21), 'it is larger than 20 bytes'],
+    ['another type of JSON', 200, { 'content-type': 'Application/vnd.x+json; charset=utf-8', 'cache-control': 'max-age=7' }, '{}', { text: '{}', maxAge: 7 }],
+    ['a space behind the type', 200, { 'content-type': 'application/json ' }, '', { text: '', maxAge: undefined }],
+    ['not compressed', 200, { ...json, 'content-encoding': 'identity' }, '{}', { text: '{}', maxAge: undefined }],
+    ['JSON lines', 200, { 'content-type': 'application/jsonl' }, '{}', 'its server does not send it as application/json'],
+    ['no type', 200, {}, '{}', 'its server does not send it as application/json'],
+    ['compressed', 200, { ...json, 'content-encoding': 'br' }, '{}', 'its server sends it compressed'],
+    ['a redirect', 300, json, '{}', 'its server redirects to another address'],
+    ['the last redirect', 399, json, '{}', 'its server redirects to another address'],
+    ['an error', 400, json, '{}', 'its server returns the status 400'],
+    ['another good status', 201, json, '{}', 'its server returns the status 201']
+  ] as const) {
+    const asked: object[] = []
+    pages.set('/x', (response, { headers: { accept, 'user-agent': agent, connection } }) => {
+      asked.push({ accept, agent, connection })
+      response.writeHead(status, headers).end(body)
+    })
+    const read = fetchJson(new URL(`${origin}/x`), options)
+    if (typeof expected === 'string') await t.rejects(read, { name: 'Error', message: expected }, what)
+    else t.strictSame(await read, expected, what)
+    t.strictSame(asked, [{ accept: 'application/json', agent: 'oauth-discovery-shim', connection: 'close' }])
+  }
 })
 
 t.test('while the server of a document has an outage, what it said within a day counts; what it takes back does not', async t => {
@@ -288,7 +388,7 @@ t.test('consent is remembered for clients with a document and an https callback,
   t.equal((await other.get(url(), { 'sec-fetch-site': 'none' })).statusCode, 200)
 
   for (let i = 0; i < 25; i++) {
-    const { body } = await person.get(authorizeUrl(client(`/${i}.json`), pkce().challenge, own))
+    const { body } = await person.get(authorizeUrl(client(`/${i}.json`), pkce().challenge, own), { 'sec-fetch-site': 'none' })
     await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' })
   }
   t.ok(person.cookies.get('__Host-oauth-consent')!.length < 2000, 'the cookie does not grow without end')
@@ -304,7 +404,7 @@ t.test('the page says when a sign-in leads to another site than the client\'s', 
 
 t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   const { client, pages, origin } = await site(t)
-  const world = await brokerWorld(t, trusting)
+  const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, refreshGrace: 3_600_000 } })
   const { privateKey, publicKey } = await generateKeyPair('RS256')
   const stranger = await generateKeyPair('RS256')
   pages.set('/keys.json', response => { exportJWK(publicKey).then(jwk => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [{ ...jwk, kid: '1', alg: 'RS256' }] })), () => {}) })
@@ -322,6 +422,11 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
     ['another issuer', { client_id: id, client_assertion: await assertion({ iss: 'x' }) }],
     ['another audience', { client_assertion: await assertion({ aud: 'https://other.example.com' }) }],
     ['expired', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) - 60 }) }],
+    ['expired half a minute ago', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) - 30 }) }],
+    ['for more than an hour', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) + 3602 }) }],
+    ['another subject', { client_id: id, client_assertion: await assertion({ sub: 'x' }) }],
+    ['a number as jti', { client_assertion: await assertion({ jti: 1 }) }],
+    ['no exp', { client_assertion: await assertion({ exp: undefined }) }],
     ['for a year', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) + 31_536_000 }) }],
     ['no jti', { client_assertion: await assertion({ jti: undefined }) }],
     ['no JWT', { client_id: id, client_assertion: 'x' }],
@@ -339,7 +444,70 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   const refresh = { grant_type: 'refresh_token', refresh_token: exchanged.json().refresh_token }
   t.match((await token(world, { ...refresh, client_assertion: once, client_assertion_type: type })).json(), { error: 'invalid_client' }, 'an assertion works once (RFC 7523 §3)')
   t.match((await token(world, { ...refresh, client_id: id })).json(), { error: 'invalid_client' }, 'a stolen refresh token is worth nothing')
-  t.equal((await token(world, { ...refresh, client_assertion: await assertion({ aud: `${base}/oauth` }), client_assertion_type: type })).statusCode, 200)
+  for (const claims of [{ aud: `${base}/oauth` }, { aud: base }, { aud: `${base}/oauth/revoke` }, { exp: Math.floor(Date.now() / 1000) - 20 }, { exp: Math.floor(Date.now() / 1000) + 3600 }]) {
+    t.equal((await token(world, { ...refresh, client_assertion: await assertion(claims), client_assertion_type: type })).statusCode, 200, JSON.stringify(claims))
+  }
+
+  // As long as another replica, whose clock is behind, lets it pass.
+  const late = await assertion()
+  const used = async () => (await token(world, { ...refresh, client_assertion: late, client_assertion_type: type })).statusCode
+  t.equal(await used(), 200)
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  Date.now = () => now() + 110_000
+  t.equal(await used(), 401, 'it is remembered until nobody accepts it')
+  Date.now = () => now() + 122_000
+  t.equal(await used(), 200, 'and no longer')
+  Date.now = now
+
+  // Other keys, from a document that was read again.
+  pages.set('/keys.json', response => response.writeHead(200, { 'content-type': 'application/json' }).end('{'))
+  t.equal((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).statusCode, 200, 'the keys are kept')
+  Date.now = () => now() + 600_000
+  t.match((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).json(), { error: 'invalid_client', error_description: 'The metadata document of this app cannot be used: it is not JSON' })
+})
+
+t.test('a client with its keys in its document, or with many', async t => {
+  const { client, pages, origin } = await site(t)
+  const world = await brokerWorld(t, trusting)
+  const { privateKey, publicKey } = await generateKeyPair('ES256')
+  const keys = { keys: [await exportJWK(publicKey)] }
+  const padded = (length: number) => JSON.stringify({ ...keys, padding: 'x'.repeat(length - JSON.stringify({ ...keys, padding: '' }).length) })
+  for (const [length, path] of [[32 * 1024, '/fits.json'], [32 * 1024 + 1, '/long.json']] as const) {
+    pages.set(path, response => response.writeHead(200, { 'content-type': 'application/json' }).end(padded(length)))
+  }
+  const invalid = { error: 'invalid_client' }
+  const tooLong = { ...invalid, error_description: 'The metadata document of this app cannot be used: it is larger than 32768 bytes' }
+  for (const [path, members, expected] of [['/own', { jwks: keys }, undefined], ['/no', { jwks: { keys: [] } }, invalid], ['/fits', { jwks_uri: `${origin}/fits.json` }, undefined], ['/long', { jwks_uri: `${origin}/long.json` }, tooLong]] as const) {
+    const id = client(path, { token_endpoint_auth_method: 'private_key_jwt', ...members })
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: base, jti: path, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const { client_id: _id, ...grant } = await grantOf(world, id)
+    const response = await token(world, { ...grant, client_assertion: assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' })
+    if (expected) t.match(response.json(), expected, path)
+    else t.equal(response.statusCode, 200, response.body)
+  }
+})
+
+t.test('a client whose document no longer has keys, or whose store is away, proves nothing', async t => {
+  const { client } = await site(t)
+  let isAway = false
+  const inner = memoryBrokerStore()
+  const store: BrokerStore = { raise: async (...args) => isAway ? Promise.reject(new Error('away')) : await inner.raise(...args) }
+  const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, store } })
+  const { privateKey, publicKey } = await generateKeyPair('ES256')
+  const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [await exportJWK(publicKey)] } })
+  const { client_id: _id, ...grant } = await grantOf(world, id)
+  const ask = async (jti: string, replica = world) => {
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: base, jti, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    return await token(replica, { ...grant, client_assertion: assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' })
+  }
+  isAway = true
+  t.match((await ask('1')).json(), { statusCode: 503, error: 'temporarily_unavailable' })
+  isAway = false
+  client('/client.json')
+  // A replica that has not read the document yet.
+  const other = await brokerWorld(t, { ...trusting, idp: world.idp, broker: { ...trusting.broker, store } })
+  t.match((await ask('2', other)).json(), { statusCode: 401, error: 'invalid_client' })
 })
 
 t.test('a client that can do without its key, as ChatGPT\'s document says, is public', async t => {

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { isRegistered, portless, redirectKind } from '../../src/broker/clients/redirect-uri.ts'
+import { nameFrom } from '../../src/broker/clients/client.ts'
+import { clientFromDocument, documentUrl } from '../../src/broker/clients/document.ts'
+import { isRegistered, portless, redirectKind, type RedirectKind } from '../../src/broker/clients/redirect-uri.ts'
+import { parametersFrom, queryOf } from '../../src/broker/parameters.ts'
 import { sealer, type Purpose } from '../../src/broker/seal.ts'
+import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
+import { REVOKED } from '../../src/broker/tokens/refresh-token.ts'
 import { createBrokerTable, knexBrokerStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
 
@@ -10,7 +15,8 @@ t.test('callback URLs', t => {
     ['https://agent.example.com/cb', 'https'], ['https://agent.example.com', 'https'], ['https://agent.example.com:8443/cb?x=1', 'https'], ['https://localhost/cb', 'https'],
     ['http://localhost/callback', 'loopback'], ['http://localhost', 'loopback'], ['http://127.0.0.1:33418', 'loopback'], ['http://127.0.0.1:80/', 'loopback'], ['http://[::1]:1/x', 'loopback'], ['http://127.0.0.1:33418?x=1', undefined],
     ['cursor://anysphere.cursor-mcp/oauth/callback', 'app'], ['com.example.app:/cb', 'app'], ['other://x', undefined], ['Cursor://x', undefined],
-    ['http://localhost.example.com/', undefined], ['http://localhost:x/', undefined], ['http://localhost:123456/', undefined], ['http://example.com/', undefined], ['', undefined], [undefined, undefined], [1, undefined]
+    ['http://localhost.example.com/', undefined], ['http://localhost:x/', undefined], ['http://localhost:123456/', undefined], ['http://example.com/', undefined], [`https://a.example.com/${'x'.repeat(478)}`, 'https'], [`https://a.example.com/${'x'.repeat(479)}`, undefined],
+    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', undefined], ['', undefined], [undefined, undefined], [1, undefined]
   ] as const) t.equal(redirectKind(uri, ['cursor']), kind, String(uri))
   for (const [uri, registered, is] of [
     ['http://127.0.0.1:9/cb', 'http://127.0.0.1/cb', true], ['http://127.0.0.1/cb', 'http://127.0.0.1:9/cb', true], ['http://127.0.0.1:9/cb', 'http://localhost:9/cb', false],
@@ -47,6 +53,11 @@ t.test('sealed values', t => {
   t.ok(seals.open('code', sealed))
   now += 1
   t.equal(seals.open('code', sealed), undefined, 'expired')
+  // 12,286 bytes in base64url, with the id and its dot: 28 are the IV and the tag, and some the JSON around the value.
+  const fits = 12_286 - 28 - JSON.stringify([null, { a: '' }]).length
+  const [longest, longer] = [0, 1].map(more => seals.seal('code', { a: 'x'.repeat(fits + more) }))
+  t.strictSame([longest!.length, seals.open<{ a: string }>('code', longest!)?.a.length], [16_384, fits])
+  t.strictSame([longer!.length, seals.open('code', longer!)], [16_385, undefined], 'too long')
   const lasting = seals.seal('client', {})
   now += 1e12
   t.ok(seals.open('client', lasting), 'without a time it does not expire')
@@ -63,7 +74,7 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
   t.match(await store.raise(key('a'), 0, 60), { raised: false, value: 1 })
   t.strictSame(await store.raise(key('a'), 5, 60), { raised: true })
   t.match(await store.raise(key('a'), 3, 60), { raised: false, value: 5 })
-  t.strictSame(await store.raise(key('a'), 2 ** 31 - 1, 60), { raised: true })
+  t.strictSame(await store.raise(key('a'), REVOKED, 60), { raised: true }, 'a whole number of 32 bits')
   const answers = await Promise.all(Array.from({ length: 20 }, () => store.raise(key('b'), 1, 60)))
   t.equal(answers.filter(({ raised }) => raised).length, 1, 'one of many at the same time')
   t.strictSame(await store.raise(key('c'), 1, 1), { raised: true })
@@ -84,6 +95,11 @@ t.test('the store of one process', async t => {
   now = 60_000
   await store.raise('x', 1, 10)
   t.strictSame(await store.raise('code:1', 1, 10), { raised: true }, 'it was swept')
+  t.strictSame(await store.raise('lasting', 1, 61), { raised: true })
+  now = 120_000
+  t.strictSame(await store.raise('lasting', 1, 61), { raised: false, value: 1, since: 60_000 }, 'it was not')
+  now = 121_000
+  t.strictSame(await store.raise('lasting', 1, 61), { raised: true }, 'kept for 61 seconds, and not longer')
 })
 
 t.test('the store in a table', async t => {
@@ -103,10 +119,150 @@ t.test('the store in a table', async t => {
   t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
 })
 
+t.test('the store in a table deletes expired rows every ten minutes', async t => {
+  const statements: string[] = []
+  const store = knexBrokerStore({
+    raw: async sql => {
+      statements.push(sql.split(' ')[0]!)
+      return { rows: [{ value: 1 }] }
+    }
+  })
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const start = now()
+  for (const [after, sweeps] of [[0, true], [0, false], [599_999, false], [600_000, true], [600_001, false]] as const) {
+    Date.now = () => start + after
+    await store.raise('a', 1, 60)
+    t.strictSame(statements.splice(0), sweeps ? ['delete', 'insert'] : ['insert'], String(after))
+  }
+})
+
+t.test('a number that another replica swept in between was raised', async t => {
+  t.strictSame(await knexBrokerStore({ raw: async () => ({ rows: [] }) }).raise('a', 1, 60), { raised: true })
+})
+
+t.test('the store in Redis asks for one step, and reads its answer', async t => {
+  const asked: unknown[][] = []
+  const answers = [[], ['5', '1700000000000']]
+  const store = redisBrokerStore({
+    eval: async (_script, ...args) => {
+      asked.push(args)
+      return answers.shift()
+    }
+  })
+  const before = Date.now()
+  t.strictSame(await store.raise('family:x', 3, 60), { raised: true })
+  t.strictSame(await store.raise('family:x', 4, 70), { raised: false, value: 5, since: 1_700_000_000_000 })
+  t.strictSame(asked.map(([keys, key, value, , seconds]) => [keys, key, value, seconds]), [[1, 'oauth-broker:family:x', 3, 60], [1, 'oauth-broker:family:x', 4, 70]])
+  for (const [, , , time] of asked) t.ok(Number(time) >= before && Number(time) <= Date.now(), 'since when')
+})
+
 const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
 t.test('the store in Redis', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async t => {
   const { Redis } = await import('ioredis')
   const redis = new Redis(TEST_REDIS_URL!)
   t.teardown(() => redis.disconnect())
   await raises(t, redisBrokerStore(redis, `test-${process.pid}-${Date.now()}:`))
+})
+
+t.test('parameters', async t => {
+  for (const [text, expected] of [
+    ['', {}], ['a=1&b=2', { a: '1', b: '2' }], ['a=&b', {}], ['a=%20+x', { a: '  x' }], ['a=1=2', { a: '1=2' }]
+  ] as const) t.strictSame(Object.fromEntries(parametersFrom(text)), expected, text)
+  for (const text of ['a=1&a=1', 'a=&a=', 'a&a=1']) t.throws(() => parametersFrom(text), { oauth: 'invalid_request', statusCode: 400, message: 'A parameter is there more than once' }, text)
+  t.equal(parametersFrom(`a=${'x'.repeat(32_766)}`).get('a')?.length, 32_766)
+  t.throws(() => parametersFrom(`a=${'x'.repeat(32_767)}`), { oauth: 'invalid_request', message: 'The parameters are longer than 32768 characters' })
+  for (const [url, query] of [['/a', ''], ['/a?', ''], ['/a?b=?c', 'b=?c']] as const) t.equal(queryOf(url), query, url)
+})
+
+t.test('names', async t => {
+  for (const [value, name] of [
+    ['Agent', 'Agent'], [undefined, 'otherwise'], [1, 'otherwise'], ['', 'otherwise'], ['\u200b', 'otherwise'], [' a  b ', 'a b'],
+    ['x'.repeat(60), 'x'.repeat(60)], ['x'.repeat(61), `${'x'.repeat(59)}…`], [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀…`],
+    [`${' '.repeat(999)}ab`, 'a'], ['x\u0334\u0334\u0334y', 'x\u0334\u0334\u0334y']
+  ] as const) t.equal(nameFrom(value, 'otherwise'), name, JSON.stringify(value))
+})
+
+t.test('metadata documents', async t => {
+  const url = 'https://agent.example.com/client.json'
+  const good = { client_id: url, client_name: 'Agent', redirect_uris: ['https://agent.example.com/cb'] }
+  const client = { id: url, source: 'document', name: 'Agent', redirectUris: good.redirect_uris, auth: 'none' }
+  const read = (change: object) => clientFromDocument(JSON.stringify({ ...good, ...change }), url, ['cursor'])
+  const uris = (count: number) => Array.from({ length: count }, (_, i) => `https://agent.example.com/${i}`)
+  const [key, jwks, jwksUri] = [{ token_endpoint_auth_method: 'private_key_jwt' }, { keys: [] }, 'https://agent.example.com/keys']
+  for (const [change, expected] of [
+    [{}, {}],
+    [{ client_name: undefined }, { name: 'agent.example.com' }],
+    [{ redirect_uris: uris(20) }, { redirectUris: uris(20) }],
+    [{ redirect_uris: ['cursor://x/y', 'http://localhost/cb'] }, { redirectUris: ['cursor://x/y', 'http://localhost/cb'] }],
+    [{ grant_types: ['refresh_token', 'authorization_code'], response_types: ['token', 'code'] }, {}],
+    [{ ...key, jwks }, { auth: 'private_key_jwt', keys: { jwks } }],
+    [{ ...key, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwksUri } }],
+    [{ ...key, jwks, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwks } }],
+    [{ ...key, jwks, token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }, {}],
+    [{ token_endpoint_auth_method: 'none', jwks }, {}]
+  ] as const) t.strictSame(read(change), { ...client, ...expected }, JSON.stringify(change))
+
+  const callbacks = 'which is not allowed here: callbacks must be https, http on this computer, or open a known app'
+  const methods = 'with a metadata document only none and private_key_jwt can work'
+  const keys = 'it has neither jwks nor an https jwks_uri, which private_key_jwt needs'
+  for (const [change, fault] of [
+    [{ client_id: `${url}?` }, 'its client_id is not the address that it was read from'],
+    [{ client_secret_expires_at: 0 }, 'it contains a client_secret, which anybody could read'],
+    [{ redirect_uris: [] }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+    [{ redirect_uris: uris(21) }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+    [{ redirect_uris: 'https://agent.example.com/cb' }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+    [{ redirect_uris: ['https://agent.example.com/cb', 'x:"\\é y'] }, `its redirect_uris contains x:y, ${callbacks}`],
+    [{ redirect_uris: ['x'.repeat(80)] }, `its redirect_uris contains ${'x'.repeat(80)}, ${callbacks}`],
+    [{ redirect_uris: ['x'.repeat(81)] }, `its redirect_uris contains ${'x'.repeat(77)}..., ${callbacks}`],
+    [{ grant_types: [] }, 'its grant_types does not contain authorization_code'],
+    [{ grant_types: 'authorization_code' }, 'its grant_types does not contain authorization_code'],
+    [{ response_types: null }, 'its response_types does not contain code'],
+    [{ token_endpoint_auth_method: 'client_secret_basic', token_endpoint_auth_methods_supported: ['private_key_jwt'] }, `its token_endpoint_auth_method is client_secret_basic: ${methods}`],
+    [{ token_endpoint_auth_method: 1, token_endpoint_auth_methods_supported: 'none' }, `its token_endpoint_auth_method is 1: ${methods}`],
+    [{ ...key, jwks: null }, keys], [{ ...key, jwks: 'x' }, keys], [{ ...key, jwks_uri: 'http://agent.example.com/keys' }, keys], [{ ...key, jwks_uri: 'keys' }, keys], [{ ...key, jwks_uri: 1 }, keys]
+  ] as const) t.throws(() => read(change), { message: fault }, JSON.stringify(change))
+  for (const text of ['null', '1', '"x"', '[{}]']) t.throws(() => clientFromDocument(text, url, []), { message: 'it is not a JSON object' }, text)
+
+  const address = (length: number) => `https://agent.example.com/${'x'.repeat(length - 26)}`
+  t.equal(documentUrl(address(500)).href, address(500))
+  t.throws(() => documentUrl(address(501)), { message: 'its address is not a URL, or is longer than 500 characters' })
+  t.throws(() => documentUrl('https://:secret@agent.example.com/c'), { message: 'its address contains a username or password' })
+})
+
+t.test('the consent page', async t => {
+  const sources = { registration: 'abc', document: 'https://agent.example.com/client.json', list: 'desk' } as const
+  const recipient = (source: keyof typeof sources, redirectUri: string, kind: RedirectKind, id: string = sources[source]) =>
+    ({ client: { id, source, name: 'Agent', redirectUris: [redirectUri], auth: 'none' }, redirectUri, kind, state: undefined }) as const
+  const page = (of: ReturnType<typeof recipient>, scope = 'openid') => consentPage({ ...of, resource: 'Shop', scope, action: '/oauth/authorize', sealed: 'sealed' }).text
+
+  const local = recipient('registration', 'http://127.0.0.1:1/cb', 'loopback')
+  for (const [scope, meaning] of [
+    ['openid', 'know who you are'], ['openid email', 'know who you are and see your email address'],
+    ['profile phone offline_access', 'see your name and profile, see your phone number and stay signed in'], ['catalog/read', 'catalog/read']
+  ] as const) t.match(page(local, scope), `It can also ${meaning}.</dd>`, scope)
+
+  const [anyProgram, unknown] = ['Any program on this computer can ask like this. Go on only if you have just started this sign-in yourself, in the app named above.',
+    'This server does not know site.example.com. Whoever runs that site will be able to act in your name. Go on only if you trust it and started this there.']
+  const letters = 'The address has letters that can look like others (xn--). Compare it with the one that you expect.'
+  const other = (own: string, host: string) => `The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`
+  for (const [of, who, where, said] of [
+    [local, 'This is only what it calls itself. Nobody has checked the name.', 'To a program on <strong>this computer</strong>.', [anyProgram]],
+    [recipient('registration', 'https://site.example.com/cb', 'https'), 'This is only what it calls itself.', 'To the site <strong>site.example.com</strong>.', [unknown]],
+    [recipient('registration', 'cursor://x/y', 'app'), 'This is only what it calls itself.', 'To the app on <strong>this computer</strong> that opens links with <strong>cursor:</strong>', [anyProgram]],
+    [recipient('list', 'https://site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>site.example.com</strong>.', []],
+    [recipient('list', 'https://xn--site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>xn--site.example.com</strong>.', [letters]],
+    [recipient('document', 'https://agent.example.com/cb', 'https'), 'Described by <strong>agent.example.com</strong>, at <code>https://agent.example.com/client.json</code>.', 'To the site <strong>agent.example.com</strong>.', []],
+    [recipient('document', 'https://site.example.com/cb', 'https'), 'Described by <strong>agent.example.com</strong>', 'To the site <strong>site.example.com</strong>.', [other('agent.example.com', 'site.example.com')]],
+    [recipient('document', 'http://localhost/cb', 'loopback'), 'Described by <strong>agent.example.com</strong>', 'To a program on <strong>this computer</strong>.', [anyProgram]],
+    [recipient('document', 'http://localhost/cb', 'loopback', 'https://a.xn--site.example.com/c'), 'Described by <strong>a.xn--site.example.com</strong>', 'To a program', [anyProgram, letters]],
+    [recipient('document', 'xn--app.example:/cb', 'app'), 'Described by <strong>agent.example.com</strong>', 'To the app on <strong>this computer</strong> that opens links with <strong>xn--app.example:</strong>', [anyProgram]]
+  ] as const) {
+    const text = page(of)
+    t.ok(text.includes(`<bdi>Agent</bdi><br>${who}`), text)
+    t.ok(text.includes(`<dd>${where}`) && text.includes(`<br><code>${of.redirectUri}</code></dd>`), text)
+    t.strictSame(warnings(of), said, of.redirectUri)
+    t.equal(text.split('<p class="warning">').length - 1, said.length)
+  }
+  t.match(page(local), '<form method="post" action="/oauth/authorize">\n<input type="hidden" name="request" value="sealed">')
 })

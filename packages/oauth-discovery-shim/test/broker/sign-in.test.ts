@@ -10,7 +10,8 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   const registered = await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' } })
   t.equal(registered.statusCode, 201)
   const { client_id: clientId, client_id_issued_at: issuedAt, ...registration } = registered.json()
-  t.type(issuedAt, 'number')
+  t.ok(Number.isInteger(issuedAt) && Math.abs(issuedAt - Date.now() / 1000) < 60, 'in seconds')
+  t.match(registered.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
   t.strictSame(registration, {
     client_name: 'An agent',
     redirect_uris: [loopback],
@@ -53,7 +54,7 @@ t.test('from a registration to tokens and their refresh: every step in order', a
 
   const exchanged = await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: loopback, resource: `${base}/mcp` })
   t.equal(exchanged.statusCode, 200, exchanged.body)
-  t.match(exchanged.headers, { 'cache-control': 'no-store', 'access-control-allow-origin': '*' })
+  t.match(exchanged.headers, { 'cache-control': 'no-store', pragma: 'no-cache', 'access-control-allow-origin': '*' })
   const { access_token: accessToken, refresh_token: refreshToken, ...rest } = exchanged.json()
   t.strictSame(rest, { token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' }, 'the ID token, which is for this server, is not passed on')
   t.match(accessToken, /^idp-access-/)
@@ -69,7 +70,11 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   t.equal(refreshed.statusCode, 200, refreshed.body)
   t.match(refreshed.json(), { access_token: /^idp-access-/, token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' })
   t.not(refreshed.json().refresh_token, refreshToken)
-  t.equal((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })).statusCode, 200)
+  const last = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })
+  t.equal(last.statusCode, 200)
+  const revoked = await token(world, { client_id: clientId, token: last.json().refresh_token }, '/oauth/revoke')
+  t.strictSame([revoked.statusCode, revoked.body], [200, ''])
+  t.match(revoked.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
 })
 
 t.test('nothing is kept on the server: any replica with the secrets goes on with the next step', async t => {
@@ -149,12 +154,23 @@ t.test('each pair of documents names its own issuer, sign-in page and iss', asyn
   }
 })
 
+t.test('what tokens are checked with is the provider\'s own, as far as the provider says it', async t => {
+  const said = { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['phone'], end_session_endpoint: 'https://idp.example.com/logout' }
+  const { app } = await brokerWorld(t, { idp: await fakeIdp(t, said) })
+  const metadata = (await app.inject('/.well-known/oauth-authorization-server')).json()
+  t.match(metadata, { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['openid', 'email', 'profile'] })
+  t.notOk('end_session_endpoint' in metadata)
+})
+
 t.test('what the operator turned off is neither announced nor there', async t => {
   const { app } = await brokerWorld(t, { broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] } })
   const metadata = (await app.inject('/.well-known/oauth-authorization-server')).json()
   t.notOk('registration_endpoint' in metadata)
   t.equal(metadata.client_id_metadata_document_supported, false)
-  t.strictSame(metadata.token_endpoint_auth_methods_supported, ['none'])
+  for (const endpoint of ['token', 'revocation']) {
+    t.strictSame(metadata[`${endpoint}_endpoint_auth_methods_supported`], ['none'])
+    t.notOk(`${endpoint}_endpoint_auth_signing_alg_values_supported` in metadata)
+  }
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [loopback] } })).statusCode, 404)
   t.match((await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body, /does not accept clients by a metadata document/)
   t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /<bdi>Desk<\/bdi><br>Known to this server\./)

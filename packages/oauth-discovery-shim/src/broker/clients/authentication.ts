@@ -59,7 +59,7 @@ export function clientOf (parameters: Parameters, broker: Broker): NamedClient {
 
 /** @throws a {@link refusal} `invalid_client` */
 async function requireAssertion (assertion: string, id: string, { clients, documents, store, settings: { publicBaseUrl } }: Broker): Promise<void> {
-  const keys = await documents?.keysOf(await clients.find(id)) ?? { keys: [] }
+  const keys = await documents?.keysOf(await clients.find(id))
   try {
     const { payload: { exp = 0, jti } } = await jwtVerify(assertion, createLocalJWKSet(keys as JSONWebKeySet), {
       issuer: id,

@@ -8,8 +8,8 @@ import { refusal } from '../refusal.ts'
 export interface ClientDocuments {
   /** @throws a {@link refusal}: `invalid_client` with the reason, or `temporarily_unavailable` when too many are being read */
   read (id: string): Promise<Client>
-  /** A client's public keys, read in the same way. */
-  keysOf (client: Client): Promise<object>
+  /** A client's public keys, read in the same way; `undefined` if it has none. */
+  keysOf (client: Client): Promise<object | undefined>
 }
 
 /** In bytes: what the draft recommends for a document, and keys. */
@@ -49,7 +49,7 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
   return {
     read: async id => await orRefused(id, async () => await documents(documentUrl(id))),
     keysOf: async ({ id, keys }) => keys === undefined || 'jwks' in keys
-      ? keys?.jwks ?? { keys: [] }
+      ? keys?.jwks
       : await orRefused(id, async () => await keySets(new URL(keys.jwksUri)))
   }
 }

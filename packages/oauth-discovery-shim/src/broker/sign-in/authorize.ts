@@ -30,6 +30,9 @@ export interface Recipient {
 export interface Target {
   readonly publicBaseUrl: string
   readonly scopes: readonly string[]
+  /** What it is called in requests to the identity provider. */
+  readonly resource: string
+  /** What clients call it. */
   readonly resources: readonly string[]
   readonly appSchemes: readonly string[]
 }
@@ -87,9 +90,9 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
 }
 
 /** @throws a {@link refusal} `invalid_target` for a token that would not be for this server */
-export function requireResource (parameters: Parameters, { resources }: Pick<Target, 'resources'>): void {
+export function requireResource (parameters: Parameters, { resource: own, resources }: Pick<Target, 'resource' | 'resources'>): void {
   const resource = parameters.get('resource')
-  if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${resources[0] ?? ''}`)
+  if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${own}`)
 }
 
 /** What is wanted and may be had. Clients want what the provider's documents list, too (RFC 6749 §3.3). */

@@ -19,14 +19,14 @@ export function remembers (sealer: Sealer, browser: Browser, name: string): bool
 /** @returns the cookie with one more, for so many milliseconds */
 export function rememberedWith (sealer: Sealer, browser: Browser, name: string, duration: number): string {
   const all = [[name, Math.floor((Date.now() + duration) / 1000)] as const, ...others(sealer, browser, name)].slice(0, MOST)
-  return sealer.seal('consent', Object.fromEntries(all), Math.ceil(duration / 1000))
+  return sealer.seal('consent', Object.fromEntries(all))
 }
 
 /** @returns the cookie with one less */
-export function forgotten (sealer: Sealer, browser: Browser, name: string, duration: number): string {
-  return sealer.seal('consent', Object.fromEntries(others(sealer, browser, name)), Math.ceil(duration / 1000))
+export function forgotten (sealer: Sealer, browser: Browser, name: string): string {
+  return sealer.seal('consent', Object.fromEntries(others(sealer, browser, name)))
 }
 
 function others (sealer: Sealer, browser: Browser, name: string): ReadonlyArray<readonly [string, number]> {
-  return Object.entries(allowedIn(sealer, browser)).filter(([other, until]) => other !== name && until * 1000 > Date.now())
+  return Object.entries(allowedIn(sealer, browser)).filter(([other]) => other !== name)
 }

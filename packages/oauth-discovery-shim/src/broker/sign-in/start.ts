@@ -107,7 +107,7 @@ export function decideSignIn (broker: Broker) {
     if (form.get('decision') !== 'allow') {
       request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
       // Who allowed it before changed their mind.
-      if (signIn.remember !== undefined && remembers(sealer, browser, signIn.remember)) browser.set('consent', forgotten(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))
+      if (signIn.remember !== undefined && remembers(sealer, browser, signIn.remember)) browser.set('consent', forgotten(sealer, browser, signIn.remember), Math.ceil(rememberConsent / 1000))
       const denied = refusal('access_denied', 'The person did not agree')
       const url = answerUrl(signIn, publicBaseUrl, errorAnswer(denied))
       if (isTold) return sendOn(reply, url)
@@ -139,7 +139,7 @@ function goToProvider ({ provider, sealer, callback, target, settings: { broker:
     state,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
-    ...sendResource && { resource: target.resources[0]! }
+    ...sendResource && { resource: target.resource }
   })
   const begun = browser.names().filter(cookie => cookie.startsWith('sign-in-'))
   for (const cookie of begun.slice(0, Math.max(0, begun.length - MOST_AT_ONCE + 1))) browser.remove(cookie)

@@ -39,13 +39,11 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
   }
 
   async function post (url: string, form: Readonly<Record<string, string>>): Promise<Response> {
-    // RFC 6749 §2.3.1: both parts are encoded as in a form
-    const [id, secret] = [clientId, clientSecret ?? ''].map(part => new URLSearchParams({ part }).toString().slice('part='.length))
     return await fetch(url, {
       method: 'POST',
       headers: {
         accept: 'application/json',
-        ...clientSecret !== undefined && { authorization: `Basic ${Buffer.from(`${id ?? ''}:${secret ?? ''}`).toString('base64')}` }
+        ...clientSecret !== undefined && { authorization: `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}` }
       },
       body: new URLSearchParams({ ...form, client_id: clientId }),
       // it holds a code or token, which no other address may get
@@ -95,6 +93,11 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
       }
     }
   }
+}
+
+/** How both parts of HTTP Basic authentication are encoded (RFC 6749 §2.3.1). */
+function formEncoded (part: string): string {
+  return new URLSearchParams({ part }).toString().slice('part='.length)
 }
 
 function tokensFrom (accessToken: string, { refresh_token: refreshToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {

@@ -40,7 +40,7 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   const last = await store.raise(key, generation - 1, lifetime)
   if (mayNotUse(last)) throw last.value === REVOKED ? over() : await end(used.token)
   const tokens = await provider.tokens({
-    grant_type: 'refresh_token', refresh_token: used.token, ...scope !== undefined && { scope }, ...sendResource && { resource: target.resources[0]! }
+    grant_type: 'refresh_token', refresh_token: used.token, ...scope !== undefined && { scope }, ...sendResource && { resource: target.resource }
   })
   // only now: a client may try again if the identity provider could not be reached
   const now = await store.raise(key, generation, lifetime)

@@ -47,7 +47,7 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
     throw refusal('invalid_grant', 'The code was used before')
   }
   const tokens = await provider.tokens({
-    grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resources[0]! }
+    grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resource }
   })
   const { family, client: holder, auth } = code
   return responseFrom(tokens, { family, client: holder, auth, scope: tokens.scope ?? code.scope, generation: 0, token: '' }, broker)
