@@ -27,18 +27,25 @@ export async function installClient ({ packages }: Client): Promise<string> {
   return folder
 }
 
-/** Installs packages as they are released, without running their scripts, unless they are there. */
-async function install (name: string, packages: readonly string[]): Promise<string> {
+/** By folder: clients of the same packages share one, and are installed side by side. */
+const installations = new Map<string, Promise<string>>()
+
+function install (name: string, packages: readonly string[]): Promise<string> {
   const folder = join(HOME, name)
+  const installation = installations.get(folder) ?? npmInstall(folder, packages)
+  installations.set(folder, installation)
+  return installation
+}
+
+/** Installs packages as they are released, without running their scripts, unless they are there. */
+async function npmInstall (folder: string, packages: readonly string[]): Promise<string> {
   const done = join(folder, 'installed')
   if (existsSync(done) && readFileSync(done, 'utf8') === packages.join(' ')) return folder
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const npm = spawn('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...packages], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  npm.stderr.on('data', (chunk) => { said += chunk })
+  const npm = spawn('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...packages], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(npm, 'close')
-  if (code !== 0) throw new Error(`${packages[0]} cannot be installed:\n${said}`)
+  if (code !== 0) throw new Error(`${packages[0]} cannot be installed`)
   writeFileSync(done, packages.join(' '))
   return folder
 }
