@@ -1,13 +1,18 @@
 import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { compiled } from './typescript.js'
 
 /*
- * `node test/compile.js`: compiles the TypeScript of the repository into the cache. Else each process of a first run
- * loads the compiler for the few files that no other has compiled yet.
+ * `node test/compile.js`: compiles the TypeScript of the repository into the cache, on all processors. Else each process of
+ * a first run loads the compiler for the few files that no other has compiled yet.
  */
-for (const folder of ['examples', 'packages', 'test']) {
-  const root = new URL(`../${folder}/`, import.meta.url)
-  for (const path of pathsIn(root)) compiled(path.href)
+const parts = availableParallelism()
+if (isMainThread) {
+  for (let part = 0; part < parts; part++) new Worker(new URL(import.meta.url), { workerData: part }).on('error', (error) => { throw error })
+} else {
+  const paths = ['examples', 'packages', 'test'].flatMap((folder) => pathsIn(new URL(`../${folder}/`, import.meta.url)))
+  for (const [index, path] of paths.entries()) if (index % parts === workerData) compiled(path.href)
 }
 
 function pathsIn (folder) {

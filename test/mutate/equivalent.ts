@@ -31,9 +31,9 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'packages/dual-auth/src/keys/verify.ts',
-    within: 'identityFromKey',
-    before: 'const matches = cost !== null && (cost <= LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))',
-    after: 'const matches = cost !== null && (cost < LOG_N_INLINE ? hashMatchesInline(row.hash, key) : await queue(() => hashMatches(row.hash, key)))',
+    within: 'matches',
+    before: 'return cost <= LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))',
+    after: 'return cost < LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))',
     reason: 'Both ways give the same verdict: at this cost they also take about the same time.'
   },
   {
@@ -65,6 +65,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'If the first branch is one of the facts, nothing with the facts is in another branch only: to look at those takes time alone.'
   },
   {
+    file: 'packages/mcp-from-routes/src/endpoint/oversized.ts',
+    within: 'idOfOversized',
+    before: 'if (start.length < WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',
+    after: 'if (start.length <= WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',
+    reason: 'Nothing is added to a window that is full.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/endpoint/wire.ts',
     within: 'isSame',
     before: 'for (const name in a) if (!Object.hasOwn(b, name) || !isSame(a[name], b[name])) return false',
@@ -79,11 +86,81 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'A stream that nobody listens to ends unseen: the condition only saves time.'
   },
   {
+    file: 'packages/oauth-discovery-shim/src/broker/store/memory.ts',
+    within: 'raise',
+    before: 'for (const [name, { expires }] of entries) if (expires <= since) entries.delete(name)',
+    after: 'for (const [name, { expires }] of entries) if (expires < since) entries.delete(name)',
+    reason: 'An entry that has expired counts as none, whether it is there or not.'
+  },
+  {
+    file: 'packages/oauth-discovery-shim/src/doctor/http.ts',
+    within: 'send',
+    before: 'sent.on(\'error\', () => {})',
+    after: ';',
+    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
+  },
+  {
+    file: 'packages/oauth-discovery-shim/src/doctor/http.ts',
+    within: 'send',
+    before: 'sent.on(\'error\', () => {})',
+    after: 'sent.on(\'\', () => {})',
+    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
+  },
+  {
+    file: 'packages/oauth-discovery-shim/src/broker/clients/fetch-json.ts',
+    within: 'fetchJson',
+    before: 'request.on(\'error\', () => {})',
+    after: ';',
+    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
+  },
+  {
+    file: 'packages/oauth-discovery-shim/src/broker/clients/fetch-json.ts',
+    within: 'fetchJson',
+    before: 'request.on(\'error\', () => {})',
+    after: 'request.on(\'\', () => {})',
+    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
+  },
+  {
     file: 'packages/pay-reconcile/src/cli/tables.ts',
     within: 'entries',
     before: 'return Object.entries(counters).sort(([a], [b]) => a < b ? -1 : 1).map(([name, count]) => [name, String(count)])',
     after: 'return Object.entries(counters).sort(([a], [b]) => a <= b ? -1 : 1).map(([name, count]) => [name, String(count)])',
     reason: 'No two keys of an object are equal.'
+  },
+  {
+    file: 'packages/pay-reconcile/src/reconcile/runner.ts',
+    within: 'renewLease',
+    before: 'if (Date.now() - renewed > limits.leaseDuration) lost.abort()',
+    after: 'if (Date.now() - renewed >= limits.leaseDuration) lost.abort()',
+    reason: 'In the very millisecond in which a lease lapses by the clock of this process, both are right: the clock of the database decides.'
+  },
+  {
+    file: 'packages/pay-reconcile/src/schedule/options.ts',
+    within: 'latestSlot',
+    before: 'while (before < years && !nextOf(now.getTime() - before)) before *= 2',
+    after: 'while (before <= years && !nextOf(now.getTime() - before)) before *= 2',
+    reason: 'Nine years are no minute that was doubled.'
+  },
+  {
+    file: 'packages/pay-reconcile/src/schedule/options.ts',
+    within: 'latestSlot',
+    before: 'while (to - from > second) {',
+    after: 'while (to - from >= second) {',
+    reason: 'Halves of doubled minutes are never a second: 1875 milliseconds, then 937 or 938.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/endpoint/list.ts',
+    within: 'writtenPages',
+    before: 'return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)',
+    after: 'return (era, cursor, request) => (page(era, cursor, request))',
+    reason: 'The other way gives the page that was kept, too: this one is only faster.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/endpoint/list.ts',
+    within: 'writtenPages',
+    before: 'return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)',
+    after: 'return (era, cursor, request) => (cursor === undefined ? written[era].get(1) : undefined) ?? page(era, cursor, request)',
+    reason: 'The other way gives the page that was kept, too: this one is only faster.'
   }
 ]
 
