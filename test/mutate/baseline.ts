@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { madeOnce } from '../made-once.ts'
 import { linesThatRan, type Baseline } from './coverage.ts'
-import { runTest } from './run.ts'
+import { runTests } from './run.ts'
 
 /** The longest that a test file may take without a mutant, in milliseconds. */
 const LONGEST = 300_000
@@ -33,7 +33,7 @@ export async function baselineOf (test: string, copy: string, home: string, used
   async function measure (): Promise<Measured | undefined> {
     const reports = mkdtempSync(join(tmpdir(), 'mutate-coverage-'))
     const start = performance.now()
-    const outcome = await runTest(test, copy, LONGEST, { NODE_V8_COVERAGE: reports })
+    const outcome = await runTests([test], copy, LONGEST, { NODE_V8_COVERAGE: reports })
     const duration = performance.now() - start
     const lines = [...linesThatRan(reports, copy, home)]
     rmSync(reports, { recursive: true })

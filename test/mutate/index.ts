@@ -9,15 +9,18 @@ import { compilerOf } from './compiler.ts'
 import { likeliestFirst, type Baseline } from './coverage.ts'
 import { equivalents, isSame, stale } from './equivalent.ts'
 import { mutantsOf, mutate, type Mutant } from './mutants.ts'
-import { runTest } from './run.ts'
+import { runTests, type Outcome } from './run.ts'
 import { sample } from './sample.ts'
 import { scratchCopy } from './scratch.ts'
 
 /** The least share of mutants that the tests of a package must notice. */
 const ENOUGH = 0.95
 
-/** The least time that a test file has with a mutant, in milliseconds. */
+/** The least time that test files have with a mutant, in milliseconds. */
 const SHORTEST = 60_000
+
+/** How many test files share a process. */
+const SHARING = 12
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { values: options } = parseArgs({
@@ -91,12 +94,30 @@ async function inEachCopy<Item> (items: readonly Item[], work: (item: Item, copy
   }))
 }
 
-/** The first test file that notices, and how; undefined when none does. */
-async function firstToFail (baselines: readonly Baseline[], copy: string): Promise<string | undefined> {
-  for (const { test, duration } of baselines) {
-    const outcome = await runTest(test, copy, Math.max(SHORTEST, duration * 4))
-    if (outcome !== 'passed') return `, ${test} ${outcome}`
+/**
+ * The first test file that notices, and how; undefined when none does. The likeliest one runs alone. Others share processes,
+ * as most mutants that get past it get past all; what fails in company has to fail alone.
+ */
+async function firstToFail ([likeliest, ...others]: readonly Baseline[], copy: string): Promise<string | undefined> {
+  if (likeliest === undefined) return
+  for (const batch of [[likeliest], ...batchesOf(others)]) {
+    const outcome = await outcomeOf(batch, copy)
+    if (outcome === 'passed') continue
+    if (batch.length === 1) return `, ${batch[0]!.test} ${outcome}`
+    for (const baseline of batch) {
+      const alone = await outcomeOf([baseline], copy)
+      if (alone !== 'passed') return `, ${baseline.test} ${alone}`
+    }
   }
+}
+
+function outcomeOf (baselines: readonly Baseline[], copy: string): Promise<Outcome> {
+  const duration = baselines.reduce((sum, { duration }) => sum + duration, 0)
+  return runTests(baselines.map(({ test }) => test), copy, Math.max(SHORTEST, duration * 4))
+}
+
+function batchesOf (baselines: readonly Baseline[]): ReadonlyArray<readonly Baseline[]> {
+  return Array.from({ length: Math.ceil(baselines.length / SHARING) }, (_, n) => baselines.slice(n * SHARING, (n + 1) * SHARING))
 }
 
 function filesIn (home: string, folder: string): readonly string[] {

@@ -6,17 +6,17 @@ import { nodeFlags } from '../node-flags.js'
 export type Outcome = 'passed' | 'failed' | 'timed out'
 
 /**
- * Runs one test file until its first failure, for so many milliseconds at most.
+ * Runs test files in one process until the first failure, for so many milliseconds at most.
  *
  * @param env additional environment
  */
-export async function runTest (file: string, directory: string, limit: number, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+export async function runTests (files: readonly string[], directory: string, limit: number, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   // a group of its own, so that what the test started ends with it
-  const test = spawn(process.execPath, [...nodeFlags(pathToFileURL(`${directory}/`)), file], {
+  const test = spawn(process.execPath, [...nodeFlags(pathToFileURL(`${directory}/`)), 'test/batch.js'], {
     cwd: directory,
     detached: true,
     stdio: 'ignore',
-    env: { ...process.env, ...env, TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limit / 1000)) }
+    env: { ...process.env, ...env, TEST_FILES: JSON.stringify(files), TAP_BAIL: '1', TAP_TIMEOUT: String(Math.ceil(limit / 1000)) }
   })
   const end = (): void => {
     try {

@@ -69,6 +69,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await kim.getByText('5 changes will be undone.').waitFor()
     await kim.getByRole('button', { name: 'Undo now' }).click()
     await kim.getByText('5 changes undone').waitFor()
+    await kim.getByRole('dialog').waitFor({ state: 'hidden' })
     t.strictSame(await prices(), before)
   })
 

@@ -21,8 +21,8 @@ export function useRevert (path: string, data: () => object) {
     check: async () => await send({ dry_run: true }),
     undo: async () => {
       const { reverted } = await send({})
-      notify(texts.activity.done(reverted), { type: 'success' })
       await queryClient.invalidateQueries()
+      notify(texts.activity.done(reverted), { type: 'success' })
     }
   }
 }
