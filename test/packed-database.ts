@@ -7,7 +7,7 @@ import { madeOnce } from './made-once.ts'
 export const ENGINE = new URL('../package.json', import.meta.resolve('@electric-sql/pglite'))
 
 /** The databases that `create database` copies, which the engine never opens: two thirds of the files. */
-const TEMPLATES = ['1', '4']
+const TEMPLATES = ['template0', 'template1']
 
 /** Tests have little data. The default, 128 MB, takes as long to prepare as all else. */
 const BUFFERS = '8MB'
@@ -22,9 +22,10 @@ export async function packedDatabase (name: string, sources: readonly URL[] = []
   return await openAsBlob(await madeOnce(name, [ENGINE, new URL(import.meta.url), ...sources], async (path) => {
     const dataDir = `${path}.directory`
     await fill(dataDir)
-    for (const template of TEMPLATES) rmSync(join(dataDir, 'base', template), { recursive: true })
     appendFileSync(join(dataDir, 'postgresql.conf'), `\nshared_buffers = ${BUFFERS}\n`)
     const engine = await PGlite.create({ dataDir })
+    await engine.exec('update pg_database set datistemplate = false')
+    for (const template of TEMPLATES) await engine.exec(`drop database if exists ${template}`)
     const files = await engine.dumpDataDir('none')
     await engine.close()
     rmSync(dataDir, { recursive: true })

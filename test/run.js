@@ -21,7 +21,7 @@ const TIMEOUT = 600_000
 /** Files that get a process each, those that take longest first. */
 const LONG = [
   'test/docs', 'changes-property', 'console/test/console', 'shop/test/server', 'shop/test/tenancy', 'newcomer', 'shop/test/lists',
-  'shop/test/commands', 'shop/test/contract', 'durability', 'shop/test/health', 'shop/test/demo', 'bulk', 'contract/cli', 'test/production'
+  'shop/test/commands', 'shop/test/contract', 'durability', 'shop/test/health', 'rehearsals', 'shop/test/demo', 'bulk', 'contract/cli', 'test/production'
 ]
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']
@@ -46,8 +46,8 @@ function testsIn (folder) {
   })
 }
 
-// One more than there are processors, since tests also wait.
-t.jobs = Number(jobs ?? availableParallelism() + 1)
+// Two more than there are processors, since tests also wait.
+t.jobs = Number(jobs ?? availableParallelism() + 2)
 t.setTimeout(0)
 t.register()
 

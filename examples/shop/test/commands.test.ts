@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { SHORT_LIVED } from '../../../test/node-flags.js'
 import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrations } from '../src/migrations/index.ts'
-import { FLAGS, lastingData } from './process.ts'
+import { lastingData } from './process.ts'
 
 const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 
@@ -25,7 +26,7 @@ async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<str
 async function spawned (command: 'migrate' | 'seed', settings: Record<string, string>): Promise<Ran> {
   const script = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
   // Where npm runs them.
-  const child = spawn(process.execPath, [...FLAGS, script, command], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...SHORT_LIVED, script, command], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
   const [code] = await once(child, 'close')

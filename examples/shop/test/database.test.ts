@@ -145,12 +145,15 @@ t.test('an embedded database is opened by one process at a time, and its directo
   t.notOk(existsSync(`${dataDir}.lock`))
 })
 
-t.test('a half-made embedded database is made anew', async (t) => {
-  const dataDir = join(t.testdir({ 'database.new': { PG_VERSION: '18' } }), 'database')
-  const opened = await openEmbedded(dataDir)
-  t.equal((await opened.knex.raw('select 1 as one')).rows[0].one, 1)
-  await opened.close()
-  t.notOk(existsSync(`${dataDir}.new`))
+t.test('an embedded database that a killed start left incomplete is created again', async (t) => {
+  const dataDir = join(t.testdir({ database: { PG_VERSION: '18', incomplete: '', base: {} } }), 'database')
+  for (const tables of [[], ['kept']]) {
+    const opened = await openEmbedded(dataDir)
+    t.strictSame((await opened.knex('pg_tables').where({ schemaname: 'public' }).pluck('tablename')), tables)
+    if (tables.length === 0) await opened.knex.raw('create table kept (id int)')
+    await opened.close()
+    t.notOk(existsSync(join(dataDir, 'incomplete')))
+  }
 })
 
 t.test('the lock of a process that is gone is taken over, any other is respected', async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { madeOnce } from '../../../test/made-once.ts'
+import { SHORT_LIVED } from '../../../test/node-flags.js'
 import { ENGINE } from '../../../test/packed-database.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { RISKS } from '../src/settings/risks.ts'
@@ -50,9 +51,6 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
   return settings
 }
 
-/** Compiles WebAssembly fast, and leaves the other processors to other tests: these processes live for seconds. */
-export const FLAGS = ['--liftoff-only', '--single-threaded-gc', '--max-semi-space-size=64']
-
 /**
  * Starts the server as a user does and waits until it listens. It sheds no load: other tests use the processors too.
  *
@@ -61,7 +59,7 @@ export const FLAGS = ['--liftoff-only', '--single-threaded-gc', '--max-semi-spac
  */
 export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
   const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
-  const child = spawn(process.execPath, [...FLAGS, script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...SHORT_LIVED, script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill('SIGKILL') })
 
   let printed = ''

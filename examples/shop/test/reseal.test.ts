@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { SHORT_LIVED } from '../../../test/node-flags.js'
 import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
 import { resealPayKeys } from '../src/pay/pay-keys.ts'
 import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
-import { dataForTables, FLAGS } from './process.ts'
+import { dataForTables } from './process.ts'
 
 const [lost, older, newer] = [`2024:${'l'.repeat(32)}`, `2025:${'o'.repeat(32)}`, `2026:${'n'.repeat(32)}`]
 const ring = keyRing([newer, older])
@@ -64,7 +65,7 @@ t.test('npm run reseal does it with the settings of the server, and says what it
 
   const settings = { ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer!, PAY_KEY_SECRETS: `${newer},${older}` }
   const program = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
-  t.match(await promisify(execFile)(process.execPath, [...FLAGS, program, 'reseal'], { env: { PATH: process.env['PATH'], ...settings } }), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
+  t.match(await promisify(execFile)(process.execPath, [...SHORT_LIVED, program, 'reseal'], { env: { PATH: process.env['PATH'], ...settings } }), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
 
   const second = await open()
   t.equal(keyRing([newer]).open((await second.knex('shops').where({ id: old }).first('pay_secret_key')).pay_secret_key, old), KEY)

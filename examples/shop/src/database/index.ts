@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
@@ -108,16 +108,16 @@ export async function openEmbedded (dataDir: string | null, files?: Blob): Promi
 }
 
 async function openDirectory (dataDir: string): Promise<PGlite> {
-  if (!existsSync(dataDir)) {
-    // Created aside and then moved, so that a killed start leaves no partial database.
-    const draft = `${dataDir}.new`
-    rmSync(draft, { recursive: true, force: true })
-    privateDirectory(draft)
-    await (await PGlite.create({ dataDir: draft, ...await templateOptions() })).close()
-    renameSync(draft, dataDir)
-  }
+  // There until the database is whole, so that a killed start leaves no partial one.
+  const incomplete = join(dataDir, 'incomplete')
+  if (existsSync(incomplete)) rmSync(dataDir, { recursive: true })
+  const isNew = !existsSync(dataDir)
   privateDirectory(dataDir)
-  return await PGlite.create({ dataDir })
+  if (!isNew) return await PGlite.create({ dataDir })
+  writeFileSync(incomplete, '')
+  const pglite = await PGlite.create({ dataDir, ...await templateOptions() })
+  rmSync(incomplete)
+  return pglite
 }
 
 /** knex needs its logger before the app has one; without any, it writes to standard output. */
