@@ -16,7 +16,7 @@ const PICTURES = process.env['PICTURES'] === undefined ? undefined : new URL('..
 /** @throws if there is none */
 export async function launchBrowser (): Promise<Browser> {
   const path = spawnSync('sh', ['-c', `command -v ${CHROMIUM}`]).stdout.toString().trim()
-  return await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
 }
 
 export async function openBrowser (t: Test): Promise<Browser> {
