@@ -212,6 +212,7 @@ t.test('what the serializer does not check or know is dropped, however deep', as
     [{ properties: { a: { prefixItems: [text], items: text } } }, { properties: { a: { items: text } } }],
     [{ items: { prefixItems: [text], items: false } }, { items: {} }],
     [{ items: true }, { items: true }],
+    [{ type: 'array', items: text }, { type: 'array', items: text }],
     [{ items: [text, { items: false }] }, { items: [text, {}] }],
     [{ type: 'array' }, { type: 'array' }]
   ] as Array<[Record<string, unknown>, unknown]>) t.strictSame(withoutUnknown(schema), wanted, JSON.stringify(schema))

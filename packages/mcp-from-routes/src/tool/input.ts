@@ -103,7 +103,7 @@ class InputBuilder {
     for (const name of chosen) this.#chosen.add(name)
     // The merged object has at least so many properties only if everything else in it is certain to be there.
     const least = flat.minProperties - Object.keys(flat.properties).filter((name) => this.#places.has(name)).length
-    if (least > 0 && this.#required.size === this.#places.size) this.#minProperties = this.#places.size + least
+    if (this.#required.size === this.#places.size) this.#minProperties = this.#places.size + least
     for (const [name, schema] of Object.entries(flat.properties)) {
       const taken = this.#places.get(name)
       // A name chosen in config.mcp.arguments means that both inputs get the same value.
@@ -116,17 +116,18 @@ class InputBuilder {
   }
 
   build (body: ToolInput['body']): ToolInput {
+    const $defs = Object.fromEntries(this.#definitions)
+    const properties = Object.entries(this.#properties).map(([name, property]) => [name, notEmpty(property, this.#places.get(name), { $defs }, this.#definitions)])
     const schema = {
       type: 'object',
-      properties: this.#properties,
+      properties: Object.fromEntries(properties),
       ...this.#required.size > 0 && { required: [...this.#required] },
       ...Object.keys(this.#dependentRequired).length > 0 && { dependentRequired: this.#dependentRequired },
       ...this.#minProperties > this.#required.size && { minProperties: this.#minProperties },
-      additionalProperties: false
+      additionalProperties: false,
+      $defs
     }
-    const own = { ...schema, $defs: Object.fromEntries(this.#definitions) }
-    const properties = Object.entries(this.#properties).map(([name, property]) => [name, notEmpty(property, this.#places.get(name), own, this.#definitions)])
-    return { schema: compact({ ...own, properties: Object.fromEntries(properties) }), places: this.#places, inputs: this.#inputs, body }
+    return { schema: compact(schema), places: this.#places, inputs: this.#inputs, body }
   }
 }
 
@@ -144,7 +145,7 @@ function notEmpty (schema: JsonSchema, place: Place | undefined, root: JsonSchem
 }
 
 function atLeastOne (schema: JsonSchema, whole: JsonSchema, keyword: 'minLength' | 'minItems'): JsonSchema {
-  return Number(whole[keyword] ?? 0) >= 1 ? schema : { ...schema, [keyword]: 1 }
+  return Number(whole[keyword]) >= 1 ? schema : { ...schema, [keyword]: 1 }
 }
 
 function pathInputs (route: string, path: readonly PathPart[], { params, definitions }: RequestParts): FlatObject {
@@ -154,7 +155,7 @@ function pathInputs (route: string, path: readonly PathPart[], { params, definit
   if (unknown !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
   const properties = Object.fromEntries(inPath.map(({ param }) => [param, Object.hasOwn(described.properties, param) ? described.properties[param] as JsonSchema : { type: 'string' }]))
   for (const [name, schema] of Object.entries(properties)) {
-    const types = [followed(schema, definitions).type ?? 'string'].flat()
+    const types = [followed(schema, definitions).type].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {
       throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no one spelling in a URL`)
     }
@@ -183,7 +184,7 @@ function jsonBody (route: string, { body, consumes }: RequestSchemas): unknown {
   if (consumes !== undefined && consumes.length > 0 && !consumes.some(isJson)) {
     throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(route, `it takes ${consumes.join(', ')}`)
   }
-  if (body === undefined || body === null) return undefined
+  if (body === null) return undefined
   if (isObject(body) && isObject(body.content)) {
     const types = Object.keys(body.content)
     const json = types.find(isJson)

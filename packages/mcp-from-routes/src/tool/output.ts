@@ -21,7 +21,7 @@ export interface ToolOutput {
 const ANY_TYPE = '*/*'
 
 /** Kept by {@link relaxed}: what the serializer guarantees, and annotations. */
-const GUARANTEED = new Set(['$defs', '$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'default', 'deprecated', 'description',
+const GUARANTEED = new Set(['$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'default', 'deprecated', 'description',
   'examples', 'items', 'patternProperties', 'prefixItems', 'properties', 'required', 'title', 'type'])
 
 /**
@@ -79,7 +79,7 @@ const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|
 
 /** Whether a media type is one whose pieces are progress: server-sent events, or one JSON value per line. */
 export function isStreamed (mediaType: unknown): boolean {
-  return STREAMED.test(String(mediaType ?? ''))
+  return STREAMED.test(String(mediaType))
 }
 
 /** Whether a route declares a response that comes in pieces. */
@@ -192,7 +192,7 @@ function relaxed (schema: JsonSchema, place: number, definitions: DefinitionMap,
 function isJoined (schema: JsonSchema): boolean {
   const keywords = Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
   const { allOf, anyOf, oneOf, if: condition, $ref } = schema
-  if ($ref !== undefined || (anyOf !== undefined && isNullUnion(anyOf))) return keywords.length > 1
+  if ($ref !== undefined || isNullUnion(anyOf)) return keywords.length > 1
   return [allOf, anyOf, oneOf, condition].some((part) => part !== undefined)
 }
 
