@@ -22,7 +22,7 @@ export function callerFrom ({ caller, forwardHeaders }: Pick<Settings, 'caller' 
     } catch (error) {
       outer.log.error({ err: error }, 'caller failed')
       // Its own words are not for clients.
-      throw new Error('It is not known who calls')
+      throw new Error('The caller cannot be identified')
     }
   }
 

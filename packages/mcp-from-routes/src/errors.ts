@@ -12,7 +12,7 @@ export const MCP_FROM_ROUTES_INVALID_OPTION = createError(
 /** The plugin was registered inside a scope, whose hooks do not reach all routes. */
 export const MCP_FROM_ROUTES_REGISTERED_IN_SCOPE = createError(
   'MCP_FROM_ROUTES_REGISTERED_IN_SCOPE',
-  'mcp-from-routes was registered inside a plugin with a scope of its own, from where it cannot guard all routes. Register it on the root instance, or wrap the plugin that registers it in fastify-plugin', 500)
+  'mcp-from-routes was registered inside a plugin that has its own scope, where it cannot guard all routes. Register it on the root instance, or wrap the plugin that registers it in fastify-plugin', 500)
 
 /** Tagged routes were registered before the plugin, which turns only later ones into tools. */
 export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(

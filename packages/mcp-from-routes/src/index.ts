@@ -106,7 +106,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, shared))
   app.addHook('onReady', async () => {
     const { exposedTag, canUse, impliedArguments } = settings
-    if (nearlyTagged.length > 0) app.log.warn({ routes: nearlyTagged }, `no tools: their tag differs from "${exposedTag}" in upper and lower case`)
+    if (nearlyTagged.length > 0) app.log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
     if (candidates.length === 0) app.log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"`)
     const remark = policyRemark(endpoint, candidates, canUse !== undefined)
     if (remark !== undefined) app.log[remark.level]({ tools: remark.tools }, remark.message)
@@ -117,12 +117,12 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     rules = taskRules(tools.values(), routes.splice(0), earlier ?? [])
     for (const { label, ownerOfConfig } of others.splice(0)) {
       const owner = ownerOfConfig()?.public.route
-      if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Let the hook make an object for each route: route.config = { ...route.config, … }`)
+      if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Create a new object for each route: route.config = { ...route.config, … }`)
     }
     const unused = Object.keys(impliedArguments).filter((name) => ![...tools.values()].some((tool) => tool.public.implied?.includes(name)))
     if (unused.length > 0) app.log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
-    if (settings.confirmSecret === undefined && [...tools.values()].some(({ confirm }) => confirm !== undefined)) app.log.info('without confirmSecret, only this process knows the confirmations that it asks for')
-    if (settings.confirmSecret === undefined && rules.size > 0) app.log.info('without confirmSecret, only this process knows the tasks that it starts, and only until it ends')
+    if (settings.confirmSecret === undefined && [...tools.values()].some(({ confirm }) => confirm !== undefined)) app.log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
+    if (settings.confirmSecret === undefined && rules.size > 0) app.log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
     for (const set of sets) set.fill(tools)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })

@@ -200,7 +200,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
   check(['refuse', 'allow', 'token'].includes(confirmFallback), 'confirmFallback', "must be 'refuse', 'allow' or 'token'")
   check(confirmSecret === undefined || (typeof confirmSecret === 'string' && Buffer.byteLength(confirmSecret) >= 32), 'confirmSecret', 'must be a string of at least 32 bytes')
-  check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a function use')
+  check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a use function')
   for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
@@ -251,11 +251,11 @@ function checkSets (path: string, sets: Readonly<Record<string, ToolSet>>): void
   const taken = new Map([[withoutSlash(path), 'the option path']])
   for (const [name, set] of Object.entries(sets)) {
     const option = `sets.${name}`
-    check(isObject(set) && Object.keys(set).every((key) => key === 'path' || key === 'tags'), option, 'must have a path and tags')
+    check(isObject(set) && Object.keys(set).every((key) => key === 'path' || key === 'tags'), option, 'must have path and tags, and nothing else')
     check(isPath(set.path), `${option}.path`, 'must start with a slash and have no parameters')
     check(Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled), `${option}.tags`, 'must be an array of tags')
     const other = taken.get(withoutSlash(set.path))
-    check(other === undefined, `${option}.path`, `is that of ${other}: ${set.path}`)
+    check(other === undefined, `${option}.path`, `is already used by ${other}: ${set.path}`)
     taken.set(withoutSlash(set.path), option)
   }
 }

@@ -102,7 +102,7 @@ t.test('app.close() ends streams at once, and says that a call so ended may have
   await running
   await delay(30)
   t.ok(await closing(app) < 1000)
-  for (const answer of answers) t.match(await answer, 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.')
+  for (const answer of answers) t.match(await answer, 'The server is shutting down and ended the call. It may still have been carried out: check before you try again.')
   t.strictSame(events.map(({ ended }) => ended), ['closing', 'closing', 'closing'])
 })
 

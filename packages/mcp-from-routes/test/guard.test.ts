@@ -241,7 +241,7 @@ t.test('the log tells which route a refused call was led to, and onToolCall that
   const stream = { write: (line: string) => { const { msg, tool, route, url } = JSON.parse(line); if (msg.startsWith('refused')) logged.push({ msg, tool, route, url }) } }
   const app = await build(t, (app) => { app.get('/x/:id', { schema }, handler).get('/x/me', handler) }, { onToolCall: ({ isError, statusCode }) => { events.push({ isError, statusCode }) } }, { logger: { level: 'warn', stream } })
   await callX(app, { id: 'me' })
-  t.strictSame(logged, [{ msg: 'refused a tool call that the router led to another route', tool: 'x', route: 'GET /x/me', url: '/x/me' }])
+  t.strictSame(logged, [{ msg: 'refused a tool call that the router sent to another route', tool: 'x', route: 'GET /x/me', url: '/x/me' }])
   t.strictSame(events, [{ isError: true, statusCode: undefined }])
 })
 
@@ -263,7 +263,7 @@ t.test('startup fails if an onRoute hook takes the mark of a tool away', async (
     app.addHook('onRoute', (route) => { if (route.url === '/x') route.config = {} })
     app.get('/x', { schema }, handler)
   })
-  await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/x cannot be a tool: an onRoute hook replaced its config\. Let the hook keep/ })
+  await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/x cannot be a tool: an onRoute hook replaced its config\. Keep the existing properties/ })
 })
 
 const careless: Record<string, () => (route: RouteOptions) => void> = {
@@ -287,7 +287,7 @@ for (const [title, hook] of Object.entries(careless)) {
       app.addHook('onRoute', hook())
       app.post('/x/:id', { schema }, handler).post('/x/:id(^\\d+$)', stray)
     })
-    await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: 'POST /x/:id cannot be a tool: an onRoute hook gave its config to POST /x/:id(^\\d+$) as well. Let the hook make an object for each route: route.config = { ...route.config, … }' })
+    await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: 'POST /x/:id cannot be a tool: an onRoute hook gave its config to POST /x/:id(^\\d+$) as well. Create a new object for each route: route.config = { ...route.config, … }' })
     t.equal(ran(), 0)
   })
 }

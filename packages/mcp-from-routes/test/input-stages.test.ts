@@ -86,7 +86,7 @@ t.test('what no tool can take is refused', async (t) => {
     ['/', { params: object({ id: text }) }, schema, /params describes id, which is not in the path/],
     ['/:a', { params: object({ a: text, id: text }) }, schema, /params describes id, which is not in the path/],
     ['/:id', { params: text }, schema, /params is not an object with a fixed list of properties/],
-    ['/:id', { params: object({ id: { type: 'array' } }) }, schema, /the path parameter id is an array, which has no one spelling in a URL/],
+    ['/:id', { params: object({ id: { type: 'array' } }) }, schema, /the path parameter id is an array, which has no standard form in a URL/],
     ['/:id', { params: object({ id: { type: ['array', 'object'] } }) }, schema, /the path parameter id is an array or object,/],
     ['/', { querystring: object({ a: text }, { required: ['b'] }) }, schema, /querystring requires b, which is not among its properties/],
     ['/', { querystring: text }, schema, /querystring is not an object/],

@@ -139,7 +139,7 @@ t.test('a tag in other letters, and an endpoint without tools, are warned of', a
   app.route({ method: ['PUT', 'POST'], url: '/b', schema: { operationId: 'b', description: 'B.', tags: ['MCP'] }, handler: async () => 1 })
   await app.ready()
   t.strictSame(warnings, [
-    { level: 40, msg: 'no tools: their tag differs from "mcp" in upper and lower case', routes: ['GET /a', 'PUT,POST /b'] },
+    { level: 40, msg: 'these routes are not tools: their tag differs from "mcp" in case', routes: ['GET /a', 'PUT,POST /b'] },
     { level: 40, msg: 'the MCP endpoint has no tools: no route is tagged "mcp"' }
   ])
 })

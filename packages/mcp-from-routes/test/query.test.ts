@@ -23,7 +23,7 @@ t.test('a parser is asked for the shapes that it reads', async (t) => {
 })
 
 const empty = 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
-const otherwise = 'cannot be sent: the server reads query strings of this size or shape otherwise. Empty arrays, empty objects and null cannot be part of it'
+const otherwise = 'cannot be sent: the server would read a query string of this size or shape differently. Empty arrays, empty objects and null cannot be part of it'
 const deep = JSON.parse('{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000))
 const levels = (count: number): Record<string, unknown> => JSON.parse('{"a":'.repeat(count) + '"x"' + '}'.repeat(count)) as Record<string, unknown>
 const sent: Array<{ title: string, parser: keyof typeof PARSERS, schema?: Record<string, unknown>, value: unknown, arrives?: unknown, refusal?: string }> = [
@@ -121,12 +121,12 @@ for (const { title, querystring, zod, server = {}, options = {}, setup, value, a
   })
 }
 
-const one = /^GET \/things cannot be a tool: its query argument tags is an array, and an array of one element arrives as a string, which the validator refuses\. Let the schema turn a string into an array, set coerceTypes: 'array'/
-const none = /its query argument tags holds objects, and the querystringParser of the app reads none\. Use one that does, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery$/
+const one = /^GET \/things cannot be a tool: its query argument tags is an array, but an array of one element arrives as a string, which the validator rejects\. Convert a string to an array in the schema, set coerceTypes: 'array'/
+const none = /its query argument tags contains objects, which the querystringParser of the app cannot read\. Use one that can, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery$/
 const refused: Array<{ title: string, querystring: unknown, zod?: true, server?: object, message: RegExp }> = [
   { title: 'arrays of one without coercion', querystring: tags(strings), server: noCoercion, message: one },
   { title: 'arrays of one with zod', zod: true, querystring: z.object({ other: z.string(), tags: z.array(z.string()) }), message: one },
-  { title: 'any array where the parser keeps one value', querystring: tags(strings), server: { routerOptions: { querystringParser: lastOnly } }, message: /tags is an array, and the querystringParser of the app reads none\. Use one that does, such as qs$/ },
+  { title: 'any array where the parser keeps one value', querystring: tags(strings), server: { routerOptions: { querystringParser: lastOnly } }, message: /tags is an array, which the querystringParser of the app cannot read\. Use one that can, such as qs$/ },
   { title: 'objects', querystring: filter, message: none },
   { title: 'objects with zod', zod: true, querystring: z.object({ tags: z.object({ a: z.string() }).optional() }), message: none },
   { title: 'objects in arrays', querystring: tags({ type: 'array', items: { type: 'object' } }), message: none }

@@ -51,7 +51,7 @@ t.test('a shared record can be trimmed, and what it no longer uses is gone', asy
 })
 
 for (const [title, mcp, says] of [
-  ['an unknown field', { output: ['id', 'colour'] }, /GET \/ has a wrong config\.mcp: output names colour, which is no field of its result/],
+  ['an unknown field', { output: ['id', 'colour'] }, /GET \/ has a wrong config\.mcp: output names colour, which is not a field of its result/],
   ['no field', { output: [] }, /output must be 'full', 'brief', false or an array of field names/],
   ['an unknown word', { output: 'short' }, /output must be/],
   ['a search hint that is no string', { searchHint: '' }, /searchHint must be a string/],
@@ -159,11 +159,11 @@ t.test('a set has the authentication and the rules of the endpoint', async (t) =
 })
 
 for (const [title, wrong, says] of [
-  ['the path of the endpoint', { a: { path: '/mcp/', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path is that of the option path: /mcp/'],
-  ['the path of another', { a: { path: '/a', tags: ['tags'] }, b: { path: '/a/', tags: ['orders'] } }, 'mcp-from-routes: sets.b.path is that of sets.a: /a/'],
+  ['the path of the endpoint', { a: { path: '/mcp/', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path is already used by the option path: /mcp/'],
+  ['the path of another', { a: { path: '/a', tags: ['tags'] }, b: { path: '/a/', tags: ['orders'] } }, 'mcp-from-routes: sets.b.path is already used by sets.a: /a/'],
   ['a path with parameters', { a: { path: '/:a', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path must start with a slash and have no parameters'],
   ['no tags', { a: { path: '/a', tags: [] } }, 'mcp-from-routes: sets.a.tags must be an array of tags'],
-  ['an unknown key', { a: { path: '/a', tags: ['tags'], tools: [] } }, 'mcp-from-routes: sets.a must have a path and tags'],
+  ['an unknown key', { a: { path: '/a', tags: ['tags'], tools: [] } }, 'mcp-from-routes: sets.a must have path and tags, and nothing else'],
   ['a tag that no tool has', { a: { path: '/a', tags: ['tags', 'people'] } }, 'mcp-from-routes: sets.a.tags has "people", a tag that no tool has']
 ] as Array<[string, NonNullable<McpFromRoutesOptions['sets']>, string]>) {
   t.test(`a set with ${title} fails at startup`, async (t) => {

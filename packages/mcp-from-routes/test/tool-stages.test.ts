@@ -130,7 +130,7 @@ t.test('what is left of an output schema promises less', async (t) => {
     [{ $defs: { Node: { ...record, items: node } }, ...node }, { $defs: { Node: { ...record, items: node } }, ...trimmed, items: node }],
     [{ items: node, properties: { a: text } }, { items: node, properties: { a: text } }]
   ] as Array<[object, object]>) t.strictSame(trim(schema, ['a']), wanted, JSON.stringify(schema))
-  t.throws(() => trim(record, ['a', 'c', 'd']), { ...INVALID, message: /output names c, which is no field of its result$/ })
+  t.throws(() => trim(record, ['a', 'c', 'd']), { ...INVALID, message: /output names c, which is not a field of its result$/ })
 })
 
 t.test('a path is its fixed pieces and its parameters', async (t) => {

@@ -42,7 +42,7 @@ export async function nobody ({ fixture }: Stage): Promise<Visit> {
       tool: 'drop_record',
       arguments: { name: 'eight' },
       asks: { reads: 'Drop “eight”?', says: 'nothing' },
-      says: error("drop_record was not run. It needs a person's yes, and this client cannot ask for it (it does not support elicitation of MCP revision 2026-07-28). It would do this:\nDrop “eight”?\nThe person can do it in another way, or with another client.")
+      says: error('drop_record was not run: a person must agree first, and this client cannot ask (it does not support elicitation of MCP revision 2026-07-28). The call would do this:\nDrop “eight”?\nThe person can do it in another way, or with another client.')
     }]
   }
 }

@@ -96,7 +96,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const rule = rules().get(tool)
     const work = rule && workFromResponse(rule, response, request, outer, maxParamLength, Date.now())
     const { location } = response.headers
-    if (work === undefined && location !== undefined) outer.log.warn({ tool: tool.public.name, location }, 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is no task')
+    if (work === undefined && location !== undefined) outer.log.warn({ tool: tool.public.name, location }, 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task')
     return work === undefined ? result : { ...result, work }
   }
 

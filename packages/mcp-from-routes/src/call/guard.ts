@@ -59,14 +59,14 @@ export function setTarget (raw: object, target: Target): void {
 export function guardCalls (app: FastifyInstance): void {
   const { routerOptions } = app.initialConfig as { routerOptions?: { defaultRoute?: unknown } }
   if (typeof routerOptions?.defaultRoute === 'function') {
-    throw new MCP_FROM_ROUTES_INVALID_OPTION('routerOptions.defaultRoute of Fastify', 'runs without hooks, so calls that match no route could not be kept from it. Use setNotFoundHandler')
+    throw new MCP_FROM_ROUTES_INVALID_OPTION('routerOptions.defaultRoute of Fastify', 'runs without hooks, so the plugin cannot keep tool calls from it. Use setNotFoundHandler')
   }
   app.addHook('onRequest', (request, reply, done) => {
     const target = (request.raw as Aimed)[TARGET]
     if (target === undefined || hasArrived(request, target)) return done()
     target.missed = request.is404 ? 'no route' : 'another route'
     const { method, url } = request.routeOptions
-    request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router led to ${target.missed}`)
+    request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router sent to ${target.missed}`)
     // Not seen by the caller, who gets a tool error, and not sent through the other route's onSend and error handler.
     reply.hijack()
     reply.raw.writeHead(404).end()

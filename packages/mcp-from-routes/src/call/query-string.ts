@@ -36,7 +36,7 @@ export function addToQuery (pairs: string[], name: string, value: unknown, shape
     texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
   }
   // Parsers have limits of their own, and drop or rearrange what is beyond them.
-  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) return 'cannot be sent: the server reads query strings of this size or shape otherwise. Empty arrays, empty objects and null cannot be part of it'
+  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) return 'cannot be sent: the server would read a query string of this size or shape differently. Empty arrays, empty objects and null cannot be part of it'
   for (const text of texts) pairs.push(text)
   return undefined
 }

@@ -90,7 +90,7 @@ export class Deadlines {
 /** What the model is told about a call that ended without a response. */
 export function stoppedText ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {
   if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms. The request id is ${id}.`
-  if (reason === 'closing') return 'The server is closing and ended the call, which may have been carried out all the same. Find out before you try again.'
+  if (reason === 'closing') return 'The server is shutting down and ended the call. It may still have been carried out: check before you try again.'
   if (reason === 'client gone') return 'The call was cancelled.'
   return `The route did not answer. The request id is ${id}.`
 }

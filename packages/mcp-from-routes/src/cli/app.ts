@@ -21,10 +21,10 @@ export async function contractFromModule (module: string, cwd: string): Promise<
   const app = await appFromModule(module, cwd)
   try {
     await app.ready()
-    if (!Array.isArray(app.mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, 'gives an app without tools: mcp-from-routes is not registered in it, or a setting turns it off')
+    if (!Array.isArray(app.mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, 'provides an app without tools: mcp-from-routes is not registered, or a setting turns it off')
     return contractFromTools(app.mcpTools)
   } catch (error) {
-    throw named(error, module, 'gives an app that does not start')
+    throw named(error, module, 'provides an app that does not start')
   } finally {
     // The reason why an app did not start is the one to tell, not why it cannot be closed.
     await Promise.resolve(app.close()).catch(() => {})
@@ -39,9 +39,9 @@ async function appFromModule (module: string, cwd: string): Promise<App> {
   try {
     const app: unknown = typeof given === 'function' ? await given() : await given
     if (isApp(app)) return app
-    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `gives ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `provides ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`)
   } catch (error) {
-    throw named(error, module, 'gives no app')
+    throw named(error, module, 'provides no app')
   }
 }
 

@@ -17,11 +17,11 @@ changes as Markdown, tool by tool, and takes the same options.
   --against <commit>         compare with this commit, branch or tag
   --against-version <x.y.z>  compare with this version, by its tag: <package>@x.y.z or vx.y.z
                              default: the merge base with the default branch
-  --own-changeset            the branch that changes something brings its own changeset
-  --declared-outputs         count what routes declare of their results and do not publish
-  --bump <major|minor|patch> the next release raises the version by this; no changesets
-  --conventional-commits     the next release follows the messages of the commits; no changesets
-  --allow-unchecked          pass where there is nothing to compare with, in CI too
+  --own-changeset            require a changeset of the branch that makes the change
+  --declared-outputs         also compare results that routes declare but do not publish
+  --bump <major|minor|patch> the next release raises the version by this; changesets are not read
+  --conventional-commits     the next release follows the commit messages; changesets are not read
+  --allow-unchecked          pass if there is nothing to compare with, in CI too
   --json                     print the report as JSON
   --help
 
@@ -41,16 +41,16 @@ export function commandFrom (argv: readonly string[]): Command | undefined {
   const { values, positionals } = parsed(argv)
   if (values.help) return undefined
   const [topic, action, module, ...more] = positionals
-  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('The first words must be contract write, contract check or contract changelog; --help says more')
-  if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`contract ${action} takes one module that gives the app, such as ./dist/app.js`)
+  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('Use contract write, contract check or contract changelog. See --help')
+  if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`contract ${action} takes one module that exports the app, such as ./dist/app.js`)
   const { against, 'against-version': againstVersion, json = false, contract = 'contract/tools.json', bump } = values
   const commits = values['conventional-commits'] ?? false
   const ownChangeset = values['own-changeset'] ?? false
   if (bump !== undefined && !isBump(bump)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`--bump takes major, minor or patch, not ${JSON.stringify(bump)}`)
   if (commits && bump !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--bump and --conventional-commits exclude each other')
-  if (ownChangeset && (commits || bump !== undefined)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--own-changeset needs changesets, which --bump and --conventional-commits leave out')
+  if (ownChangeset && (commits || bump !== undefined)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--own-changeset needs changesets, which --bump and --conventional-commits do not use')
   if (against !== undefined && againstVersion !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--against and --against-version exclude each other')
-  if (action === 'write' && (against ?? againstVersion) !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('contract write compares with nothing')
+  if (action === 'write' && (against ?? againstVersion) !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('contract write takes neither --against nor --against-version: it compares nothing')
   return {
     action,
     module,

@@ -98,13 +98,13 @@ async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owne
     if (known === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no commit ${named.join(' or ')} here. Fetch it first, with its tags: git fetch --tags`)
     return { commit: known.commit, label: known.ref === known.commit ? shortened(known.commit) : `${known.ref} (${shortened(known.commit)})` }
   }
-  if (await git.top() === undefined) return { missing: 'this is no git repository', hint: 'Check out the repository, or name a state to compare with: --against <commit>', begins: false }
+  if (await git.top() === undefined) return { missing: 'this is not a git repository', hint: 'Check out the repository, or pass a commit to compare with: --against <commit>', begins: false }
   const run = await ciRunFrom(env)
   const branches = branchesOf(run.target ?? branch ?? run.defaultBranch)
   const known = await firstCommit(git, branches)
-  if (known === undefined) return { missing: `the default branch is not here: there is no ${branches.join(' or ')}`, hint: FETCH, begins: false }
+  if (known === undefined) return { missing: `the default branch is not in this clone: there is no ${branches.join(' or ')}`, hint: FETCH, begins: false }
   const commit = await git.mergeBase(known.commit)
-  if (commit === undefined) return { missing: `this commit and ${known.ref} have no merge base here, as in a clone without history`, hint: FETCH, begins: false }
+  if (commit === undefined) return { missing: `this commit and ${known.ref} have no merge base in this clone, as in one without history`, hint: FETCH, begins: false }
   const isHead = commit === await git.commit('HEAD')
   if (isHead && isContinuous(env)) return await before(known.ref, run, git)
   return { commit, label: `${shortened(commit)} (${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`})` }
@@ -114,8 +114,8 @@ async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owne
 async function before (branch: string, { before: pushed }: CiRun, git: Git): Promise<Found> {
   const commit = await git.commit(pushed ?? 'HEAD^1')
   if (commit !== undefined) return { commit, label: `${shortened(commit)} (${pushed === undefined ? `the commit before, on ${branch}` : `before this push to ${branch}`})` }
-  if (pushed === undefined && !await git.isShallow()) return { missing: 'this is the first commit', hint: 'The contract begins here: what comes after it is compared with it', begins: true }
-  const missing = `${branch} has this commit, and ${pushed === undefined ? 'what was before it' : `${shortened(pushed)}, where it was before this push,`} is not here`
+  if (pushed === undefined && !await git.isShallow()) return { missing: 'this is the first commit', hint: 'The contract starts here: later versions are compared with it', begins: true }
+  const missing = `${branch} has this commit, and ${pushed === undefined ? 'the state before it' : `${shortened(pushed)}, its state before this push,`} is not in this clone`
   return { missing, hint: pushed === undefined || await git.isShallow() ? FETCH : `Fetch it: git fetch origin ${pushed}`, begins: false }
 }
 

@@ -86,9 +86,9 @@ export async function changesetsOf (owner: Owner, top: string | undefined): Prom
 
 function skipped (owner: Owner, { packages }: Packages, { ignore, privatePackages }: Config): string | undefined {
   const mine = packages.find(({ packageJson }) => packageJson.name === owner.name)?.packageJson
-  if (mine === undefined) return 'it is no package of the workspace'
+  if (mine === undefined) return 'it is not a package of the workspace'
   if (ignore.includes(owner.name)) return 'it is listed under "ignore" in .changeset/config.json'
-  if (mine.private === true && !privatePackages.version) return 'it is private, and "privatePackages" in .changeset/config.json does not version those'
+  if (mine.private === true && !privatePackages.version) return 'it is private, and "privatePackages" in .changeset/config.json does not version private packages'
   return mine.version === undefined ? 'its package.json has no version' : undefined
 }
 

@@ -81,7 +81,7 @@ export interface CheckOptions extends BaseWanted, DiffOptions {
 export async function checkContract (app: Contract, path: string, name: string, options: CheckOptions, env: NodeJS.ProcessEnv): Promise<ContractReport> {
   const text = await textOf(path, name)
   const stored = contractFromText(text, name)
-  if (hasRepeatedKeys(text)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, 'an object has a key twice, as after a merge, and one of the two would not count. Write it again: mcp-from-routes contract write')
+  if (hasRepeatedKeys(text)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, 'an object has the same key twice, as after a merge, and one of them would be ignored. Rewrite the file: mcp-from-routes contract write')
   const isSame = textFromContract(stored) === textFromContract(app)
   const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app, options).findings }
   const version = await versionReport(app, path, acceptedFromText(text, name), options, env)
@@ -92,7 +92,7 @@ async function textOf (path: string, name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, `${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it is not there. Make it with: mcp-from-routes contract write' : (error as Error).message}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, `${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist. Create it with: mcp-from-routes contract write' : (error as Error).message}`)
   }
 }
 
@@ -135,9 +135,9 @@ function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[],
   const names = new Set(findings.map(nameOfFinding))
   const whyNot = (entry: Accepted): string | undefined => {
     const { finding, until } = entry
-    if (!names.has(finding)) return 'nothing has changed like that'
+    if (!names.has(finding)) return 'there is no such change'
     if (until !== undefined && until < today) return `it was accepted until ${until}`
-    return earlier.has(keyOf(entry)) ? 'it was accepted before: this is another change, and needs its own reason' : undefined
+    return earlier.has(keyOf(entry)) ? 'an earlier version accepted it already: a change since then needs a reason of its own' : undefined
   }
   const valid = new Map(accepted.filter((entry) => whyNot(entry) === undefined).map(({ finding, ...entry }) => [finding, entry]))
   return {

@@ -2,7 +2,7 @@ import { run } from './run.ts'
 
 // A module may end the process by itself, as its own command would. That is no answer, whatever it ends with.
 const unanswered = (): void => {
-  process.stderr.write('The module ended the process before the tools were known\n')
+  process.stderr.write('The module exited the process before its tools were read\n')
   process.exitCode = 2
 }
 process.on('exit', unanswered)

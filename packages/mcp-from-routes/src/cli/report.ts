@@ -16,11 +16,11 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   if (!version.checked) {
     return [
       `The version was NOT checked: ${version.reason}.`, `${version.hint}.`,
-      ...version.ok ? [] : ['In CI this fails: what was not compared may break callers. Where that is known, add --allow-unchecked.']
+      ...version.ok ? [] : ['This fails in CI, because changes that were not compared may break callers. To pass anyway, add --allow-unchecked.']
     ]
   }
   const { base, findings, accepted, unused } = version
-  const notes = unused.map(({ finding, reason }) => `  accepted in vain: ${oneLine(finding)}: ${reason}`)
+  const notes = unused.map(({ finding, reason }) => `  accepted entry unused: ${oneLine(finding)}: ${reason}`)
   if (findings.length === 0) return [`No change since ${base}.`, ...notes]
   const isAccepted = new Set(accepted.map(({ finding }) => finding))
   const counted = findings.filter((finding) => !isAccepted.has(finding))
@@ -29,7 +29,7 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   const end = list.length === 0 && beside.length === 0 ? '.' : ':'
   if (version.ok) return [`The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`, ...list, ...beside]
   return [
-    `The changes since ${base} require ${requirement(version)}, but ${version.package} ${riseOf(version)}${isOwnMissing(version) ? ', not by this branch' : ''}${end}`,
+    `The changes since ${base} require ${requirement(version)}, but ${version.package} ${riseOf(version)}${isOwnMissing(version) ? ', through other branches only' : ''}${end}`,
     ...list,
     ...beside,
     remedy(version)
@@ -60,11 +60,11 @@ function remedy (version: Checked): string {
   const { package: name, asked, skipped, by } = version
   const undo = `or revert the ${asked === 'major' ? 'breaking ' : ''}change.`
   if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), ${undo}`
-  if (by === 'commits') return `Say so in the message of a commit (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
+  if (by === 'commits') return `Declare it in a commit message (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
   if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), ${undo}`
   if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, ${undo}`
-  if (isOwnMissing(version)) return `Add a changeset of this branch (npx changeset: ${name}, ${asked}), ${undo} The changesets of others do not count.`
-  return `Add a changeset that says so (npx changeset: ${name}, ${asked}), ${undo}`
+  if (isOwnMissing(version)) return `Add a changeset on this branch (npx changeset: ${name}, ${asked}), ${undo} Changesets of other branches do not count.`
+  return `Add a changeset (npx changeset: ${name}, ${asked}), ${undo}`
 }
 
 function listOf (findings: readonly Finding[]): readonly string[] {
@@ -87,7 +87,7 @@ export function annotationsFromReport ({ drift, version }: ContractReport, file:
     ...drift.findings.map((finding) => annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))),
     ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not match the app', 1)],
     ...tooSmall?.findings.filter((finding) => finding.bump === tooSmall.asked && !tooSmall.accepted.some((one) => one.finding === finding))
-      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${isOwnMissing(tooSmall) ? 'it from others only' : tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
+      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${isOwnMissing(tooSmall) ? 'it from other branches only' : tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
     ...version.checked ? [] : [annotation(version.ok ? 'warning' : 'error', `The version was not checked: ${version.reason}. ${version.hint}`, 1)]
   ]
 }

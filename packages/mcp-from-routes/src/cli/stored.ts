@@ -43,8 +43,8 @@ export async function storedAt (commit: string, label: string, { path, owner, to
   if (gone.length > 0) return { missing: `${missing}, and several contracts that were there are gone: ${gone.map((one) => one.path).join(', ')}`, hint: 'Move one contract at a time', begins: false }
   const beside = others.map((other) => other.path).filter((other) => owner === '' || other.startsWith(`${owner}/`))
   if (beside.length > 0) return { missing: `${missing}, but ${beside.join(', ')}, which is still here`, hint: 'Remove the old file if this one replaces it. If it is the contract of another app, run this check with --allow-unchecked', begins: false }
-  if (isContinuous(env) && await git.file('HEAD', path) === undefined) return { missing: `${path} is not committed`, hint: 'Commit the file: else the contract begins with every run, and nothing is ever compared', begins: false }
-  return { missing, hint: 'The contract begins here: what comes after it is compared with it', begins: true }
+  if (isContinuous(env) && await git.file('HEAD', path) === undefined) return { missing: `${path} is not committed`, hint: 'Commit the file. Until then every run starts a new contract and compares nothing', begins: false }
+  return { missing, hint: 'The contract starts here: later versions are compared with it', begins: true }
 }
 
 async function contractsAt (commit: string, git: Git): Promise<readonly Stored[]> {

@@ -14,7 +14,7 @@ export interface Owner {
 /** The package that a file belongs to: the nearest package.json above it. */
 export async function ownerOf (file: string): Promise<Owner> {
   const manifest = await nearestManifest(dirname(file))
-  if (manifest === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no package.json above ${file}, so no version stands for it`)
+  if (manifest === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no package.json above ${file}, so it has no version`)
   const { name = '', version = '0.0.0' } = jsonFrom(await readFile(manifest, 'utf8'), manifest) as { name?: string, version?: string }
   return { folder: dirname(manifest), name, version }
 }

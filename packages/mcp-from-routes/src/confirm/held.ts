@@ -73,13 +73,13 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
       if (url !== undefined) {
         // The host alone knows whether it is done. A person who has agreed to go there is not asked again in the same call.
         if (shows.url && answer !== 'yes' && answer !== 'agreed') return await ask()
-        return errorResult(`${tool.name} was not run. It waits for something that the person does at ${url}\n${text}\nWhen the person says that it is done, call ${tool.name} again with the same arguments.`)
+        return errorResult(`${tool.name} was not run: the person must first do something at ${url}\n${text}\nWhen the person says it is done, call ${tool.name} again with the same arguments.`)
       }
       if (shows.form) return await ask()
       if (fallback === 'token') {
-        return errorResult(`${tool.name} was not run yet. It would do this, and needs a person's yes:\n${text}\nAsk the person. If they agree, call ${tool.name} again within two minutes, with the same arguments and ${TOKEN_ARGUMENT} ${JSON.stringify(sealer.token(subject))}`)
+        return errorResult(`${tool.name} was not run yet: a person must agree to this first:\n${text}\nAsk the person. If they agree, call ${tool.name} again within two minutes, with the same arguments and ${TOKEN_ARGUMENT} ${JSON.stringify(sealer.token(subject))}`)
       }
-      return errorResult(`${tool.name} was not run. It needs a person's yes, and this client cannot ask for it (it does not support elicitation of MCP revision 2026-07-28). It would do this:\n${text}\nThe person can do it in another way, or with another client.`)
+      return errorResult(`${tool.name} was not run: a person must agree first, and this client cannot ask (it does not support elicitation of MCP revision 2026-07-28). The call would do this:\n${text}\nThe person can do it in another way, or with another client.`)
     }
 
     return {

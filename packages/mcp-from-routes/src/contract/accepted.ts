@@ -31,7 +31,7 @@ export function acceptedFromText (text: string, file: string): readonly Accepted
     if (!isObject(entry)) return refuse(' is not an object')
     const { finding, reason, until, ...more } = entry
     if (typeof finding !== 'string' || finding === '') return refuse('.finding is missing: the finding as the report shows it, without its explanation')
-    if (typeof reason !== 'string' || reason.trim() === '') return refuse('.reason is missing: say why nobody is broken by it')
+    if (typeof reason !== 'string' || reason.trim() === '') return refuse('.reason is missing: say why it breaks nobody')
     if (until !== undefined && !isDay(until)) return refuse(`.until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`)
     const [unknown] = Object.keys(more)
     if (unknown !== undefined) return refuse(`.${unknown} is unknown. Known: finding, reason, until`)

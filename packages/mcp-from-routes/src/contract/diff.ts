@@ -29,7 +29,7 @@ export function diffContracts (before: Contract, after: Contract, { countDeclare
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
   const findings = names.flatMap((name) => {
     const [old, now] = [before.get(name), after.get(name)]
-    if (old === undefined) return [whole(name, 'minor', 'none → new tool', 'callers that do not know it leave it')]
+    if (old === undefined) return [whole(name, 'minor', 'none → new tool', 'callers that do not know it ignore it')]
     if (now === undefined) return [whole(name, 'major', `tool → removed${heirOf(old, before, after)}`, 'callers and agents that use it by name fail')]
     return toolFindings(old, now, countDeclared).map(({ lost, ...part }) => ({ tool: name, ...part }))
   })
@@ -71,7 +71,7 @@ function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: no
   if (old !== undefined && now !== undefined) return outputFindings(old, now)
   if (old === now) return []
   return now === undefined
-    ? [{ bump: 'major', path: 'output', change: 'schema → none', why: 'callers that read the structured result find none, or any', certain: true }]
+    ? [{ bump: 'major', path: 'output', change: 'schema → none', why: 'callers that read the structured result find none, or one of any shape', certain: true }]
     : [{ bump: 'minor', path: 'output', change: 'none → schema', why: 'nothing was promised until now', certain: true }]
 }
 
@@ -86,7 +86,7 @@ function declaredFindings (old: ContractTool, now: ContractTool, published: read
     const path = part.path.replace(/^output/, 'declaredOutput')
     if (!isCounted) return { ...part, path, bump: 'patch', why: `the published schema says nothing of it, but ${part.why}` }
     // Whoever waits for a value that never comes again is broken as well, though nothing unknown arrives.
-    return part.lost === undefined || part.bump === 'major' ? { ...part, path } : { ...part, path, bump: 'major', why: 'callers that wait for it wait for ever' }
+    return part.lost === undefined || part.bump === 'major' ? { ...part, path } : { ...part, path, bump: 'major', why: 'callers that wait for it wait forever' }
   })
 }
 
@@ -100,9 +100,9 @@ function impliedFindings ({ implied: old = [] }: ContractTool, { implied: now = 
 function confirmFindings ({ confirm: old }: ContractTool, { confirm: now }: ContractTool): readonly Part[] {
   if (old === now) return []
   const part = { path: 'confirm', change: `${old ?? 'none'} → ${now ?? 'none'}`, certain: true }
-  if (now === undefined) return [{ ...part, bump: 'major', why: 'people who let their client run it, since they are asked, are not asked any more' }]
-  if (now === 'allow') return [{ ...part, bump: 'minor', why: old === undefined ? 'clients that can ask a person do, and calls of others run as before' : 'calls of clients that cannot ask a person run at once' }]
-  if (old === 'refuse') return [{ ...part, bump: 'minor', why: 'calls run, with a token, that were refused' }]
+  if (now === undefined) return [{ ...part, bump: 'major', why: 'people who let their client run it because they are asked first are no longer asked' }]
+  if (now === 'allow') return [{ ...part, bump: 'minor', why: old === undefined ? 'clients that can ask a person do, and calls of other clients run as before' : 'calls of clients that cannot ask a person run at once' }]
+  if (old === 'refuse') return [{ ...part, bump: 'minor', why: 'calls that were refused run with a token' }]
   return [{ ...part, bump: 'major', why: now === 'token' ? 'clients that cannot ask a person have to call twice' : 'calls of clients that cannot ask a person are refused' }]
 }
 
@@ -111,8 +111,8 @@ function taskFindings ({ execution: old }: ContractTool, { execution: now }: Con
   const [was, is] = [old, now].map((execution) => execution?.taskSupport ?? 'none')
   if (was === is) return []
   const part = { path: 'execution', change: `${was} → ${is}`, certain: true }
-  if (is === 'none') return [{ ...part, bump: 'major', why: 'clients that ask for a task are refused, and tasks that were begun are unknown' }]
-  return [{ ...part, bump: 'minor', why: 'clients that take tasks get one for work that goes on' }]
+  if (is === 'none') return [{ ...part, bump: 'major', why: 'clients that request a task are refused, and tasks already started are unknown' }]
+  return [{ ...part, bump: 'minor', why: 'clients that support tasks get one for work that is still running' }]
 }
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */
@@ -128,7 +128,7 @@ function hintFindings ({ annotations: old = {} }: ContractTool, { annotations: n
     const part = { path: `annotations.${hint}`, change: `${shown(was)} → ${shown(is)}`, certain: true }
     // They mean nothing on a tool that only reads. @see the ToolAnnotations of the protocol
     if (isReadOnly && (hint === 'idempotentHint' || hint === 'destructiveHint')) return [{ ...part, bump: 'patch', why: 'it means nothing on a tool that only reads' }]
-    if (WORSE[hint] === is) return [{ ...part, bump: 'major', why: 'clients that were let do it without asking, or twice, now do harm' }]
+    if (WORSE[hint] === is) return [{ ...part, bump: 'major', why: 'clients that call it without asking, or repeat a call, may now do harm' }]
     return hint in MISSING ? [{ ...part, bump: 'minor', why: 'clients may ask more or less often' }] : [{ ...part, bump: 'patch', why: 'calls and results stay as they are' }]
   })
 }

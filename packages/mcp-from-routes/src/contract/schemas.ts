@@ -100,7 +100,7 @@ function goneFinding (side: Side, pair: NamedPair, pairs: readonly NamedPair[]):
 
 function newFinding (side: Side, { path }: NamedPair, { required }: Named, broken: readonly Gap[]): Part {
   const place = placeOf(side, path)
-  if (side === 'output') return { bump: 'minor', path: place, change: 'none → new property', why: 'callers that do not know it leave it', certain: true }
+  if (side === 'output') return { bump: 'minor', path: place, change: 'none → new property', why: 'callers that do not know it ignore it', certain: true }
   // What had to be there already, without a name, asks for nothing new.
   if (required && broken.some((gap) => gap.path === path && gap.keyword === 'required')) return { bump: 'major', path: place, change: 'none → new required argument', why: 'calls without it, all of them until now, are refused', certain: true }
   return { bump: 'minor', path: place, change: `none → new ${required ? '' : 'optional '}argument`, why: 'calls without it stay as they are', certain: true }
@@ -124,7 +124,7 @@ function joinedFindings (side: Side, before: JsonSchema, after: JsonSchema, told
   if (!/"(anyOf|oneOf)":/.test(canonical(after))) return []
   const places = new Set(told.map(({ path }) => path))
   return leftBranches(documentOf(after), documentOf(before)).map(({ path }) => placeOf(side, path)).filter((path) => !places.has(path) && !isInside(path, places)).map((path) =>
-    ({ bump: 'minor', path, change: `none → new ${side === 'input' ? 'argument' : 'property'} in a branch of its union`, why: side === 'input' ? 'calls without it stay as they are' : 'callers that do not know it leave it', certain: true }))
+    ({ bump: 'minor', path, change: `none → new ${side === 'input' ? 'argument' : 'property'} in a branch of its union`, why: side === 'input' ? 'calls without it stay as they are' : 'callers that do not know it ignore it', certain: true }))
 }
 
 function parentOf (path: string): string {
@@ -181,12 +181,12 @@ function gapFinding (side: Side, { path, keyword, from, to, certain, lost }: Gap
 }
 
 const WHY: Readonly<Record<Side, string>> = {
-  input: 'calls that were right until now are refused',
-  output: 'callers may get what could not be there until now'
+  input: 'calls that were valid until now are refused',
+  output: 'callers may get values that were impossible until now'
 }
 const WHY_NOT: Readonly<Record<Side, string>> = {
-  input: 'all calls that were right until now still are',
-  output: 'callers get nothing that could not be there until now'
+  input: 'all calls that were valid until now still are',
+  output: 'callers get no values that were impossible until now'
 }
 
 /** All values that came or went: whoever uses one looks for its name. */

@@ -142,7 +142,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
         return { ...final, _meta: { ...isObject(_meta) && _meta, [RELATED_TASK_META_KEY]: { taskId: id } } }
       }
       const wait = Math.max(progress.poll ?? DEFAULT_POLL, MIN_WAIT)
-      if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task goes on. Ask for its status with tasks/get, in ${Math.ceil(wait / 1000)} s`)
+      if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)
       await pause(wait, asked.stop)
     }
   }
@@ -156,7 +156,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       return {}
     }
     // It may have ended, too.
-    if (before.isPutOff === true) throw new ProtocolError(ProtocolErrorCode.InternalError, before.message ?? 'How far the work is cannot be read now')
+    if (before.isPutOff === true) throw new ProtocolError(ProtocolErrorCode.InternalError, before.message ?? 'The status of the work cannot be read now')
     const { work, work: { rule: { cancel: route }, tool } } = task
     const cannot = (why: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
     if (route === undefined) throw cannot('its route has no DELETE')

@@ -49,7 +49,7 @@ export function taskConfig (label: string, task: unknown): TaskConfig | undefine
   }
   const own = isObject(task) ? task : {}
   const { status, cancel = true, result, field = 'status', words = {}, ttl = DAY } = own
-  check(isObject(task) && isFilled(status), "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }")
+  check(isObject(task) && isFilled(status), "task must be an object with status, the route that returns the status of the work: { status: 'GET /imports/:id' }")
   const unknown = Object.keys(own).find((key) => !KEYS.has(key))
   check(unknown === undefined, `task.${unknown} is not known. task has ${[...KEYS].join(', ')}`)
   check(typeof cancel === 'boolean', 'task.cancel must be a boolean')

@@ -78,7 +78,7 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
     const found = route && paramsFromLocation(location, route.path, { hosts: hostsOf(outer), url: pathFromParts(status.path, params), maxParamLength })
     if (route === undefined || found === undefined) {
       outer.log.warn({ tool: tool.public.name, location }, 'the status route of a task leads to a result at a route that config.mcp.task.result does not name')
-      return { status: 'lost', why: 'The work is done, but its result is where a task cannot read it.' }
+      return { status: 'lost', why: 'The work is done, but its result is at a route that a task cannot read.' }
     }
     const response = await send(work, route, found)
     if (typeof response === 'string') return { status: 'unreadable', why: response }

@@ -49,17 +49,17 @@ export function taskRules (tools: Iterable<Tool>, routes: readonly KnownRoute[],
     if (method !== 'GET') fail('and must name a GET route')
     const isWanted = (route: KnownRoute): boolean => methodsOf(route).includes('GET') && (url === undefined ? schemaOf(route).operationId === wanted : route.url === url)
     const [route, ...others] = routes.filter(isWanted)
-    if (route === undefined) return fail(earlier.some(isWanted) ? 'which was registered before mcp-from-routes. Register it after the plugin' : 'which is no GET route of this app. Write it with its prefix, as GET /imports/:id, or as its operationId')
+    if (route === undefined) return fail(earlier.some(isWanted) ? 'which was registered before mcp-from-routes. Register it after the plugin' : 'which is not a GET route of this app. Write it with its prefix, as in GET /imports/:id, or use its operationId')
     // The guard knows the route of a task by its method and path.
-    if (others.length > 0 || [...routes, ...earlier].filter((other) => other.url === route.url && methodsOf(other).includes('GET')).length > 1) fail('which is several routes. A task must lead to one')
-    if (Object.keys(route.constraints ?? {}).length > 0) fail('which has constraints. A task cannot meet them')
+    if (others.length > 0 || [...routes, ...earlier].filter((other) => other.url === route.url && methodsOf(other).includes('GET')).length > 1) fail('which matches several routes. Name one')
+    if (Object.keys(route.constraints ?? {}).length > 0) fail('which has constraints that a task cannot meet')
     const tool = toolAt('GET', route.url)
-    if (tool?.confirm !== undefined) fail('which asks a person. A task cannot')
+    if (tool?.confirm !== undefined) fail('which asks a person, and a task cannot ask')
     const { querystring } = schemaOf(route)
     const required: unknown = isObject(querystring) ? querystring.required : undefined
-    if (Array.isArray(required) && required.length > 0) fail(`which requires the query argument ${required.join(', ')}. A task has none`)
+    if (Array.isArray(required) && required.length > 0) fail(`which requires the query argument ${required.join(', ')}, which a task does not have`)
     const path = partsFromPath(route.url)
-    if (typeof path === 'string' || !hasWholeSegments(path)) return fail('whose path has a wildcard, or a parameter that may be left out or is not all that stands between two slashes')
+    if (typeof path === 'string' || !hasWholeSegments(path)) return fail('whose path has a wildcard, an optional parameter, or a parameter that is only part of a segment')
     return { method: 'GET', url: route.url, path, tool }
   }
 
@@ -86,7 +86,7 @@ function checkWords (label: string, { field, words }: TaskConfig, route: KnownRo
   for (const name of field) schema = Reflect.get(Object(Reflect.get(Object(schema), 'properties')), name)
   const values: unknown = isObject(schema) ? schema.enum ?? (Array.isArray(schema.anyOf) ? schema.anyOf.map((part) => Reflect.get(Object(part), 'const') as unknown) : undefined) : undefined
   const strange = Array.isArray(values) ? values.filter((word) => typeof word === 'string' && !isKnownWord(word) && !words.has(inOneSpelling(word))) : []
-  if (strange.length > 0) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, `task: the field ${field.join('.')} of the status route can be ${strange.join(', ')}. Say what that means: words: { ${strange[0]}: 'working' }`)
+  if (strange.length > 0) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, `task: the field ${field.join('.')} of the status route can be ${strange.join(', ')}. Say what they mean: words: { ${strange[0]}: 'working' }`)
 }
 
 function schemaOf (route: KnownRoute | undefined): FastifySchema {

@@ -53,7 +53,7 @@ export function stateFromResponse (response: InnerResponse, { field, words }: Pi
   if (statusCode === 404 || statusCode === 410) return { status: 'unknown' }
   if (statusCode === 401 || statusCode === 403) return { status: 'refused' }
   // It is the asking that was too much, so the work is as it was.
-  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `How far it is cannot be read now: ${statusText(statusCode)}`, poll, isPutOff: true }
+  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `The status cannot be read now: ${statusText(statusCode)}`, poll, isPutOff: true }
   // 302 is what `reply.redirect` sends.
   if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') return { status: 'completed', location: headers.location }
   if (statusCode < 200 || statusCode >= 300) return { status: 'unreadable', why: `The status route answered ${statusText(statusCode)}.` }

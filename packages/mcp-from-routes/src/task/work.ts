@@ -55,10 +55,10 @@ export function workText (tool: Tool, { rule: { status }, params, poll }: Work, 
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
   if (statusTool === undefined) {
-    return `${name} has started the work, which goes on. How far it is, GET ${pathFromParts(status.path, params)} says; no tool of yours does. Tell the person, who can look there ${when}. Do not call ${name} again for the same work.`
+    return `${name} has started the work, which is still running. Its status is at GET ${pathFromParts(status.path, params)}, which no tool of yours reads. Tell the person, who can look there ${when}. Do not call ${name} again for the same work.`
   }
   const args = argumentsOf(statusTool, params)
-  return `${name} has started the work, which goes on. Call ${statusTool.public.name} ${when} with ${JSON.stringify(args)} to see how far it is, and again until it is done. Do not call ${name} again for the same work.`
+  return `${name} has started the work, which is still running. Call ${statusTool.public.name} ${when} with ${JSON.stringify(args)} to get its status, and again until it is done. Do not call ${name} again for the same work.`
 }
 
 /** The arguments with which a tool's path has the parameters. */

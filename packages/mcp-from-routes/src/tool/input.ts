@@ -157,7 +157,7 @@ function pathInputs (route: string, path: readonly PathPart[], { params, definit
   for (const [name, schema] of Object.entries(properties)) {
     const types = [followed(schema, definitions).type].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {
-      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no one spelling in a URL`)
+      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no standard form in a URL`)
     }
   }
   return { ...EMPTY, properties, required: inPath.filter((part) => !part.optional).map((part) => part.param) }

@@ -64,14 +64,14 @@ export function hasEmptyDefault ({ default: value }: JsonSchema): boolean {
 export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser: QueryParser, accepts: AcceptsString, jsonQuery: boolean): string | undefined {
   const isArray = takesOnly('array', types)
   if (isArray && !parser.brackets) {
-    if (!parser.repeats) return 'is an array, and the querystringParser of the app reads none. Use one that does, such as qs'
+    if (!parser.repeats) return 'is an array, which the querystringParser of the app cannot read. Use one that can, such as qs'
     if (minItems < 2 && accepts('array') === false) {
-      return "is an array, and an array of one element arrives as a string, which the validator refuses. Let the schema turn a string into an array, set coerceTypes: 'array' in ajv.customOptions, or use a querystringParser that reads name[]=x, such as qs"
+      return "is an array, but an array of one element arrives as a string, which the validator rejects. Convert a string to an array in the schema, set coerceTypes: 'array' in ajv.customOptions, or use a querystringParser that reads name[]=x, such as qs"
     }
   }
   const isObject = takesOnly('object', types) || (isArray && takesOnly('object', itemTypes))
   if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object') === false) {
-    return 'holds objects, and the querystringParser of the app reads none. Use one that does, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
+    return 'contains objects, which the querystringParser of the app cannot read. Use one that can, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
   }
   return undefined
 }

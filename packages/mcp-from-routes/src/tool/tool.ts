@@ -159,7 +159,7 @@ function confirmRule (label: string, { config, attachValidation = false }: Expos
   if (confirm === undefined) return undefined
   const isRule = confirm === true || typeof confirm === 'function' || (typeof confirm === 'string' && confirm.trim() !== '')
   if (!isRule) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm must be true, a string or a function')
-  if (attachValidation) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm does not go with attachValidation: a person would be asked about calls that the handler refuses')
+  if (attachValidation) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm cannot be combined with attachValidation: a person would be asked about calls that the handler refuses')
   return { confirm: confirm as ConfirmRule['confirm'], fallback }
 }
 

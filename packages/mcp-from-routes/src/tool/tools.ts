@@ -46,7 +46,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
         const { name } = tool.public
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
-        if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Let the hook keep what is there: route.config = { ...route.config, … }')
+        if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Keep the existing properties: route.config = { ...route.config, … }')
         if (tool.confirm !== undefined && !isHeld) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that hook before mcp-from-routes')
         setTool(tool)
         tools.set(name, tool)

@@ -77,6 +77,6 @@ function withFields (route: string, schema: JsonSchema, fields: readonly string[
 
   const trimmed = ofRecord(schema, []) as JsonSchema
   const missing = fields.find((field) => !found.has(field))
-  if (missing !== undefined) throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, `output names ${missing}, which is no field of its result`)
+  if (missing !== undefined) throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, `output names ${missing}, which is not a field of its result`)
   return trimmed
 }

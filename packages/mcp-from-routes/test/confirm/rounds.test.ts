@@ -138,7 +138,7 @@ t.test('the official client asks its person, who says yes, no, and nothing', asy
 
 t.test('a client that cannot ask is told why: by default nothing runs', async (t) => {
   const { url, events } = await server(t)
-  const refused = `drop was not run. It needs a person's yes, and this client cannot ask for it (it does not support elicitation of MCP revision 2026-07-28). It would do this:\n${QUESTION}\nThe person can do it in another way, or with another client.`
+  const refused = `drop was not run: a person must agree first, and this client cannot ask (it does not support elicitation of MCP revision 2026-07-28). The call would do this:\n${QUESTION}\nThe person can do it in another way, or with another client.`
   for (const [label, result] of [
     ['of the newest revision', await round(url, 'drop', NOBODY)],
     ['that shows pages only', await round(url, 'drop', { ...ARGS, elicitation: { url: {} } })],
@@ -168,7 +168,7 @@ t.test("with 'token', the second call brings what the first was given", async (t
   const client = await connect(t, '2.x auto', url)
   const ask = async (args: Record<string, unknown>): Promise<string> => told(await client.callTool({ name: 'drop', arguments: { id: '1', ...args } }) as Said) ?? ''
   const said = await ask({})
-  const [, token = ''] = /^drop was not run yet\. It would do this, and needs a person's yes:\nDrop “Kettle”\?\nAsk the person\. If they agree, call drop again within two minutes, with the same arguments and confirm_token "([\w-]+)"$/.exec(said) ?? []
+  const [, token = ''] = /^drop was not run yet: a person must agree to this first:\nDrop “Kettle”\?\nAsk the person\. If they agree, call drop again within two minutes, with the same arguments and confirm_token "([\w-]+)"$/.exec(said) ?? []
   t.ok(token.length > 20 && token.length < 40, said)
   t.notOk(events.includes('ran'))
   t.match(await ask({ confirm_token: token }), /"confirmation":\{"by":"token","text":"Drop “Kettle”\?"/)
@@ -184,7 +184,7 @@ t.test('a page: the call runs when the host says that it is done', async (t) => 
   const ARGS = { args: { id: '1' }, elicitation: { url: {} } }
   const first = await round(url, 'drop', ARGS)
   t.match(first, { resultType: 'input_required', inputRequests: { confirm: { params: { mode: 'url', url: page.url, message: page.text } } } })
-  const waits = 'drop was not run. It waits for something that the person does at https://pay.example/1\nPay 5 EUR.\nWhen the person says that it is done, call drop again with the same arguments.'
+  const waits = 'drop was not run: the person must first do something at https://pay.example/1\nPay 5 EUR.\nWhen the person says it is done, call drop again with the same arguments.'
   for (const answer of [{ action: 'accept' }, { action: 'accept', content: {} }, YES]) t.equal(told(await round(url, 'drop', { ...ARGS, state: first.requestState, answer })), waits)
   t.equal(told(await round(url, 'drop', { ...ARGS, elicitation: {} })), waits, 'a client that shows no pages gets the address')
   t.match(await call(url, 'drop', { id: '1' }), { isError: true, content: [{ text: waits }] }, "also with 'allow'")
@@ -261,7 +261,7 @@ t.test('what cannot work stops the startup', async (t) => {
   const named = { ...schema, querystring: { type: 'object', properties: { confirm_token: { type: 'string' } } } }
   t.match(await wrong({ schema: named, config: { mcp: { confirm: true } } }, { confirmFallback: 'token' }), /NAME_CLASH .*confirm_token/)
   t.equal(await wrong({ schema: named, config: { mcp: { confirm: true } } }), undefined)
-  for (const [name, value, rule] of [['confirmFallback', 'ask', "must be 'refuse', 'allow' or 'token'"], ['confirmSecret', 'short', 'at least 32 bytes'], ['confirmSecret', 7, 'at least 32 bytes'], ['confirmStore', {}, 'must have a function use'], ['confirmStore', null, 'must have a function use']] as const) {
+  for (const [name, value, rule] of [['confirmFallback', 'ask', "must be 'refuse', 'allow' or 'token'"], ['confirmSecret', 'short', 'at least 32 bytes'], ['confirmSecret', 7, 'at least 32 bytes'], ['confirmStore', {}, 'must have a use function'], ['confirmStore', null, 'must have a use function']] as const) {
     await t.rejects(build(t, () => {}, { [name]: value }), { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: new RegExp(`${name} .*${rule}`) }, `${name} ${JSON.stringify(value)}`)
   }
 })

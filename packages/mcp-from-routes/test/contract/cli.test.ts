@@ -67,7 +67,7 @@ t.test('what a command line means', async (t) => {
   for (const [argv, message] of [
     [[], /contract write, contract check or contract changelog/], [['contract', 'diff'], /contract write, contract check or contract changelog/], [['contract', 'check'], /takes one module/],
     [['contract', 'check', 'a', 'b'], /takes one module/], [['contract', 'check', 'a', '--against', 'x', '--against-version', '1.0.0'], /exclude each other/],
-    [['contract', 'write', 'a', '--against', 'x'], /compares with nothing/], [['contract', 'check', 'a', '--bump', 'huge'], /--bump takes major, minor or patch, not "huge"/],
+    [['contract', 'write', 'a', '--against', 'x'], /compares nothing/], [['contract', 'check', 'a', '--bump', 'huge'], /--bump takes major, minor or patch, not "huge"/],
     [['contract', 'check', 'a', '--bump', 'major', '--conventional-commits'], /exclude each other/], [['contract', 'check', 'a', '--own-changeset', '--bump', 'major'], /needs changesets/], [['contract', 'check', 'a', '--quiet'], /Unknown option '--quiet'/]
   ] as const) t.throws(() => commandFrom(argv), { code: 'MCP_FROM_ROUTES_CONTRACT_USAGE', message })
 })
@@ -100,7 +100,7 @@ t.test('an app that its file does not know', async (t) => {
   t.equal(code, 1, 'drift fails, whatever the changesets')
   t.match(out, 'contract/tools.json does not match the app:\n' +
     '  major  b: tool → removed, probably renamed to c: callers and agents that use it by name fail\n' +
-    '  minor  c: none → new tool: callers that do not know it leave it\n' +
+    '  minor  c: none → new tool: callers that do not know it ignore it\n' +
     'If intended, update it: npx mcp-from-routes contract write ./app.js\n')
   t.match(out, /require major, and notes rises from 1\.4\.2 to 2\.0\.0, major\.\n/)
   t.match((await repo.run(['write', './app.js'], { cwd })).out, /^contract\/tools\.json written: 2 tools, with these changes:\n {2}major {2}b: /)
@@ -112,7 +112,7 @@ t.test('changesets that say too little, of another package, or enough', async (t
   repo.write('packages/notes/app.json', tools(['a', 'b', 'c']))
   await repo.run(['write', './app.js'], { cwd })
   const check = async () => await repo.run(['check', './app.js'], { cwd })
-  t.match(await check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset that says so \(npx changeset: notes, minor\), or revert the change\.\n$/ })
+  t.match(await check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset \(npx changeset: notes, minor\), or revert the change\.\n$/ })
   changeset(repo, 'major', 'other')
   t.equal((await check()).code, 1)
   changeset(repo, 'patch')
@@ -156,18 +156,18 @@ t.test('without history it says that the version was not checked, and why', asyn
   const within = join('clone', cwd)
   const alone = await clone.run(['check', './app.js'], { cwd: within })
   t.equal(alone.code, 0)
-  t.match(alone.out, 'The version was NOT checked: the default branch is not here: there is no origin/main or main.')
+  t.match(alone.out, 'The version was NOT checked: the default branch is not in this clone: there is no origin/main or main.')
   t.match(alone.out, 'In GitHub Actions, this is the line below `uses: actions/checkout`: with: { fetch-depth: 0 }.')
   clone.git('-C', 'clone', 'fetch', '-q', '--depth=1', 'origin', 'main:refs/remotes/origin/main')
   const apart = await clone.run(['check', './app.js'], { cwd: within, env: { GITHUB_ACTIONS: 'true' } })
-  t.match(apart.out, 'The version was NOT checked: this commit and origin/main have no merge base here, as in a clone without history')
+  t.match(apart.out, 'The version was NOT checked: this commit and origin/main have no merge base in this clone, as in one without history')
   t.match(apart.out, /\n::error file=packages\/notes\/contract\/tools\.json,line=1,title=Tool contract::The version was not checked/)
 
   const nowhere = scratch(t, 'contract-plain-')
   nowhere.write('package.json', '{ "name": "notes", "version": "1.0.0", "type": "module" }')
   nowhere.write('app.js', app(['a']))
   await nowhere.run(['write', './app.js'])
-  t.match(await nowhere.run(['check', './app.js'], { env: { GIT_CEILING_DIRECTORIES: nowhere.folder } }), { code: 0, out: /NOT checked: this is no git repository/ })
+  t.match(await nowhere.run(['check', './app.js'], { env: { GIT_CEILING_DIRECTORIES: nowhere.folder } }), { code: 0, out: /NOT checked: this is not a git repository/ })
 })
 
 t.test('where the contract begins there is nothing to compare with', async (t) => {
@@ -175,9 +175,9 @@ t.test('where the contract begins there is nothing to compare with', async (t) =
   repo.git('rm', '-qr', 'packages/notes/contract')
   repo.commit()
   repo.git('branch', '-f', 'main', 'HEAD')
-  t.match(await repo.run(['check', './app.js'], { cwd }), { code: 2, err: /contract\/tools\.json cannot be read as a contract: it is not there\. Make it with: mcp-from-routes contract write/ })
+  t.match(await repo.run(['check', './app.js'], { cwd }), { code: 2, err: /contract\/tools\.json cannot be read as a contract: it does not exist\. Create it with: mcp-from-routes contract write/ })
   await repo.run(['write', './app.js'], { cwd })
-  t.match(await repo.run(['check', './app.js'], { cwd }), { code: 0, out: /NOT checked: there is no packages\/notes\/contract\/tools\.json at .*\nThe contract begins here/ })
+  t.match(await repo.run(['check', './app.js'], { cwd }), { code: 0, out: /NOT checked: there is no packages\/notes\/contract\/tools\.json at .*\nThe contract starts here/ })
 })
 
 t.test('the report for machines, and for a pull request', async (t) => {
@@ -232,13 +232,13 @@ t.test('modules that give no app with tools', async (t) => {
   const bare = `import Fastify from ${JSON.stringify(fastify)}\n`
   for (const [name, text, message] of [
     ['nothing.js', '', /^nothing\.js exports neither a default nor buildApp\. Its default export must be/],
-    ['number.js', 'export default 5', /^number\.js gives number, not a Fastify app\. Its default/],
-    ['none.js', 'export const buildApp = () => null', /^none\.js gives null, not a Fastify app/],
+    ['number.js', 'export default 5', /^number\.js provides number, not a Fastify app\. Its default/],
+    ['none.js', 'export const buildApp = () => null', /^none\.js provides null, not a Fastify app/],
     ['throws.js', 'throw new Error("no settings")', /^throws\.js cannot be loaded: no settings/],
-    ['fails.js', 'export default () => { throw new Error("no database") }', /^fails\.js gives no app: no database/],
-    ['plain.js', `${bare}export default Fastify()`, /^plain\.js gives an app without tools: mcp-from-routes is not registered in it, or a setting turns it off/],
-    ['boot.js', `${bare}const app = Fastify()\napp.register(async () => { throw new Error('no keys') })\nexport default app`, /^boot\.js gives no app: no keys/],
-    ['name.js', app(['bad name']), /^name\.js gives an app that does not start: GET \/bad name has the operationId "bad name"/]
+    ['fails.js', 'export default () => { throw new Error("no database") }', /^fails\.js provides no app: no database/],
+    ['plain.js', `${bare}export default Fastify()`, /^plain\.js provides an app without tools: mcp-from-routes is not registered, or a setting turns it off/],
+    ['boot.js', `${bare}const app = Fastify()\napp.register(async () => { throw new Error('no keys') })\nexport default app`, /^boot\.js provides no app: no keys/],
+    ['name.js', app(['bad name']), /^name\.js provides an app that does not start: GET \/bad name has the operationId "bad name"/]
   ] as const) {
     folder.write(name, text)
     t.match(await folder.run(['write', name]), { code: 2, out: '', err: message }, name)

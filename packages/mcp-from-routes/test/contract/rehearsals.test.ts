@@ -147,7 +147,7 @@ t.test('a pending major of somebody else does not cover a break where the branch
   await tools('a')
   commit()
   t.equal((await check()).code, 0, 'without the option all that is pending counts')
-  t.match(await check(['--own-changeset']), { code: 1, out: /require major, but notes rises from 1\.4\.2 to 2\.0\.0, major, not by this branch:(.|\n)*Add a changeset of this branch \(npx changeset: notes, major\)/ })
+  t.match(await check(['--own-changeset']), { code: 1, out: /require major, but notes rises from 1\.4\.2 to 2\.0\.0, major, through other branches only:(.|\n)*Add a changeset on this branch \(npx changeset: notes, major\)/ })
   changeset('mine', 'minor')
   t.equal((await check(['--own-changeset'])).code, 1)
   changeset('mine', 'major')
@@ -169,14 +169,14 @@ t.test('shallow: a clone of depth 1 fails in CI, and says which line is missing'
   clone.git('clone', '-q', '--depth=1', '--no-single-branch', pathToFileURL(repo.folder).href, 'clone')
   clone.modules('clone')
   const check = async (env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<Answer> => await clone.run(['check', './app.js', ...args], { cwd: join('clone', cwd), env })
-  const hint = /The version was NOT checked: this commit and origin\/main have no merge base here(.|\n)*with: \{ fetch-depth: 0 \}(.|\n)*In CI this fails/
+  const hint = /The version was NOT checked: this commit and origin\/main have no merge base in this clone(.|\n)*with: \{ fetch-depth: 0 \}(.|\n)*This fails in CI/
   t.match(await check({ CI: 'true' }), { code: 1, out: hint })
   t.match(await check({ GITHUB_ACTIONS: 'true' }), { code: 1, out: /::error file=.*not checked.*fetch-depth: 0/ })
   t.match(await check({ CI: 'true' }, ['--allow-unchecked']), { code: 0, out: /NOT checked/ })
   t.match(await check({}), { code: 0, out: /NOT checked/ })
 
   clone.git('-C', 'clone', 'checkout', '-q', '--detach', 'origin/main')
-  t.match(await check({ CI: '1' }), { code: 1, out: /origin\/main has this commit, and what was before it is not here/ }, 'on main it would be compared with itself')
+  t.match(await check({ CI: '1' }), { code: 1, out: /origin\/main has this commit, and the state before it is not in this clone/ }, 'on main it would be compared with itself')
 })
 
 t.test('on main, CI compares with what was there before the push', async (t) => {
@@ -194,11 +194,11 @@ t.test('on main, CI compares with what was there before the push', async (t) => 
   t.match(await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: start }), { code: 1, out: /\(before this push to main\) require major/ }, 'GitLab tells it in a variable')
   t.equal((await check([], { CI: 'true', GITHUB_EVENT_NAME: 'push', GITHUB_EVENT_PATH: join(folder, 'none.json') })).code, 0)
   t.equal((await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: '0'.repeat(40) })).code, 0, 'a new branch was nowhere before')
-  t.match(await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: '1'.repeat(40) }), { code: 1, out: /1111111111, where it was before this push, is not here\.\nFetch it: git fetch origin 1{40}\.\n/ }, 'as after a push by force')
+  t.match(await check([], { CI: 'true', CI_COMMIT_BEFORE_SHA: '1'.repeat(40) }), { code: 1, out: /and 1111111111, its state before this push, is not in this clone\.\nFetch it: git fetch origin 1{40}\.\n/ }, 'as after a push by force')
   const clone = scratch(t, 'contract-shallow-')
   clone.git('clone', '-q', '--depth=2', pathToFileURL(folder).href, 'clone')
   clone.modules('clone')
-  t.match(await clone.run(['check', './app.js'], { cwd: join('clone', cwd), env: { CI: 'true', CI_COMMIT_BEFORE_SHA: start } }), { code: 1, out: /is not here\.\nFetch the history/ }, 'the last commit alone says nothing of the push')
+  t.match(await clone.run(['check', './app.js'], { cwd: join('clone', cwd), env: { CI: 'true', CI_COMMIT_BEFORE_SHA: start } }), { code: 1, out: /is not in this clone\.\nFetch the history/ }, 'the last commit alone says nothing of the push')
 })
 
 t.test('the branch to compare with is the one that is merged into', async (t) => {
@@ -214,7 +214,7 @@ t.test('the branch to compare with is the one that is merged into', async (t) =>
   commit()
   write('event.json', JSON.stringify({ repository: { default_branch: 'trunk' } }))
   const event = { CI: 'true', GITHUB_EVENT_PATH: join(folder, 'event.json') }
-  t.match(await check([], { CI: 'true' }), { code: 1, out: /the default branch is not here: there is no origin\/HEAD or main or master/ })
+  t.match(await check([], { CI: 'true' }), { code: 1, out: /the default branch is not in this clone: there is no origin\/HEAD or main or master/ })
   t.match(await check([], event), { code: 0, out: /No change since .* \(the merge base with trunk\)/ }, 'GitHub tells it in the event')
   t.match(await check([], { CI: 'true', CI_DEFAULT_BRANCH: 'trunk' }), { code: 0, out: /the merge base with trunk/ }, 'GitLab in a variable')
   t.match(await check([], { ...event, GITHUB_BASE_REF: 'release' }), { code: 1, out: /the merge base with release\) require major/ })
@@ -326,7 +326,7 @@ t.test('a contract with a key twice is refused, whichever of the two would count
   const one = JSON.stringify(tools['a'])
   for (const text of [`{"contract":1,"tools":{},"tools":${JSON.stringify(tools)}}`, `{"contract":1,"tools":{"a":${one},"b":${JSON.stringify(tools['b'])},"a":${one}}}`]) {
     write(file, text)
-    t.match(await check(), { code: 2, err: /an object has a key twice(.|\n)*contract write/ })
+    t.match(await check(), { code: 2, err: /an object has the same key twice(.|\n)*contract write/ })
   }
 })
 
@@ -334,7 +334,7 @@ t.test('a module that ends the process is no answer', async (t) => {
   const repo = rehearsal(t)
   for (const end of ['process.exit(0)', 'process.exit()', 'await new Promise(() => {})']) {
     repo.write('packages/notes/ends.js', `export default async () => { ${end} }`)
-    t.match(repo.spawn(['check', './ends.js'], { cwd }), { code: 2, out: '', err: /The module ended the process before the tools were known/ }, end)
+    t.match(repo.spawn(['check', './ends.js'], { cwd }), { code: 2, out: '', err: /The module exited the process before its tools were read/ }, end)
   }
 })
 
@@ -359,9 +359,9 @@ t.test('a first contract passes, and so does that of a package that has none', a
   const where = { cwd: 'packages/other', env: { CI: 'true' } }
   await repo.run(['write', './app.js'], where)
   t.match(await repo.run(['check', './app.js'], where), { code: 1, out: /NOT checked: packages\/other\/contract\/tools\.json is not committed\.\nCommit the file/ }, 'one that is never committed would begin with every run')
-  t.match(await repo.run(['check', './app.js'], { cwd: where.cwd }), { code: 0, out: /The contract begins here/ })
+  t.match(await repo.run(['check', './app.js'], { cwd: where.cwd }), { code: 0, out: /The contract starts here/ })
   repo.commit()
-  t.match(await repo.run(['check', './app.js'], where), { code: 0, out: /The contract begins here/ })
+  t.match(await repo.run(['check', './app.js'], where), { code: 0, out: /The contract starts here/ })
 })
 
 t.test('merge commits: what main brought is no change of the branch', async (t) => {
@@ -426,7 +426,7 @@ t.test('without changesets: the bump of the next release, or the messages of com
   t.match(await check(['--bump', 'major']), { code: 0, out: /rises from 1\.4\.2 to 2\.0\.0, major/ })
   git('add', '-A')
   git('commit', '-qm', 'feat: fewer tools')
-  t.match(await check(['--conventional-commits']), { code: 1, out: /rises from 1\.4\.2 to 1\.5\.0, minor:(.|\n)*Say so in the message of a commit \(`feat!: …`\)/ })
+  t.match(await check(['--conventional-commits']), { code: 1, out: /rises from 1\.4\.2 to 1\.5\.0, minor:(.|\n)*Declare it in a commit message \(`feat!: …`\)/ })
   write('README.md', 'X')
   git('add', '-A')
   git('commit', '-qm', 'feat!: of something else')
@@ -452,20 +452,20 @@ t.test('accepted: a finding with a reason does not count, until its day or until
   accept([{ finding, reason: 'X', until: '2999-12-31' }])
   t.match(await check(), { code: 0, out: /accepted until 2999-12-31: b: tool → removed: X/ })
   accept([{ finding, reason: 'X', until: '2020-12-31' }])
-  t.match(await check(), { code: 1, out: /require major(.|\n)*accepted in vain: b: tool → removed: it was accepted until 2020-12-31/ })
+  t.match(await check(), { code: 1, out: /require major(.|\n)*accepted entry unused: b: tool → removed: it was accepted until 2020-12-31/ })
   accept([{ finding: 'a: tool → removed', reason: 'X' }])
-  t.match(await check(), { code: 1, out: /accepted in vain: a: tool → removed: nothing has changed like that/ })
+  t.match(await check(), { code: 1, out: /accepted entry unused: a: tool → removed: there is no such change/ })
   accept([{ finding, reason: 'X' }])
   commit()
   branch('next')
-  t.match(await check(['--against', 'HEAD']), { code: 0, out: /No change since HEAD(.|\n)*accepted in vain: b: tool → removed: nothing has changed like that/ })
+  t.match(await check(['--against', 'HEAD']), { code: 0, out: /No change since HEAD(.|\n)*accepted entry unused: b: tool → removed: there is no such change/ })
   t.match(await check(['--against-version', '1.4.2']), { code: 0, out: /accepted: b: tool → removed: X/ }, 'until it is released, it counts')
   await tools('a b')
   commit()
   await tools('a')
-  t.match(await check(['--against', 'HEAD']), { code: 1, out: /it was accepted before: this is another change, and needs its own reason/ })
+  t.match(await check(['--against', 'HEAD']), { code: 1, out: /an earlier version accepted it already: a change since then needs a reason of its own/ })
   accept([{ finding, reason: 'X' }, { finding, reason: 'Again,\n::error::nobody calls it' }])
-  t.match(await check(['--against', 'HEAD']), { code: 0, out: /accepted: b: tool → removed: Again, ::error::nobody calls it\n(.|\n)*accepted in vain: b: tool → removed: it was accepted before/ }, 'on one line')
+  t.match(await check(['--against', 'HEAD']), { code: 0, out: /accepted: b: tool → removed: Again, ::error::nobody calls it\n(.|\n)*accepted entry unused: b: tool → removed: an earlier version accepted it already/ }, 'on one line')
   for (const [entries, message] of [
     [{}, /"accepted" is not an array/], [[5], /accepted\[0\] is not an object/], [[{ reason: 'X' }], /accepted\[0\]\.finding is missing/],
     [[{ finding, reason: ' ' }], /accepted\[0\]\.reason is missing/], [[{ finding, reason: 'X', until: '2027-02-30' }], /accepted\[0\]\.until is "2027-02-30", not a day/],
@@ -493,7 +493,7 @@ t.test('changelog: what callers must change comes first, as Markdown', async (t)
 ### What is new
 
 - **new\\_one**
-  - none → new tool. Callers that do not know it leave it.
+  - none → new tool. Callers that do not know it ignore it.
 `,
     err: ''
   })

@@ -22,27 +22,27 @@ const MATCHES = 'f.json matches the app: 2 tools.\n\n'
 const GONE = '  major  b: tool → removed: callers fail\n'
 const texts: Array<[title: string, report: ContractReport, text: string]> = [
   ['no change', reportOf(checked({ ok: true, asked: 'none', findings: [] })), `${MATCHES}No change since X.\n`],
-  ['no change, and something accepted in vain', reportOf(checked({ ok: true, asked: 'none', findings: [], unused: [{ finding: 'a:\nb', reason: 'gone' }] })), `${MATCHES}No change since X.\n  accepted in vain: a: b: gone\n`],
+  ['no change, and something accepted in vain', reportOf(checked({ ok: true, asked: 'none', findings: [], unused: [{ finding: 'a:\nb', reason: 'gone' }] })), `${MATCHES}No change since X.\n  accepted entry unused: a: b: gone\n`],
   ['not checked', reportOf(unchecked(true)), `${MATCHES}The version was NOT checked: R.\nH.\n`],
-  ['not checked in CI', reportOf(unchecked(false)), `${MATCHES}The version was NOT checked: R.\nH.\nIn CI this fails: what was not compared may break callers. Where that is known, add --allow-unchecked.\n`],
+  ['not checked in CI', reportOf(unchecked(false)), `${MATCHES}The version was NOT checked: R.\nH.\nThis fails in CI, because changes that were not compared may break callers. To pass anyway, add --allow-unchecked.\n`],
   ['drift', reportOf(checked({ ok: true, findings: [] }), [gone, narrow]), `f.json does not match the app:\n${GONE}  major  a input.x: pattern "^a" → "^b": cannot tell, so taken as breaking: calls are refused\nIf intended, update it: npx mcp-from-routes contract write ./m.js\n\nNo change since X.\n`],
   ['the version rises enough', reportOf(checked({ ok: true, to: '2.0.0', given: 'major' })), `${MATCHES}The changes since X require major, and notes rises from 1.4.2 to 2.0.0, major:\n${GONE}`],
   ['what drift has told is not told again', reportOf(checked({ ok: true, to: '2.0.0', given: 'major' }), [gone]), `f.json does not match the app:\n${GONE}If intended, update it: npx mcp-from-routes contract write ./m.js\n\nThe changes since X require major, and notes rises from 1.4.2 to 2.0.0, major.\n`],
   ['all is accepted', reportOf(checked({ ok: true, asked: 'none', accepted: [{ finding: gone, reason: 'Y\u0007 Z' }] })), `${MATCHES}The changes since X require nothing, and notes stays 1.4.2:\n  accepted: b: tool → removed: Y Z\n`],
   ['one is accepted for a time, one is not, one is accepted in vain', reportOf(checked({ ok: true, to: '2.0.0', given: 'major', findings: [gone, narrow], accepted: [{ finding: gone, reason: 'Y', until: '2999-01-01' }], unused: [{ finding: 'q', reason: 'nothing' }] })),
-    `${MATCHES}The changes since X require major, and notes rises from 1.4.2 to 2.0.0, major:\n  major  a input.x: pattern "^a" → "^b": cannot tell, so taken as breaking: calls are refused\n  accepted until 2999-01-01: b: tool → removed: Y\n  accepted in vain: q: nothing\n`],
-  ['a version that sinks', reportOf(checked({ to: '1.4.1' })), `${MATCHES}The changes since X require major, but notes goes from 1.4.2 to 1.4.1 without a change:\n${GONE}Add a changeset that says so (npx changeset: notes, major), or revert the breaking change.\n`],
+    `${MATCHES}The changes since X require major, and notes rises from 1.4.2 to 2.0.0, major:\n  major  a input.x: pattern "^a" → "^b": cannot tell, so taken as breaking: calls are refused\n  accepted until 2999-01-01: b: tool → removed: Y\n  accepted entry unused: q: nothing\n`],
+  ['a version that sinks', reportOf(checked({ to: '1.4.1' })), `${MATCHES}The changes since X require major, but notes goes from 1.4.2 to 1.4.1 without a change:\n${GONE}Add a changeset (npx changeset: notes, major), or revert the breaking change.\n`],
   ...([
     [{ by: 'bump', asked: 'minor' }, 'Release it as minor (--bump minor), or revert the change.'],
     [{ by: 'bump' }, 'Release it as major (--bump major), or revert the breaking change.'],
-    [{ by: 'commits' }, 'Say so in the message of a commit (`feat!: …`), or revert the breaking change.'],
-    [{ by: 'commits', asked: 'minor' }, 'Say so in the message of a commit (`feat: …`), or revert the change.'],
-    [{ by: 'commits', asked: 'patch' }, 'Say so in the message of a commit (`fix: …`), or revert the change.'],
+    [{ by: 'commits' }, 'Declare it in a commit message (`feat!: …`), or revert the breaking change.'],
+    [{ by: 'commits', asked: 'minor' }, 'Declare it in a commit message (`feat: …`), or revert the change.'],
+    [{ by: 'commits', asked: 'patch' }, 'Declare it in a commit message (`fix: …`), or revert the change.'],
     [{ by: 'version' }, 'Raise the version of notes (npm version major), or revert the breaking change.'],
     [{ skipped: 'it is private' }, 'No changeset raises the version of notes: it is private. Change that, or revert the breaking change.'],
-    [{ own: 'none' }, 'Add a changeset that says so (npx changeset: notes, major), or revert the breaking change.']
+    [{ own: 'none' }, 'Add a changeset (npx changeset: notes, major), or revert the breaking change.']
   ] as const).map(([more, remedy]): [string, ContractReport, string] => [`the remedy of ${JSON.stringify(more)}`, reportOf(checked(more)), `${MATCHES}The changes since X require ${'asked' in more ? more.asked : 'major'}, but notes stays 1.4.2:\n${GONE}${remedy}\n`]),
-  ['enough, but of others', reportOf(checked({ to: '2.0.0', given: 'major', own: 'minor' })), `${MATCHES}The changes since X require major, but notes rises from 1.4.2 to 2.0.0, major, not by this branch:\n${GONE}Add a changeset of this branch (npx changeset: notes, major), or revert the breaking change. The changesets of others do not count.\n`]
+  ['enough, but of others', reportOf(checked({ to: '2.0.0', given: 'major', own: 'minor' })), `${MATCHES}The changes since X require major, but notes rises from 1.4.2 to 2.0.0, major, through other branches only:\n${GONE}Add a changeset on this branch (npx changeset: notes, major), or revert the breaking change. Changesets of other branches do not count.\n`]
 ]
 for (const [title, report, text] of texts) t.test(`the report: ${title}`, async (t) => t.equal(textFromReport(report, './m.js'), text))
 
@@ -57,7 +57,7 @@ const marks: Array<[title: string, report: ContractReport, annotations: readonly
   ['a version that does not rise: only what requires it, and is not accepted', reportOf(checked({ given: 'minor', findings: [gone, narrow, fresh], accepted: [{ finding: gone, reason: 'Y' }] })), [
     '::error file=a%3Ab%2Cc.json,line=3,title=Tool contract::Requires major, but notes gets minor: a input.x: pattern "^a" → "^b": cannot tell, so taken as breaking: calls are refused'
   ]],
-  ['a version that others raise', reportOf(checked({ given: 'major', own: 'none' })), ['::error file=a%3Ab%2Cc.json,line=4,title=Tool contract::Requires major, but notes gets it from others only: b: tool → removed: callers fail']],
+  ['a version that others raise', reportOf(checked({ given: 'major', own: 'none' })), ['::error file=a%3Ab%2Cc.json,line=4,title=Tool contract::Requires major, but notes gets it from other branches only: b: tool → removed: callers fail']],
   ['not checked', reportOf(unchecked(true)), ['::warning file=a%3Ab%2Cc.json,line=1,title=Tool contract::The version was not checked: R. H']],
   ['not checked in CI', reportOf(unchecked(false)), ['::error file=a%3Ab%2Cc.json,line=1,title=Tool contract::The version was not checked: R. H']]
 ]
@@ -130,7 +130,7 @@ t.test('what a file accepts', async (t) => {
   for (const [accepted, message] of [
     [{}, '"accepted" is not an array'], [[null], 'accepted[0] is not an object'], [[{ finding: 'x', reason: 'y' }, 5], 'accepted[1] is not an object'],
     ...[undefined, 5, ''].map((finding) => [[{ finding, reason: 'y' }], 'accepted[0].finding is missing: the finding as the report shows it, without its explanation']),
-    ...[undefined, 5, '', ' '].map((reason) => [[{ finding: 'x', reason }], 'accepted[0].reason is missing: say why nobody is broken by it']),
+    ...[undefined, 5, '', ' '].map((reason) => [[{ finding: 'x', reason }], 'accepted[0].reason is missing: say why it breaks nobody']),
     ...[5, '', 'soon', '2027-02-30', '2027-13-01', '2027-1-01', ' 2027-01-01', '2027-01-011'].map((until) => [[{ finding: 'x', reason: 'y', until }], `accepted[0].until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`]),
     [[{ finding: 'x', reason: 'y', owner: 'z' }], 'accepted[0].owner is unknown. Known: finding, reason, until']
   ] as Array<[unknown, string]>) t.throws(() => read(accepted), { code: 'MCP_FROM_ROUTES_CONTRACT_UNREADABLE', message: `f cannot be read as a contract: ${message}` }, message)

@@ -16,7 +16,7 @@ const { outputSchema, ...silent } = update
 
 const cases: Array<[title: string, before: Record<string, ContractTool>, after: Record<string, ContractTool>, findings: readonly string[]]> = [
   ['nothing changed', { update }, { update }, []],
-  ['a new tool', {}, { update }, ['minor update: none → new tool: callers that do not know it leave it']],
+  ['a new tool', {}, { update }, ['minor update: none → new tool: callers that do not know it ignore it']],
   ['a tool is gone', { update }, {}, ['major update: tool → removed: callers and agents that use it by name fail']],
   ...([[undefined, 30, 'none → 30', 'cannot tell, so taken as breaking: '], [30, undefined, '30 → none', 'cannot tell, so taken as breaking: '], [30, 50, '30 → 50', '']] as const).map(([was, is, change, unsure]): [string, Record<string, ContractTool>, Record<string, ContractTool>, readonly string[]] => {
     const limited = (value: number | undefined): ContractTool => ({ ...update, inputSchema: { type: 'object', properties: { limit: { type: 'integer', ...value !== undefined && { default: value } } } } })
@@ -24,17 +24,17 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
   }),
   ['a tool is renamed', { update }, { change: { ...update, description: 'Edit a tag.' } }, [
     'major update: tool → removed, probably renamed to change: callers and agents that use it by name fail',
-    'minor change: none → new tool: callers that do not know it leave it'
+    'minor change: none → new tool: callers that do not know it ignore it'
   ]],
   ['a tool is gone, and another one is new', { update }, { list: { inputSchema: { type: 'object' }, description: 'List.' } }, [
     'major update: tool → removed: callers and agents that use it by name fail',
-    'minor list: none → new tool: callers that do not know it leave it'
+    'minor list: none → new tool: callers that do not know it ignore it'
   ]],
-  ['the output schema is gone', { update }, { update: silent }, ['major update output: schema → none: callers that read the structured result find none, or any']],
+  ['the output schema is gone', { update }, { update: silent }, ['major update output: schema → none: callers that read the structured result find none, or one of any shape']],
   ['an output schema', { update: silent }, { update }, ['minor update output: none → schema: nothing was promised until now']],
-  ['not read-only any more', { update: hinted({ readOnlyHint: true }) }, { update }, ['major update annotations.readOnlyHint: true → false: clients that were let do it without asking, or twice, now do harm']],
-  ['destructive', { update }, { update: hinted({ destructiveHint: true }) }, ['major update annotations.destructiveHint: false → true: clients that were let do it without asking, or twice, now do harm']],
-  ['not idempotent any more', { update }, { update: hinted({ idempotentHint: false }) }, ['major update annotations.idempotentHint: true → false: clients that were let do it without asking, or twice, now do harm']],
+  ['not read-only any more', { update: hinted({ readOnlyHint: true }) }, { update }, ['major update annotations.readOnlyHint: true → false: clients that call it without asking, or repeat a call, may now do harm']],
+  ['destructive', { update }, { update: hinted({ destructiveHint: true }) }, ['major update annotations.destructiveHint: false → true: clients that call it without asking, or repeat a call, may now do harm']],
+  ['not idempotent any more', { update }, { update: hinted({ idempotentHint: false }) }, ['major update annotations.idempotentHint: true → false: clients that call it without asking, or repeat a call, may now do harm']],
   ['a hint left out means what the protocol says', { update: hinted({ destructiveHint: true }) }, { update: hinted({ destructiveHint: undefined }) }, []],
   ['read-only now', { update }, { update: hinted({ readOnlyHint: true }) }, ['minor update annotations.readOnlyHint: false → true: clients may ask more or less often']],
   ['idempotency on a tool that only reads', { update: hinted({ readOnlyHint: true }) }, { update: hinted({ readOnlyHint: true, idempotentHint: false }) }, ['patch update annotations.idempotentHint: true → false: it means nothing on a tool that only reads']],
@@ -43,23 +43,23 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
     'patch update annotations.destructiveHint: false → true: it means nothing on a tool that only reads',
     'patch update annotations.idempotentHint: true → false: it means nothing on a tool that only reads'
   ]],
-  ['what is declared and not published', { update: declared({ enum: ['a', 'b'] }) }, { update: declared({ enum: ['a', 'c', 'd'] }) }, ['patch update declaredOutput.id: "c", "d" added: the published schema says nothing of it, but callers may get what could not be there until now']],
-  ['a removed value that is declared and not published', { update: declared({ enum: ['a', 'b', 'c'] }) }, { update: declared({ enum: ['a'] }) }, ['patch update declaredOutput.id: "b", "c" removed: the published schema says nothing of it, but callers get nothing that could not be there until now']],
+  ['what is declared and not published', { update: declared({ enum: ['a', 'b'] }) }, { update: declared({ enum: ['a', 'c', 'd'] }) }, ['patch update declaredOutput.id: "c", "d" added: the published schema says nothing of it, but callers may get values that were impossible until now']],
+  ['a removed value that is declared and not published', { update: declared({ enum: ['a', 'b', 'c'] }) }, { update: declared({ enum: ['a'] }) }, ['patch update declaredOutput.id: "b", "c" removed: the published schema says nothing of it, but callers get no values that were impossible until now']],
   ['a declaration where nothing but what is published was declared', { update }, { update: declared({ format: 'uuid' }) }, ['patch update declaredOutput: as published → more than that: the published schema says nothing of it']],
   ['another description', { update }, { update: { ...update, description: 'Edit a tag.' } }, ['patch update description: "Change a tag." → "Edit a tag.": calls and results stay as they are']],
   ['another title', { update }, { update: { ...update, title: 'T' } }, ['patch update title: none → "T": calls and results stay as they are']],
   ['a person has to confirm, and clients that cannot ask are refused', { update }, { update: { ...update, confirm: 'refuse' } }, ['major update confirm: none → refuse: calls of clients that cannot ask a person are refused']],
   ['a person has to confirm, and clients that cannot ask call twice', { update }, { update: { ...update, confirm: 'token' } }, ['major update confirm: none → token: clients that cannot ask a person have to call twice']],
-  ['a person has to confirm, where the client can ask', { update }, { update: { ...update, confirm: 'allow' } }, ['minor update confirm: none → allow: clients that can ask a person do, and calls of others run as before']],
+  ['a person has to confirm, where the client can ask', { update }, { update: { ...update, confirm: 'allow' } }, ['minor update confirm: none → allow: clients that can ask a person do, and calls of other clients run as before']],
   ['clients that cannot ask are let in', { update: { ...update, confirm: 'refuse' } }, { update: { ...update, confirm: 'allow' } }, ['minor update confirm: refuse → allow: calls of clients that cannot ask a person run at once']],
-  ['clients that cannot ask get a token', { update: { ...update, confirm: 'refuse' } }, { update: { ...update, confirm: 'token' } }, ['minor update confirm: refuse → token: calls run, with a token, that were refused']],
+  ['clients that cannot ask get a token', { update: { ...update, confirm: 'refuse' } }, { update: { ...update, confirm: 'token' } }, ['minor update confirm: refuse → token: calls that were refused run with a token']],
   ['clients that cannot ask are refused now', { update: { ...update, confirm: 'token' } }, { update: { ...update, confirm: 'refuse' } }, ['major update confirm: token → refuse: calls of clients that cannot ask a person are refused']],
-  ['nobody is asked any more', { update: { ...update, confirm: 'allow' } }, { update }, ['major update confirm: allow → none: people who let their client run it, since they are asked, are not asked any more']],
-  ['a call may become a task', { update }, { update: { ...update, execution: { taskSupport: 'optional' } } }, ['minor update execution: none → optional: clients that take tasks get one for work that goes on']],
-  ['no call becomes a task any more', { update: { ...update, execution: { taskSupport: 'optional' } } }, { update }, ['major update execution: optional → none: clients that ask for a task are refused, and tasks that were begun are unknown']],
+  ['nobody is asked any more', { update: { ...update, confirm: 'allow' } }, { update }, ['major update confirm: allow → none: people who let their client run it because they are asked first are no longer asked']],
+  ['a call may become a task', { update }, { update: { ...update, execution: { taskSupport: 'optional' } } }, ['minor update execution: none → optional: clients that support tasks get one for work that is still running']],
+  ['no call becomes a task any more', { update: { ...update, execution: { taskSupport: 'optional' } } }, { update }, ['major update execution: optional → none: clients that request a task are refused, and tasks already started are unknown']],
   ['input and output at once', { update }, { update: { ...update, inputSchema: { ...update.inputSchema, required: [] }, outputSchema: { type: 'object', properties: { id: { type: 'string' } } } } }, [
-    'major update output.id: required → optional: callers may get what could not be there until now',
-    'minor update input.id: required → optional: all calls that were right until now still are'
+    'major update output.id: required → optional: callers may get values that were impossible until now',
+    'minor update input.id: required → optional: all calls that were valid until now still are'
   ]]
 ]
 
@@ -73,9 +73,9 @@ for (const [title, before, after, wanted] of cases) {
 
 t.test('changes of what is declared and not published count where that is wanted', async (t) => {
   const of = (before: object, after: object): readonly string[] => diffContracts(contract({ update: declared(before) }), contract({ update: declared(after) }), { countDeclared: true }).findings.map((finding) => `${finding.bump} ${textOfFinding(finding)}`)
-  t.strictSame(of({ enum: ['a', 'b'] }, { enum: ['a'] }), ['major update declaredOutput.id: "b" removed: callers that wait for it wait for ever'])
-  t.strictSame(of({ enum: ['a'] }, { enum: ['a', 'b'] }), ['major update declaredOutput.id: "b" added: callers may get what could not be there until now'])
-  t.strictSame(of({ maxLength: 9 }, { maxLength: 5 }), ['minor update declaredOutput.id: maxLength 9 → 5: callers get nothing that could not be there until now'])
+  t.strictSame(of({ enum: ['a', 'b'] }, { enum: ['a'] }), ['major update declaredOutput.id: "b" removed: callers that wait for it wait forever'])
+  t.strictSame(of({ enum: ['a'] }, { enum: ['a', 'b'] }), ['major update declaredOutput.id: "b" added: callers may get values that were impossible until now'])
+  t.strictSame(of({ maxLength: 9 }, { maxLength: 5 }), ['minor update declaredOutput.id: maxLength 9 → 5: callers get no values that were impossible until now'])
 })
 
 t.test('the contract of an app keeps what its routes declare of their results', async (t) => {
@@ -139,12 +139,12 @@ t.test('certain is what an example shows', async (t) => {
 
 const lines: Array<[title: string, before: unknown, after: unknown, line: string]> = [
   ['a renamed argument', { channel: { type: 'string', maxLength: 9 } }, { channel_id: { type: 'string', maxLength: 9 } }, 't input.channel: argument → removed, probably renamed to channel_id: calls that pass it are refused, or it is ignored'],
-  ['a limit deep inside', { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 9 } } } } }, { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 5 } } } } }, 't input.filter.tags[]: maxLength 9 → 5: calls that were right until now are refused'],
-  ['a limit in the branch of a union that takes the same type', { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 9 }] } }, { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 5 }, { type: 'array' }] } }, 't input.a: maxLength 9 → 5: calls that were right until now are refused'],
-  ['a name that is no word', { 'x y': { type: 'string' } }, { 'x y': { type: 'integer' } }, 't input["x y"]: type "string" → "integer": calls that were right until now are refused'],
-  ['every value that went', { a: { enum: ['a', 'b', 'c', 'd'] } }, { a: { enum: ['b'] } }, 't input.a: "a", "c", "d" removed: calls that were right until now are refused'],
+  ['a limit deep inside', { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 9 } } } } }, { filter: { type: 'object', properties: { tags: { type: 'array', items: { type: 'string', maxLength: 5 } } } } }, 't input.filter.tags[]: maxLength 9 → 5: calls that were valid until now are refused'],
+  ['a limit in the branch of a union that takes the same type', { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 9 }] } }, { a: { anyOf: [{ type: 'boolean' }, { type: 'string', maxLength: 5 }, { type: 'array' }] } }, 't input.a: maxLength 9 → 5: calls that were valid until now are refused'],
+  ['a name that is no word', { 'x y': { type: 'string' } }, { 'x y': { type: 'integer' } }, 't input["x y"]: type "string" → "integer": calls that were valid until now are refused'],
+  ['every value that went', { a: { enum: ['a', 'b', 'c', 'd'] } }, { a: { enum: ['b'] } }, 't input.a: "a", "c", "d" removed: calls that were valid until now are refused'],
   ['an argument that leaves a branch', { a: { anyOf: [{ type: 'object', properties: { k: { const: 1 }, x: { type: 'string' } } }, { type: 'object', properties: { k: { const: 2 }, x: { type: 'string' } } }] } }, { a: { anyOf: [{ type: 'object', properties: { k: { const: 1 } } }, { type: 'object', properties: { k: { const: 2 }, x: { type: 'string' } } }] } }, 't input.a.x: argument → removed from a branch of its union: calls of that branch that pass it are refused, or it is ignored'],
-  ['a pattern', { a: { type: 'string', pattern: '^a' } }, { a: { type: 'string', pattern: '^a?' } }, 't input.a: pattern "^a" → "^a?": cannot tell, so taken as breaking: calls that were right until now are refused']
+  ['a pattern', { a: { type: 'string', pattern: '^a' } }, { a: { type: 'string', pattern: '^a?' } }, 't input.a: pattern "^a" → "^a?": cannot tell, so taken as breaking: calls that were valid until now are refused']
 ]
 for (const [title, before, after, line] of lines) {
   t.test(`one line says it: ${title}`, async (t) => {

@@ -109,7 +109,7 @@ for (const era of ERAS) {
     jobs.set(path, { owner: 'kim', statusCode: 500, body: { message: 'secret' } })
     t.match(await get(), { error: { code: -32603, message: 'The status route answered 500 Internal Server Error.' } })
     jobs.set(path, { owner: 'kim', statusCode: 429, headers: { 'retry-after': '9' } })
-    t.match(await get(), { result: { status: 'working', [era === 'modern' ? 'pollIntervalMs' : 'pollInterval']: 9000, statusMessage: 'How far it is cannot be read now: 429 Too Many Requests' } })
+    t.match(await get(), { result: { status: 'working', [era === 'modern' ? 'pollIntervalMs' : 'pollInterval']: 9000, statusMessage: 'The status cannot be read now: 429 Too Many Requests' } })
     jobs.set(path, { owner: 'kim', body: { status: 'failed', message: 'Line 3 has no price' } })
     const failed = await get()
     if (era === 'legacy') t.match(failed, { result: { status: 'failed', statusMessage: 'Line 3 has no price' } })
@@ -173,7 +173,7 @@ for (const era of ERAS) {
     const [path] = jobs.keys() as Iterator<string> & Iterable<string>
     for (const [statusCode, headers] of [[429, {}], [503, { 'retry-after': '1' }]] as const) {
       jobs.set(path!, { owner: 'kim', statusCode, headers })
-      t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), { error: { code: -32603, message: /^How far it is cannot be read now: / } })
+      t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), { error: { code: -32603, message: /^The status cannot be read now: / } })
     }
     const other = await jobsApp(t, { task: { status: 'GET /shops/:shop/jobs/:id', cancel: false } })
     t.match(await ask(other.url, 'tasks/cancel', { taskId: await startTask(other.url, {}, { era }) }, { era }), { error: { code: era === 'legacy' ? -32601 : -32600 } })
@@ -260,7 +260,7 @@ t.test('a caller that is no string is nobody: two of them would be one', async (
 t.test('a canUse that throws once the route has run loses nothing', async (t) => {
   let calls = 0
   const { url } = await jobsApp(t, { options: { canUse: () => { if (++calls > 1) throw new TypeError('secret'); return true } } })
-  t.match(await start(url, {}, { tasks: false }), { status: 200, result: { content: [{ text: /GET \/shops\/s1\/jobs\/1 says/ }] } })
+  t.match(await start(url, {}, { tasks: false }), { status: 200, result: { content: [{ text: /GET \/shops\/s1\/jobs\/1, which no tool of yours reads/ }] } })
 })
 
 t.test('a batch asks for one task, and a call in one is told how to look', async (t) => {
@@ -269,7 +269,7 @@ t.test('a batch asks for one task, and a call in one is told how to look', async
   const taskId = await startTask(url, {}, { era: 'legacy' })
   const get = { jsonrpc: '2.0', id: 2, method: 'tasks/result', params: { taskId } }
   t.match((await post(url, [get, { ...get, id: 3 }], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body, { error: { message: /a batch may hold one request for tools or tasks/ } })
-  t.match(JSON.stringify((await post(url, [call], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body), /start_job has started the work, which goes on/)
+  t.match(JSON.stringify((await post(url, [call], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body), /start_job has started the work, which is still running/)
 })
 
 t.test('of 1,000 reads of a task, nothing is kept', async (t) => {

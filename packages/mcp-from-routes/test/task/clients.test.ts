@@ -112,7 +112,7 @@ t.test('every client without tasks is told how to ask for the status, and can', 
     const { tools } = await client.listTools()
     t.ok(tools.every(({ outputSchema }) => outputSchema === undefined))
     const { content, structuredContent } = await client.callTool({ name: 'start_job', arguments: { shop: 's1' } }) as { content: Array<{ text: string }>, structuredContent?: unknown }
-    const [, when, given = ''] = /^start_job has started the work, which goes on\. Call get_job in (\d+ s) with (\{.*?\}) to see how far it is, and again until it is done\. Do not call start_job again for the same work\.$/.exec(content[0]?.text ?? '') ?? []
+    const [, when, given = ''] = /^start_job has started the work, which is still running\. Call get_job in (\d+ s) with (\{.*?\}) to get its status, and again until it is done\. Do not call start_job again for the same work\.$/.exec(content[0]?.text ?? '') ?? []
     t.equal(when, '5 s', which)
     t.equal(structuredContent, undefined, 'nothing that hides the sentence')
     t.match(await client.callTool({ name: 'get_job', arguments: JSON.parse(given) }), { content: [{ text: /^\{"status":"pending"/ }] })

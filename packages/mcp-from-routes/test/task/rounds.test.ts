@@ -59,7 +59,7 @@ for (const era of ERAS) {
     for (const location of ['/secrets/1', 'http://evil.example/shops/s1/jobs/1/report', `${path}/report?x=1`, path]) {
       jobs.set(path, { owner: 'kim', statusCode: 303, headers: { location } })
       const lost = await ask(url, 'tasks/get', { taskId }, { era })
-      t.match(lost, { result: { status: 'failed', statusMessage: 'The work is done, but its result is where a task cannot read it.' } }, location)
+      t.match(lost, { result: { status: 'failed', statusMessage: 'The work is done, but its result is at a route that a task cannot read.' } }, location)
       if (era === 'modern') t.match(lost, { result: { error: { code: -32603 } } })
       else t.match(await ask(url, 'tasks/result', { taskId }, { era }), { error: { code: -32603 } })
     }
@@ -110,7 +110,7 @@ for (const era of ERAS) {
   t.test(`${era}: a status route that is no tool is named by its path`, async (t) => {
     const { url } = await jobsApp(t, { tags: [] })
     t.match(await start(url, {}, { era, tasks: false }), {
-      result: { content: [{ text: 'start_job has started the work, which goes on. How far it is, GET /shops/s1/jobs/1 says; no tool of yours does. Tell the person, who can look there in 5 s. Do not call start_job again for the same work.' }] }
+      result: { content: [{ text: 'start_job has started the work, which is still running. Its status is at GET /shops/s1/jobs/1, which no tool of yours reads. Tell the person, who can look there in 5 s. Do not call start_job again for the same work.' }] }
     })
     const taskId = await startTask(url, {}, { era })
     t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'working', statusMessage: '0 of 10' } })
@@ -139,7 +139,7 @@ t.test('2025-11-25: tasks/result waits for the end, as long as a call may take',
   t.match(await ask(url, 'tasks/result', { taskId }, { era: 'legacy' }), { result: { content: [{ text: /"done"/ }], _meta: { 'io.modelcontextprotocol/related-task': { taskId } } } })
   t.equal(reached.filter((request) => request.startsWith('GET')).length, 2)
   const long = await startTask(url, { wait: '9' }, { era: 'legacy' })
-  t.match(await ask(url, 'tasks/result', { taskId: long }, { era: 'legacy' }), { error: { code: -32603, message: 'The task goes on. Ask for its status with tasks/get, in 9 s' } })
+  t.match(await ask(url, 'tasks/result', { taskId: long }, { era: 'legacy' }), { error: { code: -32603, message: 'The task is still running. Get its status with tasks/get in 9 s' } })
 })
 
 t.test('2025-11-25: a call that had ended already is a task with its result in the id', async (t) => {
@@ -168,7 +168,7 @@ t.test('2025-11-25: a server that closes does not wait for the end of a task', a
   const { app, url, reached } = await jobsApp(t)
   const taskId = await startTask(url, { wait: '3600' }, { era: 'legacy' })
   const other = await startTask(url, { wait: '20' }, { era: 'legacy' })
-  t.match(await ask(url, 'tasks/result', { taskId }, { era: 'legacy' }), { error: { message: 'The task goes on. Ask for its status with tasks/get, in 3600 s' } })
+  t.match(await ask(url, 'tasks/result', { taskId }, { era: 'legacy' }), { error: { message: 'The task is still running. Get its status with tasks/get in 3600 s' } })
   const before = reached.length
   const answered = ask(url, 'tasks/result', { taskId: other }, { era: 'legacy' })
   while (reached.length === before) await sleep(1)
@@ -188,7 +188,7 @@ t.test('2025-11-25: in a batch, a server that closes says so in the answer', asy
 
 t.test('how work ended is told to whom would cancel it', async (t) => {
   const { url, jobs } = await jobsApp(t)
-  const lost = 'The work is done, but its result is where a task cannot read it.'
+  const lost = 'The work is done, but its result is at a route that a task cannot read.'
   for (const [job, ended, status] of [
     [{ statusCode: 303, headers: { location: '/secrets/1' } }, 'completed', { legacy: { status: 'failed', statusMessage: lost }, modern: { status: 'failed', statusMessage: lost, error: { code: -32603, message: lost } } }],
     [{ body: { status: 'failed', message: 'No paper' } }, 'failed', { legacy: { status: 'failed', statusMessage: 'No paper' }, modern: { status: 'completed', result: { isError: true, resultType: 'complete' } } }],
@@ -258,13 +258,13 @@ async function startup (t: Parameters<typeof build>[0], task: unknown, more: (ap
 
 t.test('what cannot hold stops the startup', async (t) => {
   const handler = async (): Promise<string> => ''
-  const names = 'which is no GET route of this app. Write it with its prefix, as GET /imports/:id, or as its operationId'
-  const path = 'whose path has a wildcard, or a parameter that may be left out or is not all that stands between two slashes'
+  const names = 'which is not a GET route of this app. Write it with its prefix, as in GET /imports/:id, or use its operationId'
+  const path = 'whose path has a wildcard, an optional parameter, or a parameter that is only part of a segment'
   const cases: Array<[unknown, string, ((app: FastifyInstance) => void)?]> = [
     [{ status: 'GET /jobs/:id' }, 'started'],
     [{ status: 'get_job', ttl: 1000, field: 'a.b', words: { x: 'failed' } }, 'started'],
-    [true, "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"],
-    [{}, "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"],
+    [true, "task must be an object with status, the route that returns the status of the work: { status: 'GET /imports/:id' }"],
+    [{}, "task must be an object with status, the route that returns the status of the work: { status: 'GET /imports/:id' }"],
     [{ status: 'get_job', url: '/x' }, 'task.url is not known. task has status, cancel, result, field, words, ttl'],
     [{ status: 'get_job', result: 1 }, "task.result must be a route: 'GET /imports/:id/report'"],
     [{ status: 'get_job', field: 'a..b' }, 'task.field must be the name of a field, or several with dots between them'],
@@ -281,15 +281,15 @@ t.test('what cannot hold stops the startup', async (t) => {
     [{ status: 'GET /a/:id?' }, `task.status names GET /a/:id?, ${path}`, (app) => { app.get('/a/:id?', handler) }],
     [{ status: 'GET /a/:id-:n' }, `task.status names GET /a/:id-:n, ${path}`, (app) => { app.get('/a/:id-:n', handler) }],
     [{ status: 'GET /a/x:id' }, `task.status names GET /a/x:id, ${path}`, (app) => { app.get('/a/x:id', handler) }],
-    [{ status: 'GET /a' }, 'task.status names GET /a, which has constraints. A task cannot meet them', (app) => { app.get('/a', { constraints: { host: 'x.example' } }, handler) }],
-    [{ status: 'GET /a' }, 'task.status names GET /a, which is several routes. A task must lead to one', (app) => {
+    [{ status: 'GET /a' }, 'task.status names GET /a, which has constraints that a task cannot meet', (app) => { app.get('/a', { constraints: { host: 'x.example' } }, handler) }],
+    [{ status: 'GET /a' }, 'task.status names GET /a, which matches several routes. Name one', (app) => {
       app.get('/a', handler)
       app.get('/a', { constraints: { version: '2.0.0' } }, handler)
     }],
-    [{ status: 'get' }, 'task.status names get, which is several routes. A task must lead to one', (app) => {
+    [{ status: 'get' }, 'task.status names get, which matches several routes. Name one', (app) => {
       for (const url of ['/a', '/b']) app.get(url, { schema: { operationId: 'get' } }, handler)
     }],
-    [{ status: 'GET /a' }, "task: the field status of the status route can be draft, shiny. Say what that means: words: { draft: 'working' }", (app) => {
+    [{ status: 'GET /a' }, "task: the field status of the status route can be draft, shiny. Say what they mean: words: { draft: 'working' }", (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { type: 'string', enum: ['running', 'draft', 'shiny'] } } } } } }, handler)
     }],
     [{ status: 'GET /a' }, 'started', (app) => {
@@ -298,8 +298,8 @@ t.test('what cannot hold stops the startup', async (t) => {
     [{ status: 'GET /a', words: { Draft: 'working', shiny: 'completed' } }, 'started', (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { anyOf: [{ const: 'running' }, { const: 'draft' }, { const: 'shiny' }] } } } } } }, handler)
     }],
-    [{ status: 'GET /a' }, 'task.status names GET /a, which requires the query argument token. A task has none', (app) => { app.get('/a', { schema: { querystring: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] } } }, handler) }],
-    [{ status: 'get_a' }, 'task.status names get_a, which asks a person. A task cannot', (app) => { app.get('/a', { schema: { operationId: 'get_a', description: 'A.', tags: ['mcp'] }, config: { mcp: { confirm: true } } }, handler) }],
+    [{ status: 'GET /a' }, 'task.status names GET /a, which requires the query argument token, which a task does not have', (app) => { app.get('/a', { schema: { querystring: { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] } } }, handler) }],
+    [{ status: 'get_a' }, 'task.status names get_a, which asks a person, and a task cannot ask', (app) => { app.get('/a', { schema: { operationId: 'get_a', description: 'A.', tags: ['mcp'] }, config: { mcp: { confirm: true } } }, handler) }],
     [{ status: 'GET /v1/jobs/:id' }, 'started', (app) => { app.register(async (scope) => { scope.get('/jobs/:id', handler) }, { prefix: '/v1' }) }]
   ]
   for (const [task, error, more] of cases) t.equal(await startup(t, task, more), error, JSON.stringify(task))

@@ -80,7 +80,7 @@ t.test('a response of the status route is the state of the work', async (t) => {
     ['410', { statusCode: 410, headers: {}, body: '' }, { status: 'unknown' }],
     ['401', { statusCode: 401, headers: {}, body: '' }, { status: 'refused' }],
     ['403', { statusCode: 403, headers: {}, body: '' }, { status: 'refused' }],
-    ['429', { statusCode: 429, headers: { 'retry-after': '7' }, body: '' }, { status: 'working', poll: 7000, message: 'How far it is cannot be read now: 429 Too Many Requests' }],
+    ['429', { statusCode: 429, headers: { 'retry-after': '7' }, body: '' }, { status: 'working', poll: 7000, message: 'The status cannot be read now: 429 Too Many Requests' }],
     ['503 with a time', { statusCode: 503, headers: { 'retry-after': '7' }, body: '' }, { status: 'working', poll: 7000 }],
     ['503', { statusCode: 503, headers: {}, body: '' }, { status: 'unreadable', why: 'The status route answered 503 Service Unavailable.' }],
     ['500', { statusCode: 500, headers: {}, body: '' }, { status: 'unreadable', why: 'The status route answered 500 Internal Server Error.' }],
@@ -125,8 +125,8 @@ t.test('all that a response says of the work', async (t) => {
     [{ ...json({ ...body, status: 'finished' }), headers: { 'last-modified': modified, 'retry-after': '2' } }, { status: 'completed', ...said }],
     [{ ...json({ ...body, status: 'failed' }), headers: { 'last-modified': modified, location: '/r' } }, { status: 'failed', ...said }],
     [{ statusCode: 303, headers: { location: '/r', 'retry-after': '2' }, body: '' }, { status: 'completed', location: '/r' }],
-    [{ statusCode: 429, headers: {}, body: '' }, { status: 'working', message: 'How far it is cannot be read now: 429 Too Many Requests', poll: undefined, isPutOff: true }],
-    [{ statusCode: 503, headers: { 'retry-after': '1' }, body: '' }, { status: 'working', message: 'How far it is cannot be read now: 503 Service Unavailable', poll: 1000, isPutOff: true }],
+    [{ statusCode: 429, headers: {}, body: '' }, { status: 'working', message: 'The status cannot be read now: 429 Too Many Requests', poll: undefined, isPutOff: true }],
+    [{ statusCode: 503, headers: { 'retry-after': '1' }, body: '' }, { status: 'working', message: 'The status cannot be read now: 503 Service Unavailable', poll: 1000, isPutOff: true }],
     [{ statusCode: 300, headers: { location: '/r' }, body: '' }, { status: 'unreadable', why: 'The status route answered 300 Multiple Choices.' }],
     [{ statusCode: 199, headers: {}, body: '' }, { status: 'unreadable', why: 'The status route answered 199.' }],
     [{ statusCode: 299, headers: {}, body: '' }, { status: 'completed', message: undefined, at: undefined }],
@@ -158,7 +158,7 @@ t.test('what config.mcp.task must be', async (t) => {
   t.strictSame(taskConfig('POST /imports', { status }), { status, cancel: true, result: undefined, field: ['status'], words: new Map(), ttl: 86_400_000 })
   t.strictSame(taskConfig('POST /imports', { status, cancel: false, result: 'GET /r', field: 'job.state', words: { 'In Progress': 'working', tooLate: 'cancelled', 'gave-up': 'failed', DONE: 'completed' }, ttl: 1 }),
     { status, cancel: false, result: 'GET /r', field: ['job', 'state'], words: new Map([['in_progress', 'working'], ['too_late', 'cancelled'], ['gave_up', 'failed'], ['done', 'completed']]), ttl: 1 })
-  const object = "task must be an object with status, the route that says how far the work is: { status: 'GET /imports/:id' }"
+  const object = "task must be an object with status, the route that returns the status of the work: { status: 'GET /imports/:id' }"
   for (const [task, rule] of [
     [null, object], ['GET /imports/:id', object], [{}, object], [{ status: ' ' }, object], [{ status: 5 }, object], [[], object],
     [{ status, ttls: 5 }, 'task.ttls is not known. task has status, cancel, result, field, words, ttl'],
