@@ -5,7 +5,7 @@ import createError from '@fastify/error'
  * The first %s of a route error is the route, as in `GET /products/:id`.
  */
 
-/** An option has a wrong value, or is not known. */
+/** An option has a wrong value, or is unknown. */
 export const MCP_FROM_ROUTES_INVALID_OPTION = createError(
   'MCP_FROM_ROUTES_INVALID_OPTION', 'mcp-from-routes: %s %s', 500)
 
@@ -19,7 +19,7 @@ export const MCP_FROM_ROUTES_REGISTERED_LATE = createError(
   'MCP_FROM_ROUTES_REGISTERED_LATE',
   'These routes were registered before mcp-from-routes, so they cannot be tools: %s. Register it first, and with await: await app.register(mcpFromRoutes, …)', 500)
 
-/** Node.js or Fastify differ from what the plugin relies on, as a new major version may. */
+/** Node.js or Fastify lacks something that the plugin relies on, as a new major version may. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_VERSION = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_VERSION',
   'mcp-from-routes does not work with this version of %s: %s. Use a version that its README names, or a newer mcp-from-routes', 500)
@@ -53,7 +53,7 @@ export const MCP_FROM_ROUTES_NAME_CLASH = createError(
   'MCP_FROM_ROUTES_NAME_CLASH',
   '%s has two inputs named %s (%s). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument', 500)
 
-/** The `config.mcp.arguments` of a tagged route is wrong. */
+/** The `config.mcp` of a tagged route is wrong. */
 export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
   'MCP_FROM_ROUTES_INVALID_CONFIG', '%s has a wrong config.mcp: %s', 500)
 
@@ -61,7 +61,7 @@ export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
 export const MCP_FROM_ROUTES_UNSUPPORTED_ROUTE = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', '%s cannot be a tool: %s', 500)
 
-/** A query argument of a tagged route would never arrive in the shape that its schema demands. */
+/** A query argument of a tagged route could never arrive in the shape that its schema requires. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_QUERY = createError(
   'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', '%s cannot be a tool: its query argument %s %s', 500)
 

@@ -62,7 +62,7 @@ declare module 'fastify' {
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  // The instance of a scope inherits from the one around it; the root instance inherits from nothing.
+  // The instance of a scope inherits from its parent instance; the root instance has no parent.
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
   checkLoopback()
   const earlier = routesSoFar(app)
@@ -132,7 +132,7 @@ function isExposed ({ method, schema }: { readonly method: RouteOptions['method'
   return method !== 'HEAD' && method !== 'OPTIONS' && (schema?.tags?.includes(exposedTag) ?? false)
 }
 
-/** Whether a tag is the right one but for its case. */
+/** Whether a tag differs from the right one only in case. */
 function hasTagLike (route: RouteOptions, { exposedTag }: Settings): boolean {
   return route.method !== 'HEAD' && (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
 }

@@ -8,7 +8,7 @@ import { isOutputDetail } from './tool/trim.ts'
 import type { OutputDetail } from './tool/trim.ts'
 import type { McpTool, ToolCallEvent } from './types.ts'
 
-/** Who the server says it is. */
+/** The name and version that clients see. */
 export interface ServerInfo {
   readonly name: string
   readonly version: string
@@ -16,7 +16,7 @@ export interface ServerInfo {
   readonly title?: string
 }
 
-/** What `canUse` says of a tool: it is listed and can be called, neither, or it can be called only. */
+/** What `canUse` returns: true, the tool is listed and callable; false, neither; `'unlisted'`, only callable. */
 export type ToolAccess = boolean | 'unlisted'
 
 /** A subset of the tools. */
@@ -32,8 +32,8 @@ export interface McpFromRoutesOptions {
   /** The server's name and version, as clients see them. Required. */
   readonly serverInfo: ServerInfo
   /**
-   * A string for the model about the tools as a whole, or a function that returns it for the client of `request`. What
-   * it throws goes to the host's error handler. Default is none.
+   * What the model should know about the tools as a whole: a string, or a function that returns one for the client of
+   * `request`. Errors that it throws go to the host's error handler. Default is none.
    */
   readonly instructions?: string | ((request: FastifyRequest) => string | undefined | Promise<string | undefined>)
   /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */
@@ -42,15 +42,15 @@ export interface McpFromRoutesOptions {
   readonly exposedTag?: string
   /** The tag that marks a tool whose result can be large. Default is `large`. */
   readonly largeTag?: string
-  /** Hooks for requests to the endpoint only: the host's authentication. Default is none. */
+  /** `onRequest` hooks of the endpoint's own routes, such as your authentication. Default is none. */
   readonly onRequest?: onRequestHookHandler | readonly onRequestHookHandler[]
   /**
-   * Names of the headers that reach the route of a tool as the client sent them. Cookies, conditional headers, those
-   * that describe one hop and accept-version cannot be named. Default is authorization, x-api-key, traceparent and tracestate.
+   * Names of request headers that reach the route of a tool. Cookies, conditional headers, hop-by-hop headers and
+   * accept-version are not allowed. Default is authorization, x-api-key, traceparent and tracestate.
    */
   readonly forwardHeaders?: readonly string[]
   /**
-   * Names of the headers of a route's response that come back beside a result.
+   * Names of response headers of the route that the result includes.
    * Default is content-range, link, location and retry-after.
    */
   readonly resultHeaders?: readonly string[]
@@ -66,13 +66,13 @@ export interface McpFromRoutesOptions {
    */
   readonly bodyLimit?: number
   /**
-   * Whether the app parses JSON in query strings before it validates, as in a `preValidation` hook: a query argument
-   * may then be an object, although the `querystringParser` reads none. Default is false.
+   * Whether the app parses JSON in query strings before validation, for example in a `preValidation` hook. Query arguments
+   * may then be objects, even if the `querystringParser` reads none. Default is false.
    */
   readonly jsonQuery?: boolean
   /**
    * How much of the output schemas is published: `'full'`, `'brief'` (names and types without explanations) or `false`
-   * (nothing). A route's `config.mcp.output` counts more. Results stay as they are. Default is `'full'`.
+   * (nothing). A route's `config.mcp.output` takes precedence. Results are not changed. Default is `'full'`.
    */
   readonly output?: OutputDetail
   /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
@@ -86,36 +86,36 @@ export interface McpFromRoutesOptions {
    */
   readonly canUse?: (tool: McpTool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
   /**
-   * What arguments are for the caller of a request, by their names, such as the shop that an API key belongs to:
-   * `{ shop_id: (request) => request.identity?.shopId }`. Where the function returns a value, the caller may leave the
-   * argument out; one that it passes counts instead. Only required arguments of the path and the query string are
-   * supplied, never a part of the body. Default is none.
+   * Functions that supply arguments from the caller's request, by the arguments' names, such as the shop of an API key:
+   * `{ shop_id: (request) => request.identity?.shopId }`. If the function returns a value, the caller may leave the
+   * argument out; a value that the caller passes takes precedence. Only required arguments of the path and the query string
+   * are supplied, never a part of the body. Default is none.
    */
   readonly impliedArguments?: ImpliedArguments
   /**
-   * What becomes of a call with `config.mcp.confirm` whose client cannot ask a person: `'refuse'` tells the model so,
-   * `'allow'` runs it, and `'token'` tells the model what would happen and gives it a token, which a second call must bring
-   * in the argument `confirm_token`. Default is `'refuse'`.
+   * What happens to a call with `config.mcp.confirm` if the client cannot ask a person. `'refuse'` returns an error,
+   * `'allow'` runs the call, and `'token'` tells the model what would happen and gives it a token, which a second call must
+   * pass in the argument `confirm_token`. Default is `'refuse'`.
    */
   readonly confirmFallback?: ConfirmFallback
   /**
-   * The key that signs what a question carries through the client, and seals the ids of tasks; at least 32 bytes long.
-   * Replicas need the same one, and with it questions and tasks survive a restart. Default is a random key of this process.
+   * The key that signs the state of questions and encrypts the ids of tasks; at least 32 bytes long. All replicas need the
+   * same key, and with it questions and tasks survive a restart. Default is a random key of this process.
    */
   readonly confirmSecret?: string
   /**
-   * Remembers which confirmations were used. Without one that replicas share, each of them takes the same confirmation
-   * once. Default is the memory of this process.
+   * Remembers used confirmations. Without a store that replicas share, each replica accepts the same confirmation once.
+   * Default is the memory of this process.
    */
   readonly confirmStore?: ConfirmStore
   /**
-   * Who sends a request, such as the id of a user or a key: `(request) => request.user?.id`. Confirmations and tasks are for
-   * that caller only. It runs after the hooks of the endpoint. Where it returns undefined, and by default, the caller is known
-   * by the values of `forwardHeaders`, so a client that refreshes its access token is another one.
+   * Returns the caller of a request, such as the id of a user or a key: `(request) => request.user?.id`. Confirmations and
+   * tasks are valid for that caller only. It runs after the hooks of the endpoint. If it returns undefined, and by default, the
+   * values of `forwardHeaders` identify the caller, so a client that refreshes its access token becomes another caller.
    */
   readonly caller?: (request: FastifyRequest) => string | undefined
   /**
-   * Called when a call has ended, for metrics and audit. No caller waits for it; an error or a rejection is logged.
+   * Called after every call, for metrics and audit. Callers do not wait for it; errors that it throws are logged.
    * Default is none.
    */
   readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
@@ -123,14 +123,14 @@ export interface McpFromRoutesOptions {
   readonly cacheTtl?: number
   /**
    * Whether a shared cache may serve the list, and the server's description of itself, to other clients of revision
-   * 2026-07-28. `public` is for an endpoint that everybody may reach and that tells everybody the same: not with
-   * `canUse`, `impliedArguments`, nor with `instructions` as a function. Default is `private`.
+   * 2026-07-28. Use `public` only if everybody may reach the endpoint and gets the same answers: not with `canUse`,
+   * `impliedArguments`, or `instructions` as a function. Default is `private`.
    */
   readonly cacheScope?: 'public' | 'private'
   /** Tools on one page of the list. Default is all. */
   readonly pageSize?: number
   /**
-   * Subsets of the tools at paths of their own, for clients that take only so many, by a name of your choice:
+   * Subsets of the tools at paths of their own, for clients that limit the number of tools, by a name of your choice:
    * `{ catalog: { path: '/mcp/catalog', tags: ['products'] } }` serves the tools whose routes have one of the tags. All
    * other options apply there too. Default is none.
    */
@@ -157,7 +157,7 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 
 /** Headers of one hop or one message, cookies, and the version of a route, which would lead to another route. */
 export const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
-/** The longest that setTimeout waits. */
+/** The longest delay of setTimeout. */
 const MAX_TIMEOUT = 2_147_483_647
 /** Options that Fastify's `register` takes itself and passes on. */
 const OF_REGISTER: readonly string[] = ['logLevel', 'logSerializers', 'prefix']
@@ -292,7 +292,7 @@ function isLoopback (origin: string): boolean {
   return URL.canParse(origin) && ['localhost', '127.0.0.1', '[::1]'].includes(new URL(origin).hostname)
 }
 
-/** A hook that Fastify can wait for: one without a callback that returns no promise, as `() => {}`, would hang every request. */
+/** Makes a hook return a promise: `() => {}`, without a callback or a promise, would hang every request. */
 function awaited (hook: onRequestHookHandler): onRequestHookHandler {
   if (hook.length > 2) return hook
   const promising: onRequestAsyncHookHandler = async function (request, reply) {

@@ -21,7 +21,7 @@ declare module 'http2' {
 }
 
 /**
- * Gives an inner request the id of its outer one, so that the host's logs show one call as one. Where the header
+ * Gives an inner request the id of its outer one, so that the host's logs show both as one call. If the header
  * `requestIdHeader` is forwarded, Fastify takes both ids from it and generates none.
  */
 export function shareRequestIds (app: FastifyInstance): void {

@@ -12,7 +12,7 @@ export interface McpRouteConfig {
   readonly title?: string
   /** What the model reads instead of `schema.description`. */
   readonly description?: string
-  /** Hints that differ from what the HTTP method says. */
+  /** Hints that override those of the HTTP method. */
   readonly annotations?: Partial<ToolAnnotations>
   /**
    * Names and fixed values of inputs, by the part of the request and their name in the route:
@@ -37,25 +37,25 @@ export interface McpRouteConfig {
    */
   readonly alwaysLoad?: boolean
   /**
-   * What the endpoint asks the person at the client before a call runs: true, a string, or a function that reads the record
-   * and says what would happen to it. The route's hooks and validation have run by then. Requests that are not tool calls
-   * are not asked about. Default is none.
+   * The question to the person at the client before a call runs: true, a string, or a function that reads the record and
+   * says what would happen to it. It comes after the route's hooks and validation. Requests that are not tool calls run
+   * without a question. Default is none.
    */
   readonly confirm?: Confirm
   /**
-   * Where the work is followed that the route starts and answers 202 for, with a `Location`. Clients with tasks get a task;
-   * all others are told how to ask for the status. The tool has no output schema, as its result comes later. Default is none.
+   * How to follow the work that the route starts with a 202 and a `Location`. Clients with tasks get a task; all others are
+   * told how to get the status. The tool has no output schema, because its result comes later. Default is none.
    */
   readonly task?: McpRouteTask
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
    * `inject` sends calls to this route through light-my-request, as `app.inject` does, instead of the plugin's own
-   * request and response: for a handler that needs more of a socket than those offer. Streamed responses then report
-   * no progress.
+   * request and response. Use it for a handler that needs more of a socket than those offer. Streamed responses then
+   * report no progress.
    */
   readonly loopback?: 'inject'
-  /** Set on a route whose handler calls `reply.hijack()`: with the tag, it then fails at startup. */
+  /** Set it on a route whose handler calls `reply.hijack()`: such a route cannot be a tool, and startup fails if it is tagged. */
   readonly hijack?: boolean
 }
 
@@ -87,7 +87,7 @@ export interface ToolDefinition {
 export interface McpTool extends ToolDefinition {
   /** The required arguments that `impliedArguments` supplies to some callers, for whom they are optional; absent if none. */
   readonly implied?: readonly string[]
-  /** What becomes of calls that a person must confirm, where the client cannot ask; absent for tools that ask nothing. */
+  /** What happens to calls that a person must confirm if the client cannot ask; absent for tools without a question. */
   readonly confirm?: ConfirmFallback
   readonly route: {
     readonly method: string
@@ -99,8 +99,8 @@ export interface McpTool extends ToolDefinition {
     /** The route's `config`. */
     readonly config: Readonly<FastifyContextConfig>
     /**
-     * What the route declares of a success, with the enums, formats and lengths that `outputSchema` leaves out; undefined
-     * when a success may be something other than JSON. Derived when it is read, and not enumerable.
+     * The schema that the route declares for a success, with the enums, formats and lengths that `outputSchema` leaves out;
+     * undefined if a success may be something other than JSON. Derived when it is read, and not enumerable.
      */
     readonly output: JsonSchema | undefined
   }
@@ -109,7 +109,7 @@ export interface McpTool extends ToolDefinition {
 /** Why a call ended before its route responded. */
 export type StopReason = 'client gone' | 'timeout' | 'too large' | 'closing'
 
-/** What `onToolCall` is told about a call that has ended. */
+/** The argument of `onToolCall`: a call that has ended. */
 export interface ToolCallEvent {
   readonly tool: McpTool
   /** The request to the endpoint. */

@@ -4,11 +4,11 @@ import type { JsonSchema } from '../tool/json-schema.ts'
 import { PARTS } from '../tool/overrides.ts'
 import { definition } from '../tool/types-of.ts'
 
-/** So many allowed values are named. */
+/** How many allowed values an error names. */
 const MAX_VALUES = 50
-/** What is said of properties that the argument object should have. */
+/** The messages of validators about missing properties. */
 const MISSING = /(?<![\w/])(body|querystring|params) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
-/** An input, and what is said of it where that says too little. */
+/** An input, with a better message if the validator's says too little. */
 const MENTION = /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
 
 /**

@@ -43,7 +43,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   const deadlines = new Deadlines(toolTimeout)
   const hold = holder(sealer, settings)
 
-  /** What the call passes, and what its request implies. @returns undefined if a function of the host threw */
+  /** The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the host threw */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
     if (tool.public.implied === undefined) return args
     try {
@@ -132,10 +132,10 @@ export function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
   return routerOptions?.maxParamLength ?? maxParamLength
 }
 
-/** Why a call was refused that would have run another route. Only the log names that route. */
+/** The error of a call that the guard refused because it would have run another route. Only the log names that route. */
 function missed ({ tool, params, missed }: Target, host: string | undefined): string {
   const owner = missed === 'no route' ? 'to no route' : 'to another route'
-  // A fixed value is not for the caller to know or to change.
+  // Callers can neither see nor change a fixed value, so errors do not name it.
   const values = tool.input.inputs.flatMap(({ place, name, argument }) => place === 'path' && argument !== undefined && params.has(name) ? `${argument} ${JSON.stringify(params.get(name))}` : [])
   if (values.length > 0) return `${values.join(', ')} cannot be used here: that address belongs ${owner}.`
   if (tool.isForOneHost) return `This tool is not for the host ${excerpt(host ?? 'that was called')}.`

@@ -1,8 +1,8 @@
-/** How much of what a caller sent is quoted, in characters. */
+/** How much of a caller's input messages quote, in characters. */
 const QUOTED = 200
 
-/** The beginning of a string that is longer, with … at its end. */
+/** Cuts a long string, and ends it with … */
 export function excerpt (text: string): string {
-  // A pair of surrogates stays one, or goes.
+  // Never cut a surrogate pair in half.
   return text.length <= QUOTED ? text : `${text.slice(0, QUOTED - 1).replace(/\p{Surrogate}$/u, '')}…`
 }

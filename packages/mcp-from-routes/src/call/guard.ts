@@ -8,11 +8,11 @@ import type { Tool } from '../tool/tool.ts'
 /** Where an inner request has to arrive. */
 export interface Target {
   readonly tool: Tool
-  /** The route of the tool's task, where the request is not for the tool's own. */
+  /** The route of a task, if the request is for that one and not for the tool's own. */
   readonly at?: TaskRoute
   /** The path parameters that the router must find. */
   readonly params: ReadonlyMap<string, string>
-  /** Set where a person has to confirm the call. */
+  /** Set if a person has to confirm the call. */
   readonly held?: Held | undefined
   /** Set when the request arrived elsewhere and was refused. */
   missed?: 'another route' | 'no route'
@@ -25,16 +25,16 @@ const TARGET = Symbol('mcp-from-routes.target')
 interface Aimed { [TARGET]?: Target }
 interface Marked { readonly [MARK]?: { tool: Tool | undefined } | undefined }
 
-/** What is known of a route's mark later. */
+/** How to read and fill the mark of a route, after its registration. */
 export interface RouteMark {
   /** False if an `onRoute` hook of the host replaced `config`. */
   readonly isMarked: () => boolean
   readonly setTool: (tool: Tool) => void
-  /** The tool whose `config` an `onRoute` hook of the host gave to this route, which is none. */
+  /** For a route that is not a tool: the tool whose `config` an `onRoute` hook of the host gave it. */
   readonly ownerOfConfig: () => Tool | undefined
 }
 
-/** Marks the route of a tool while it is registered. A route that is no tool but shares the `config` object of one gets a copy without the mark. */
+/** Marks the route of a tool during registration. Another route that shares the tool's `config` object gets a copy without the mark. */
 export function markRoute (route: RouteOptions, isTool: boolean): RouteMark {
   const mark: Marked[typeof MARK] = isTool ? { tool: undefined } : undefined
   if (isTool || MARK in (route.config ?? {})) route.config = Object.assign({}, route.config, { [MARK]: mark })
@@ -67,7 +67,7 @@ export function guardCalls (app: FastifyInstance): void {
     target.missed = request.is404 ? 'no route' : 'another route'
     const { method, url } = request.routeOptions
     request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router sent to ${target.missed}`)
-    // Not seen by the caller, who gets a tool error, and not sent through the other route's onSend and error handler.
+    // The caller never sees this 404: it gets a tool error. Hijacked, so the other route's onSend hooks and error handler do not run.
     reply.hijack()
     reply.raw.writeHead(404).end()
   })
@@ -75,7 +75,7 @@ export function guardCalls (app: FastifyInstance): void {
 
 /**
  * Holds the calls of a route before its handler, until a person has confirmed them. All hooks of the route have run by then,
- * those too that plugins add to it later, and its validation: nobody is asked about a call that would be refused.
+ * including those that plugins add later, and so has its validation: nobody is asked about a call that would be refused.
  */
 export function holdCalls (route: RouteOptions): void {
   const { handler } = route
@@ -85,7 +85,7 @@ export function holdCalls (route: RouteOptions): void {
     return held.mayRun(request).then((mayRun) => {
       if (!mayRun) return reply.code(HELD).send()
       const result: unknown = handler.call(this, request, reply)
-      // A handler without a promise sends its response later.
+      // A handler that returns nothing sends its response later.
       return result === undefined ? reply : result
     })
   }
@@ -103,7 +103,7 @@ function hasArrived ({ routeOptions, params }: FastifyRequest, target: Target): 
   return count === target.params.size
 }
 
-/** No other route has this method and path: the startup fails otherwise. */
+/** Startup has checked that no other route has this method and path. */
 function isAt ({ method, url }: FastifyRequest['routeOptions'], route: TaskRoute): boolean {
   return url === route.url && [method].flat().some((name) => name === route.method)
 }

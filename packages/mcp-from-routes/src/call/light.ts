@@ -8,7 +8,7 @@ import { PARENT_REQUEST } from '../parent.ts'
 import type { InnerRequest } from './request.ts'
 import type { InnerResponse } from './result.ts'
 
-/** After so many bytes a writer has to pause. */
+/** How many bytes a writer may write before it must pause. */
 const HIGH_WATER = 16_384
 
 /** What hooks read from a socket about its peer, taken from the client's. Nothing is sent through it. */
@@ -22,7 +22,7 @@ export class LightSocket extends EventEmitter {
   constructor (client: Socket) {
     super()
     this.#client = client as TLSSocket
-    // Kept, because it is unknown once the client has gone, which a hook that runs late must not see.
+    // Cached: it is undefined once the client has disconnected, and late hooks still need it.
     this.remoteAddress = client.remoteAddress
   }
 
@@ -81,7 +81,7 @@ export class LightRequest extends IncomingMessage {
    */
   release (): void {
     this.#answered = true
-    // A stream takes its time to end, so it is done only for those who see it.
+    // Ending a stream costs time, so do it only if somebody listens.
     if (this.readableFlowing === null && (this.listenerCount('close') > 0 || this.listenerCount('end') > 0)) this.resume()
   }
 
@@ -112,7 +112,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
 
   /**
    * @param done - called once, with the response, or with nothing when it was destroyed before its end
-   * @param maxBytes - above so many bytes the response is cut off and answered as it is
+   * @param maxBytes - a response larger than this is cut off, and passed to `done` as it is
    * @param onChunk - sees each piece of the body as it is written
    */
   constructor (req: LightRequest, socket: LightSocket, done: (response: InnerResponse | undefined) => void, maxBytes: number, onChunk?: (chunk: Buffer, response: InnerResponse) => void) {
@@ -172,7 +172,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
     if (typeof done === 'function') process.nextTick(done)
     if (this.destroyed) return false
     if (this.#size - this.#drained < HIGH_WATER) return true
-    // As a socket would: a source that never pauses would never let anything else run.
+    // Signals backpressure as a socket would: a source that never pauses would block the event loop.
     this.#drained = this.#size
     setImmediate(() => { if (!this.destroyed) this.emit('drain') })
     return false

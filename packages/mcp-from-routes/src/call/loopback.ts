@@ -19,9 +19,9 @@ export interface Sending {
   readonly outer: FastifyRequest
   /** Ends the request: its `request.signal` fires, as if its client had gone. */
   readonly stop: Stop
-  /** A streamed response is cut off above so many bytes. */
+  /** A streamed response larger than this is cut off. */
   readonly maxBytes: number
-  /** Where the request must arrive. Without one it may run any route. */
+  /** The route that the request must reach. Without a target it may run any route. */
   readonly target?: Target
   readonly onChunk?: OnChunk | undefined
 }
@@ -49,7 +49,7 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, t
 })
 
 /**
- * The light response sets properties of Node's `ServerResponse`. Writes one, to see that they still work.
+ * The light response sets properties of Node's `ServerResponse`. Writes one at startup, to check that they still work.
  * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_VERSION}
  */
 export function checkLoopback (): void {
@@ -67,7 +67,7 @@ export function checkLoopback (): void {
 
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
-/** The same through light-my-request, as `app.inject`: slower, and closer to a real socket in rare cases. */
+/** The same through light-my-request, as `app.inject` does: slower, but closer to a real socket in rare cases. */
 export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, target }) => {
   if (stop.reason !== undefined) return undefined
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {

@@ -4,7 +4,7 @@ import { isSame } from '../tool/query.ts'
 import type { QueryParser, QueryShape } from '../tool/query.ts'
 import { takesOnly } from '../tool/types-of.ts'
 
-/** Deeper values are refused: no parser reads them. */
+/** Deeper values are rejected: no parser reads them. */
 const MAX_DEPTH = 32
 const SURROGATE = /\p{Surrogate}/u
 
@@ -15,11 +15,11 @@ const SURROGATE = /\p{Surrogate}/u
  */
 export function addToQuery (pairs: string[], name: string, value: unknown, shape: QueryShape | undefined, parser: QueryParser): string | undefined {
   const types = shape?.types
-  // A query string has no null, and a missing argument is the nearest to it.
+  // A query string cannot express null; leaving the argument out comes closest.
   if (value === null) return undefined
   const own: Array<readonly [string, unknown]> = []
   const isArray = Array.isArray(value) && !takesOnly('object', types)
-  // Without the argument the route may return more than was meant.
+  // Without the argument the route may return more than the caller meant.
   if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
   if (isArray && value.includes(null)) return 'must not hold null, which a query string cannot'
   const nests = isArray ? parser.brackets : isObject(value) && parser.nests && (types === undefined || types.has('object'))

@@ -18,25 +18,25 @@ export interface InnerRequest {
 /** Why a call cannot become a request, in words for the model. */
 export interface Refusal { readonly refusal: string }
 
-/** What of the outer request the inner one takes over. */
+/** What the inner request takes from the outer one. */
 export interface Caller {
   readonly headers: IncomingHttpHeaders
-  /** Names of the headers to take over, in lower case. */
+  /** Names of the headers to copy, in lower case. */
   readonly forwardHeaders: ReadonlySet<string>
   /** The longest path parameter the router takes, in characters. */
   readonly maxParamLength: number
 }
 
 const ACCEPT = 'application/json, */*;q=0.8'
-/** With these a host that trusts its proxy, or reads them itself, sees the same client inside as outside. */
+/** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
 const IDENTITY = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
-/** So many unknown arguments are named. */
+/** How many unknown arguments an error names. */
 const MAX_NAMES = 10
 const SURROGATE = /\p{Surrogate}/u
 
 /**
- * Builds the request of one tool call. Types and constraints are the route's own validation to check; what is
- * refused here is what it would never see: names it does not know, and values that would change the path.
+ * Builds the request of one tool call. The route's own validation checks types and constraints. Only what it would
+ * never see is rejected here: unknown names, and values that would change the path.
  */
 export function requestFromCall (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): InnerRequest | Refusal {
   const { places, inputs } = tool.input
@@ -84,7 +84,7 @@ function isOptional (tool: Tool, name: string): boolean {
   return tool.path.some((part) => 'param' in part && part.param === name && part.optional)
 }
 
-/** A dot segment, encoded or not, would be folded away and lead to another route. */
+/** URL parsers remove dot segments, encoded or not, which would lead to another route. */
 function pathValue (name: string, value: unknown, maxLength: number): string | Refusal {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { refusal: `${name} must be a string, a number or a boolean` }
   const text = String(value)
@@ -100,12 +100,12 @@ function bodyText (value: unknown): string | undefined | Refusal {
   return jsonText(value) ?? { refusal: 'The arguments are nested too deeply' }
 }
 
-/** @param tool - what its route needs beside the caller's own headers; undefined for a route that is no tool */
+/** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */
 export function headersFor (tool: Pick<Tool, 'headers' | 'version'> | undefined, { headers, forwardHeaders }: Pick<Caller, 'headers' | 'forwardHeaders'>, hasBody: boolean): Record<string, string> {
   const out: Record<string, string> = { accept: ACCEPT }
   const host = headers.host ?? headers[':authority']
   if (typeof host === 'string') out.host = host
-  // There are fewer headers than names, so it is quicker to go through those.
+  // A request has fewer headers than there are names, so iterate over the headers.
   for (const name in headers) {
     const value = headers[name]
     if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) out[name] = typeof value === 'string' ? value : value.join(', ')

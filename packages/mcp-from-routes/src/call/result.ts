@@ -30,7 +30,7 @@ export interface Json { readonly text: string, readonly value: unknown }
 /** The result of a call, the same for every protocol revision. */
 export interface ToolResult {
   readonly content: readonly Content[]
-  /** The JSON of the route's answer, in an object. Absent in errors and in answers that are not JSON. */
+  /** The JSON of the route's response, in an object. Absent in errors and if the response is not JSON. */
   readonly structured?: Json
   readonly isError?: true
   readonly _meta?: Readonly<Record<string, unknown>>
@@ -38,9 +38,9 @@ export interface ToolResult {
   readonly statusCode?: number
   /** A question to the person at the client, in place of a result. */
   readonly asks?: Asked
-  /** The work that the call has started, which goes on. The rest of the result is what the route said of it. */
+  /** The work that the call has started, still running. The rest of the result is the route's 202. */
   readonly work?: Work
-  /** The route's 401, or its 403 for scopes of a token, with its `WWW-Authenticate`: clients log in on the HTTP status alone. */
+  /** The route's 401, or its 403 for missing scopes of a token, with its `WWW-Authenticate`: clients log in only if the HTTP status says so. */
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
 }
 
@@ -57,7 +57,7 @@ export interface CallContext {
 }
 
 const MAX_ERROR_LENGTH = 4000
-/** Where an error body may have what its sentence says, and where it says the status once more. */
+/** Fields of an error body that may repeat its message, and fields that may repeat the status. */
 const SAYING = new Set(['code', 'detail', 'error', 'message', 'title'])
 const STATUS = new Set(['status', 'statusCode'])
 
@@ -92,9 +92,9 @@ export function resultFor ({ structured, statusCode, challenge, asks, work, ...r
 }
 
 /**
- * Structured content is an object in every revision: other JSON is wrapped, with the headers of the response beside it.
- * Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the number of
- * all matches.
+ * Structured content is an object in every revision, so other JSON is wrapped, with the headers of the response beside
+ * it. Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the total
+ * number of matches.
  */
 function structuredFrom ({ output }: Tool, json: Json, headers: Readonly<Record<string, string>> | undefined): Json {
   if (output?.wrapped !== true && isObject(json.value)) return json
@@ -123,7 +123,7 @@ function mediaType ({ headers }: InnerResponse): string {
 
 function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 'challenge'> {
   const authenticate = String(headers['www-authenticate'] ?? '')
-  // A 403 for anything but scopes of a token is no reason to sign in again: clients would, and drop the server.
+  // Any other 403 must not reach the client as HTTP status: it would sign in again in vain, and drop the server.
   const isChallenge = statusCode === 401 ? authenticate !== '' : statusCode === 403 && /\berror="?insufficient_scope\b/.test(authenticate)
   return isChallenge ? { challenge: { statusCode, authenticate } } : {}
 }
@@ -155,7 +155,7 @@ function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): str
     (names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`)
 }
 
-/** Taken for a success, a redirect would look like the route's result. */
+/** A redirect is an error: as a success it would look like the route's result. */
 function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string {
   const said = `The route answered ${statusText(statusCode)}`
   if (headers.location === undefined) return `${said}, and nothing else.`
@@ -169,7 +169,7 @@ function clientError (tool: Tool, response: InnerResponse): string {
   const body = jsonOf(response)?.value
   const text = /^text\/plain$|json$/.test(mediaType(response)) ? String(response.body) : ''
   const said = isObject(body) ? status + sentenceOf(body, response.statusCode) : text === '' ? status : `${status}: ${text}`
-  // What is cut off in the end need not be read.
+  // The end is cut off later, so it need not be processed.
   return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
 }
 
@@ -179,7 +179,7 @@ function sentenceOf (body: Record<string, unknown>, statusCode: number): string 
   const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
   const code = [body.code, inner.code].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
   const said = new Set([message, code, STATUS_CODES[statusCode]])
-  // What is nested too deeply for JSON.stringify is left out.
+  // Leave out a body that is nested too deeply for JSON.stringify.
   const more = attempt(() => JSON.stringify(unsaid(body, said, statusCode)))
   return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${more}`}`
 }
@@ -190,13 +190,13 @@ function textsOf (value: unknown): string | undefined {
   return texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== '') ? texts.join('; ') : undefined
 }
 
-/** What of an error body is not in its sentence; undefined when all is. */
+/** The part of an error body that its message does not say; undefined if it says everything. */
 function unsaid (body: Record<string, unknown>, said: ReadonlySet<unknown>, statusCode: number): Record<string, unknown> | undefined {
   const more: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(body)) {
     const left = key === 'error' && isObject(value) ? unsaid(value, said, statusCode) : value
     const isSaid = left === undefined || (SAYING.has(key) && said.has(left)) || (STATUS.has(key) && Number(left) === statusCode)
-    // RFC 9457's type without a meaning.
+    // In RFC 9457, the type `about:blank` means nothing.
     if (!isSaid && !(key === 'type' && left === 'about:blank')) more[key] = left
   }
   return Object.keys(more).length === 0 ? undefined : more

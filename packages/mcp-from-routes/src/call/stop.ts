@@ -7,7 +7,7 @@ import type { Era, StopReason } from '../types.ts'
  * - `toolTimeout` has passed, or a streamed response exceeds `maxResultBytes`. The caller gets an error.
  * - The client has gone. That ends a call of revision 2026-07-28; in earlier revisions it cancels nothing.
  * - The server closes. New messages get 503. Calls are answered first, within `toolTimeout`; only those that stream
- *   progress end at once, because nobody knows how much is still to come.
+ *   progress end at once, because a stream may go on for any time.
  */
 
 /** Ends one call, or one message: an AbortController with a reason, for a tenth of its cost. */
@@ -17,7 +17,7 @@ export class Stop {
 
   /**
    * Runs `listener` when the call is stopped, at once if it has been.
-   * @returns what forgets the listener, for one that ends before the call does
+   * @returns a function that removes the listener, for one that ends before the call does
    */
   onStop (listener: (reason: StopReason) => void): () => void {
     if (this.reason === undefined) this.#listeners = [...this.#listeners, listener]
@@ -45,7 +45,7 @@ export interface Timed {
 /** Stops calls that take too long. One timer does for all: a timer for each costs more than the routing of its request. */
 export class Deadlines {
   readonly #limit: number
-  /** In no order. A Set or Map grows a new table again and again, and the old ones keep ended calls in memory. */
+  /** Unordered. A Set or Map would keep ended calls in memory, in the tables that it outgrows. */
   readonly #running: Timed[] = []
   #isWaiting = false
 

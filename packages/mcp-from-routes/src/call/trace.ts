@@ -1,4 +1,4 @@
-/** What `_meta` of a message may say of its trace, in the formats of the headers of the same names. */
+/** The trace fields that `_meta` of a message may have, in the formats of the headers of the same names. */
 export interface TraceContext { readonly traceparent?: string, readonly tracestate?: string, readonly baggage?: string }
 
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/
@@ -17,7 +17,7 @@ export function traceFromMeta (meta: Readonly<Record<string, unknown>> | undefin
   const isTraced = isSendable(traceparent) && TRACEPARENT.test(traceparent)
   return {
     ...isTraced && { traceparent },
-    // It belongs to one traceparent and means nothing beside another.
+    // A tracestate belongs to one traceparent and means nothing with another.
     ...isTraced && isSendable(tracestate) && { tracestate },
     ...isSendable(baggage) && { baggage }
   }

@@ -12,7 +12,7 @@ interface App {
 }
 
 /**
- * Loads a module that gives an app, and reads the app's tools. The app never listens.
+ * Loads a module that exports an app, and reads the app's tools. The app never listens.
  *
  * @param module - a file whose default export, else `buildApp`, is a Fastify app or a function that makes one
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
@@ -26,7 +26,7 @@ export async function contractFromModule (module: string, cwd: string): Promise<
   } catch (error) {
     throw named(error, module, 'provides an app that does not start')
   } finally {
-    // The reason why an app did not start is the one to tell, not why it cannot be closed.
+    // Report why the app did not start, not why it cannot be closed.
     await Promise.resolve(app.close()).catch(() => {})
   }
 }

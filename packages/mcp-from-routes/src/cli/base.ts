@@ -22,7 +22,7 @@ export interface BaseWanted {
 export interface Missing {
   readonly missing: string
   readonly hint: string
-  /** Whether nothing could be missed: the contract begins here. */
+  /** Whether there is nothing to compare with yet: the contract starts here. */
   readonly begins: boolean
 }
 
@@ -31,7 +31,7 @@ export interface Earlier {
   /** The state, for people. */
   readonly label: string
   readonly contract: Contract
-  /** What its file accepts. */
+  /** The findings that its file accepts. */
   readonly accepted: readonly Accepted[]
   /** The version of the package then; undefined where it had none, or the contract belonged to another package. */
   readonly version: string | undefined
@@ -47,11 +47,11 @@ export interface EarlierChangesets {
   readonly isNew: (id: string) => boolean
 }
 
-/** What to do where the history is missing. */
+/** What to do if the history is missing. */
 const FETCH = 'Fetch the history. In GitHub Actions, this is the line below `uses: actions/checkout`: with: { fetch-depth: 0 }. In GitLab CI: variables: { GIT_DEPTH: 0 }'
 
 /**
- * Finds the contract to compare with. What was asked for by name has to be there; a merge base may be missing.
+ * Finds the contract to compare with. A commit or version given by name must exist; a merge base may be missing.
  *
  * @param file - the contract's file
  * @param branch - the branch that changesets are for, if they say
@@ -63,7 +63,7 @@ export async function findBase (wanted: BaseWanted, file: string, owner: Owner, 
   if ('missing' in found) return found
   const { commit, label } = found
   const top = await git.top() ?? owner.folder
-  // Git knows files by where they really are.
+  // Git needs paths with all symbolic links resolved.
   const [real, folder] = await Promise.all([realpath(file), realpath(owner.folder)])
   const place = { top, path: slashed(relative(top, real)), owner: slashed(relative(top, folder)) }
   const stored = await storedAt(commit, label, place, git, env)
@@ -110,7 +110,7 @@ async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owne
   return { commit, label: `${shortened(commit)} (${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`})` }
 }
 
-/** In CI, a commit that the default branch has is compared with what was there before: with itself, nothing would be. */
+/** In CI, a commit of the default branch is compared with the branch's previous state: a comparison with itself finds nothing. */
 async function before (branch: string, { before: pushed }: CiRun, git: Git): Promise<Found> {
   const commit = await git.commit(pushed ?? 'HEAD^1')
   if (commit !== undefined) return { commit, label: `${shortened(commit)} (${pushed === undefined ? `the commit before, on ${branch}` : `before this push to ${branch}`})` }
@@ -124,7 +124,7 @@ function tagsOf ({ name }: Owner, version: string): readonly string[] {
   return [`refs/tags/${name}@${version}`, `refs/tags/v${version}`]
 }
 
-/** @param name - where the branch is known by name no other one will do: it might be the one that is being checked */
+/** @param name - if the branch's name is known, no other branch will do: it might be the one that is being checked */
 function branchesOf (name: string | undefined): readonly string[] {
   return name === undefined ? ['origin/HEAD', 'main', 'master'] : [`origin/${name}`, name]
 }

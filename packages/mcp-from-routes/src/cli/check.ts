@@ -16,7 +16,7 @@ import type { Owner } from './version.ts'
 
 /** What a check found. */
 export interface ContractReport {
-  /** Whether the file matches the app, and the version rises enough. */
+  /** Whether the file matches the app and the version rises enough. */
   readonly ok: boolean
   /** The contract's file, as it was given. */
   readonly file: string
@@ -42,7 +42,7 @@ export type VersionReport =
     readonly base: string
     /** The package whose version stands for the contract. */
     readonly package: string
-    /** What tells its next version: an option, messages of commits, changesets, or without any of them the version itself. */
+    /** The source of its next version: an option, commit messages, changesets, or without any of them the version itself. */
     readonly by: 'bump' | 'changesets' | 'commits' | 'version'
     /** Its version then, and as of the next release. */
     readonly from: string
@@ -50,22 +50,22 @@ export type VersionReport =
     /** What the findings that count require. */
     readonly asked: Bump
     readonly given: Bump
-    /** What the branch itself brings of it; absent where that is not asked for. */
+    /** The part of the bump that the branch itself brings; absent without `--own-changeset`. */
     readonly own?: Bump
     /** Why no changeset raises the version of this package; absent where they can. */
     readonly skipped?: string
     readonly findings: readonly Finding[]
-    /** Those of them that the file accepts: they do not count. */
+    /** The findings that the file accepts: they do not count. */
     readonly accepted: ReadonlyArray<{ readonly finding: Finding, readonly reason: string, readonly until?: string }>
-    /** What the file accepts in vain, and why. */
+    /** Entries of `accepted` that match nothing, and why. */
     readonly unused: ReadonlyArray<{ readonly finding: string, readonly reason: string }>
   }
 
 /** How to check. */
 export interface CheckOptions extends BaseWanted, DiffOptions {
-  /** Whether the changesets of others may not stand for a change of this branch. */
+  /** Whether the branch needs its own changeset: those of other branches do not count. */
   readonly ownChangeset: boolean
-  /** Whether it is well when there is nothing to compare with, in CI too. */
+  /** Whether to pass if there is nothing to compare with, in CI too. */
   readonly allowUnchecked: boolean
   /** What tells the next version. */
   readonly release: { readonly by: 'changesets' } | { readonly by: 'commits' } | { readonly by: 'bump', readonly bump: Bump }
@@ -128,7 +128,7 @@ async function sourceOf ({ release }: CheckOptions, owner: Owner, git: Git): Pro
   return { by: 'changesets', changesets: await changesetsOf(owner, await git.top()) }
 }
 
-/** Tells findings that count from those that the file accepts. What an earlier state accepted already is no answer to a change since then. */
+/** Separates findings that count from those that the file accepts. An entry that the earlier state had already does not cover a change since then. */
 function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[], base: Earlier, now: Date) {
   const today = now.toISOString().slice(0, 10)
   const earlier = new Set(base.accepted.map(keyOf))
@@ -153,7 +153,7 @@ function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[],
   }
 }
 
-/** What makes an entry another one. */
+/** Identifies an entry. */
 function keyOf ({ finding, reason }: Accepted): string {
   return JSON.stringify([finding, reason])
 }

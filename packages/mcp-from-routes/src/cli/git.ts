@@ -43,7 +43,7 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
     try {
       return (await run('git', args, { cwd, env, maxBuffer: LARGEST })).stdout
     } catch (error) {
-      // A number is git's own answer, and ENOENT says that there is no git at all: both mean that it is not there.
+      // An exit code is git's own answer, and ENOENT means that git is not installed: in both cases there is nothing to read.
       const { code } = error as { code?: number | string }
       if (typeof code === 'number' || code === 'ENOENT') return undefined
       throw error
@@ -67,7 +67,7 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
     async idsOf (paths) {
       const isFile = await Promise.all(paths.map(async (path) => await stat(path).then((found) => found.isFile(), () => false)))
       const files = paths.filter((_, index) => isFile[index])
-      // All at once: for a hundred, the start of git takes a hundred times as long as its work.
+      // All in one process: starting git for each file takes a hundred times as long.
       const ids = files.length === 0 ? [] : await lines('hash-object', '--', ...files)
       return new Map(ids.map((id, index) => [files[index]!, id]))
     },

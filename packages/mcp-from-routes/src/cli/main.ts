@@ -1,6 +1,6 @@
 import { run } from './run.ts'
 
-// A module may end the process by itself, as its own command would. That is no answer, whatever it ends with.
+// A module may exit the process by itself. That is a failure, whatever its exit code.
 const unanswered = (): void => {
   process.stderr.write('The module exited the process before its tools were read\n')
   process.exitCode = 2

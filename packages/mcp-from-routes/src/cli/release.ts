@@ -6,10 +6,10 @@ import type { Commit } from './git.ts'
 import { arePrereleases, bumpBetween, bumped } from './version.ts'
 import type { Owner } from './version.ts'
 
-/** Where the next version is told, besides the version itself. */
+/** The sources of the next version, besides the version itself. */
 export type ReleaseSource =
   | { readonly by: 'changesets', readonly changesets: Changesets | undefined }
-  /** By an option, for those who keep no changesets. */
+  /** By an option, for repositories without changesets. */
   | { readonly by: 'bump', readonly bump: Bump }
   /** By the messages of the commits since the earlier state. */
   | { readonly by: 'commits' }
@@ -19,7 +19,7 @@ export interface Rise {
   readonly from: string
   readonly to: string
   readonly given: Bump
-  /** What the branch itself brings of it: its own changesets, or a version that it has raised already. */
+  /** The part of it that the branch itself brings: its own changesets, or a version that it has raised already. */
   readonly own: Bump
 }
 
@@ -28,7 +28,7 @@ export async function riseSince (base: Earlier, owner: Owner, source: ReleaseSou
   const from = base.version ?? owner.version
   if (source.by !== 'changesets' || source.changesets === undefined) {
     const bump = source.by === 'bump' ? source.bump : source.by === 'commits' ? bumpFromMessages(messagesInEffect(await base.commits())) : 'none'
-    // A version that has risen already is what the commits led to.
+    // The commits have already raised the version.
     const to = from === owner.version ? bumped(from, bump) : owner.version
     const given = bumpBetween(from, to)
     return { from, to, given, own: given }
@@ -59,7 +59,7 @@ function planned ({ plan, pre }: Changesets, some: readonly Changeset[], before:
 }
 
 /**
- * The messages of commits without those that another commit takes back, and without that one.
+ * The messages of the commits, without reverted commits and their reverts.
  *
  * @param commits - the latest first
  */
@@ -75,7 +75,7 @@ export function messagesInEffect (commits: readonly Commit[]): readonly string[]
 }
 
 /**
- * What the messages of commits ask for: `feat` is minor, `fix`, `perf` and `revert` are patch, and `!` or a footer
+ * The bump that commit messages require: `feat` is minor, `fix`, `perf` and `revert` are patch, and `!` or a footer
  * `BREAKING CHANGE` is major.
  *
  * @see [Conventional Commits 1.0.0](https://www.conventionalcommits.org/en/v1.0.0/)

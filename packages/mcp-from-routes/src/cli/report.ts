@@ -36,7 +36,7 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   ]
 }
 
-/** People write it. In a report, and in the log of a CI run, a line of it could pass for one of the program's. */
+/** Text that people wrote, on one line: in a report or a CI log, a second line could pass for output of the program. */
 function oneLine (text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ')
 }

@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** What a command answers: its exit code, and what to print on standard output and standard error. */
+/** The outcome of a command: its exit code, and what to print on standard output and standard error. */
 export interface Answer {
   /** 0 all is well, or written; 1 the check failed; 2 the command itself failed. */
   readonly code: number
@@ -50,7 +50,7 @@ async function write ({ module, contract, json }: Command, { cwd }: Surroundings
   const before = await readFile(file, 'utf8').catch(() => undefined)
   const { bump, findings } = diffContracts(before === undefined ? new Map() : contractFromText(before, contract), tools)
   await mkdir(dirname(file), { recursive: true })
-  // What the file accepts is written by people, and stays.
+  // Keep the entries of `accepted`: people wrote them.
   await writeFile(file, textFromContract(tools, before === undefined ? [] : acceptedFromText(before, contract)))
   if (json) return { code: 0, out: `${JSON.stringify({ file: contract, tools: tools.size, bump, findings }, null, 2)}\n`, err: '' }
   const changes = before === undefined || findings.length === 0 ? '' : `${findings.map((finding) => `  ${finding.bump}  ${textOfFinding(finding)}\n`).join('')}`
@@ -62,7 +62,7 @@ async function check (command: Command, { cwd, env }: Surroundings): Promise<Ans
   const report = await checkContract(await contractFromModule(command.module, cwd), file, command.contract, command, env)
   const code = report.ok ? 0 : 1
   const annotations = env.GITHUB_ACTIONS === 'true' ? await annotationsOf(report, file, { cwd, env }) : ''
-  // JSON stands alone on standard output.
+  // With --json, standard output has nothing but the JSON.
   return command.json
     ? { code, out: `${JSON.stringify(report, null, 2)}\n`, err: annotations }
     : { code, out: textFromReport(report, command.module) + annotations, err: '' }

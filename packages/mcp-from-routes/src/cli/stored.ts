@@ -22,7 +22,7 @@ export interface Place {
   readonly owner: string
 }
 
-/** How a contract's file begins, in whatever way it is formatted. */
+/** The beginning of a contract's file, however it is formatted. */
 const BEGINNING = '"contract"[[:space:]]*:[[:space:]]*1'
 
 /**
@@ -66,8 +66,8 @@ async function isThere (file: string): Promise<boolean> {
 }
 
 /**
- * The version that the package had then. Where the contract belonged to another package, its version says nothing of this
- * one's.
+ * The version that the package had then; undefined if the contract belonged to another package, whose version says
+ * nothing about this one's.
  */
 export async function versionAt (commit: string, stored: Stored, place: Place, { name }: Owner, git: Git): Promise<string | undefined> {
   const manifest = stored.path === place.path ? await manifestAt(commit, place.owner, git) : await nearestManifestAt(commit, posix.dirname(stored.path), git)

@@ -10,19 +10,19 @@ import { LIFETIME } from './seal.ts'
 import type { Sealed, Sealer, Subject } from './seal.ts'
 import { memoryStore } from './store.ts'
 
-/** What becomes of a call whose client cannot ask a person. */
+/** What happens to a call whose client cannot ask a person. */
 export type ConfirmFallback = 'refuse' | 'allow' | 'token'
 
-/** What a tool asks before it runs. */
+/** The question of a tool, and what happens if it cannot be asked. */
 export interface ConfirmRule { readonly confirm: Confirm, readonly fallback: ConfirmFallback }
 
-/** What the message of a call says about asking. */
+/** What the client of a call can ask, and the answer that the message brings. */
 export interface Asking {
   /** What its client can show to a person. */
   readonly shows: { readonly form: boolean, readonly url: boolean }
   /** What the client calls itself. */
   readonly client: string | undefined
-  /** The person's answer to the question of an earlier round: `agreed` is an accepted address, or a form without its field. */
+  /** The person's answer to the question of an earlier round. `agreed`: they accepted a URL, or a form without its field. */
   readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
   /** The verified state of that round. */
   readonly state: Sealed | undefined
@@ -33,11 +33,11 @@ export interface Asked extends Question { readonly state: string }
 
 /** A call that its route holds before the handler, until its question is answered. */
 export interface Held {
-  /** The arguments without those that only confirm. */
+  /** The arguments without the token. */
   readonly args: Readonly<Record<string, unknown>>
-  /** The result of a call that the person does not want; undefined for every other. */
+  /** The result of a call that the person declined; undefined for every other. */
   readonly refused: ToolResult | undefined
-  /** Whether the handler may run. What the route's function throws, is thrown. */
+  /** Whether the handler may run. Rejects if the route's `confirm` function throws. */
   readonly mayRun: (request: FastifyRequest) => Promise<boolean>
   /** The result of a call that was held; undefined if it was not. */
   readonly result: () => Promise<ToolResult> | undefined
@@ -49,13 +49,13 @@ export const TOKEN_ARGUMENT = 'confirm_token'
 export const TOKEN_SCHEMA = { type: 'string', description: 'Leave it out at first. If the answer asks for it, and the person agrees, call again with the token from that answer.' }
 /** The status of the inner response of a call that is held. @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3) */
 export const HELD = 428
-/** No client that could be asked. */
+/** A client that cannot ask. */
 const NOBODY: Asking = { shows: { form: false, url: false }, client: undefined, answer: undefined, state: undefined }
 
 /** @param args - those of the call, and those that are implied */
 export type Hold = (tool: Tool & { readonly confirm: ConfirmRule }, args: Readonly<Record<string, unknown>>, outer: FastifyRequest, asking?: Asking) => Held
 
-/** Holds calls. Nothing is kept of a question: its state travels with the client. */
+/** Holds calls until a person confirms them. The server stores no question: its state travels through the client. */
 export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<Settings, 'confirmStore'>): Hold {
   return ({ public: tool, confirm: { confirm, fallback } }, given, outer, { shows, client, answer, state } = NOBODY) => {
     const { [TOKEN_ARGUMENT]: token, ...others } = given
@@ -71,7 +71,7 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
       const { text, url } = question
       const ask = async (): Promise<ToolResult> => ({ content: [], asks: { ...question, state: await sealer.state(subject) } })
       if (url !== undefined) {
-        // The host alone knows whether it is done. A person who has agreed to go there is not asked again in the same call.
+        // Only the host knows whether the person is done there. Do not ask again in the same call if they agreed to go.
         if (shows.url && answer !== 'yes' && answer !== 'agreed') return await ask()
         return errorResult(`${tool.name} was not run: the person must first do something at ${url}\n${text}\nWhen the person says it is done, call ${tool.name} again with the same arguments.`)
       }
@@ -102,7 +102,7 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
   }
 }
 
-/** Words that keep the model from trying once more. */
+/** The result of a declined or closed question, worded so that the model does not try again. */
 function refusedBy (answer: Asking['answer'], tool: string): ToolResult | undefined {
   if (answer === 'decline') return errorResult(`${tool} was not run: the person said no. Do not call it again unless they ask for it.`)
   if (answer === 'cancel') return errorResult(`${tool} was not run: the person closed the question without an answer. Ask what they want before you call it again.`)

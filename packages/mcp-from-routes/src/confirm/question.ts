@@ -3,7 +3,7 @@ import { attempt } from '../attempt.ts'
 import type { McpTool } from '../types.ts'
 
 /**
- * What a person is asked: a string with what would happen, or a page where the person does it, such as a checkout or a
+ * A question: a string that says what would happen, or a page where the person does something, such as a checkout or a
  * sign-in at a third party. With a page, the call runs when the function no longer returns it.
  */
 export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: string, readonly text?: string }
@@ -19,7 +19,7 @@ export type Confirm = true | string | ((args: Readonly<Record<string, unknown>>,
 /** A question that can be shown. */
 export interface Question {
   readonly text: string
-  /** The page where the person does it; undefined where a yes suffices. */
+  /** The page where the person does it; undefined if a yes is enough. */
   readonly url?: string
 }
 

@@ -5,9 +5,9 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
 
-/** What a confirmation is for. Any change of it makes another one. */
+/** The subject of a confirmation, which is valid for exactly these values. */
 export interface Subject {
-  /** The request to the endpoint, which says who calls. */
+  /** The request to the endpoint, which identifies the caller. */
   readonly outer: FastifyRequest
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export interface Subject {
   readonly question: string
 }
 
-/** What `requestState` carries through the client, signed. It is no secret: nothing of the subject can be read from it. */
+/** The content of `requestState`, which travels through the client, signed. It contains only a digest of the subject. */
 export interface Sealed {
   readonly id: string
   /** The keyed digest of the subject. */
@@ -24,28 +24,28 @@ export interface Sealed {
   readonly until: number
 }
 
-/** Seals confirmations, and knows its own again. */
+/** Seals confirmations, and verifies those that it sealed. */
 export interface Sealer {
   /** Seals a subject for {@link LIFETIME}, as the `requestState` of a question. */
   readonly state: (subject: Subject) => Promise<string>
   /** @throws if it was sealed with another key, changed, or sealed more than an hour ago; the SDK then rejects the message */
   readonly verify: (state: string, context: ServerContext) => Promise<Sealed>
-  /** Whether a verified state is for the subject, and still good. */
+  /** Whether a verified state is for the subject and has not expired. */
   readonly isFor: (sealed: Sealed, subject: Subject) => boolean
-  /** A string for the subject that is short enough for a model to repeat. */
+  /** A token for the subject, short enough for a model to repeat. */
   readonly token: (subject: Subject) => string
-  /** Whether a token is for the subject, and still good. */
+  /** Whether a token is for the subject and has not expired. */
   readonly isToken: (token: string, subject: Subject) => boolean
 }
 
 /** How long an answer may take, in milliseconds. */
 export const LIFETIME = 120_000
-/** An older state is rejected and not asked again, in seconds. */
+/** An older state is rejected instead of asking again, in seconds. */
 const STATE_TTL = 3600
 /** Characters of a token's digest, of 6 bits each. */
 const DIGEST = 22
 
-/** @param settings - the server's name is part of every subject, so that two servers with one secret are told apart */
+/** @param settings - the server's name is part of every subject, so that two servers with the same secret do not accept each other's confirmations */
 export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): Sealer {
   const { confirmSecret, serverInfo } = settings
   const key = confirmSecret === undefined ? randomBytes(32) : Buffer.from(confirmSecret)
@@ -53,7 +53,7 @@ export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' 
   const callerOf = callerFrom(settings)
 
   function digest (kind: 'state' | 'token', until: number, { outer, tool, args, question }: Subject): string {
-    // The codec signs with the same key, but nothing that begins like this.
+    // The SDK's codec signs with the same key, but nothing that starts like this.
     const text = canonical(['mcp-from-routes.confirm', kind, until, serverInfo.name, callerOf(outer), tool, args, question])
     return createHmac('sha256', key).update(text).digest('base64url')
   }
@@ -78,7 +78,7 @@ export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' 
   }
 }
 
-/** The same text for the same JSON, in whichever order its members come. */
+/** The same string for the same JSON, whatever the order of its members. */
 function canonical (json: unknown): string {
   return JSON.stringify(json, (_name, value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))

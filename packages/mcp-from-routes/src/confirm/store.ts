@@ -1,7 +1,7 @@
 /** Remembers which confirmations were used, so that each counts once. */
 export interface ConfirmStore {
   /**
-   * Marks a confirmation as used, as one step: of two calls at the same time, one gets true.
+   * Marks a confirmation as used, atomically: of two concurrent calls, one gets true.
    * @param id - of the confirmation; at most 64 characters
    * @param ttl - after so many milliseconds it may be forgotten
    * @returns false if it was used before
@@ -9,7 +9,7 @@ export interface ConfirmStore {
   readonly use: (id: string, ttl: number) => boolean | Promise<boolean>
 }
 
-/** A store of this process. It holds what was used within the last two lifetimes, and nothing of questions that wait. */
+/** A store in the memory of this process. It keeps confirmations used within the last two lifetimes. */
 export function memoryStore (): ConfirmStore {
   let recent = new Set<string>()
   let older = new Set<string>()

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts'
 export interface Accepted {
   /** As {@link nameOfFinding} writes it: `update_tag input.slug: maxLength 50 → 20`. */
   readonly finding: string
-  /** Why nobody is broken by it, for those who review it. */
+  /** Why it breaks nobody, for reviewers. */
   readonly reason: string
   /** The last day on which it counts, `2027-03-31`; without it, it counts until the finding is gone. */
   readonly until?: string

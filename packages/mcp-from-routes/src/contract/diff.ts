@@ -5,7 +5,7 @@ import { inputFindings, outputFindings, shown } from './schemas.ts'
 import type { Part } from './schemas.ts'
 import type { Contract, ContractTool } from './snapshot.ts'
 
-/** What changed from one contract to another, and the version bump that it asks for. */
+/** The changes from one contract to another, and the version bump that they require. */
 export interface ContractDiff {
   readonly bump: Bump
   /** By tool, breaking ones first. */
@@ -22,8 +22,8 @@ export interface DiffOptions {
 }
 
 /**
- * Compares the tools of two versions of an app. Nothing that breaks a caller is called less than major; where that
- * cannot be told, it is major too, and the finding says so.
+ * Compares the tools of two versions of an app. Every change that breaks a caller is major. If the comparison
+ * cannot tell, the change counts as major too, and the finding says so.
  */
 export function diffContracts (before: Contract, after: Contract, { countDeclared = false }: DiffOptions = {}): ContractDiff {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
@@ -85,7 +85,7 @@ function declaredFindings (old: ContractTool, now: ContractTool, published: read
   return outputFindings(before, after).filter(({ path, change }) => !isBroken && !told.has(`${path} ${change}`)).map((part): Part => {
     const path = part.path.replace(/^output/, 'declaredOutput')
     if (!isCounted) return { ...part, path, bump: 'patch', why: `the published schema says nothing of it, but ${part.why}` }
-    // Whoever waits for a value that never comes again is broken as well, though nothing unknown arrives.
+    // A caller that waits for a removed value breaks too, although nothing unknown arrives.
     return part.lost === undefined || part.bump === 'major' ? { ...part, path } : { ...part, path, bump: 'major', why: 'callers that wait for it wait forever' }
   })
 }
@@ -96,7 +96,7 @@ function impliedFindings ({ implied: old = [] }: ContractTool, { implied: now = 
     : { bump: 'major', path: `implied.${name}`, change: 'implied → not implied', why: 'calls without it, from callers whose credential implied it, are refused', certain: true })
 }
 
-/** Whom a person's confirmation breaks: calls that went through and do not any more, and people who count on being asked. */
+/** Two kinds of change break something: calls that no longer run, and people who rely on being asked and no longer are. */
 function confirmFindings ({ confirm: old }: ContractTool, { confirm: now }: ContractTool): readonly Part[] {
   if (old === now) return []
   const part = { path: 'confirm', change: `${old ?? 'none'} → ${now ?? 'none'}`, certain: true }
@@ -117,7 +117,7 @@ function taskFindings ({ execution: old }: ContractTool, { execution: now }: Con
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */
 const WORSE: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, readOnlyHint: false }
-/** What the protocol takes a missing hint for. */
+/** The protocol's defaults for missing hints. */
 const MISSING: Readonly<Record<string, boolean>> = { destructiveHint: true, idempotentHint: false, openWorldHint: true, readOnlyHint: false }
 
 function hintFindings ({ annotations: old = {} }: ContractTool, { annotations: now = {} }: ContractTool): readonly Part[] {

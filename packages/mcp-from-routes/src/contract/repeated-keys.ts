@@ -1,5 +1,5 @@
 /**
- * Whether an object has a key twice, of which JSON.parse takes the last: fewer strings are read then than are written.
+ * Whether an object has the same key twice. JSON.parse keeps only the last, so it reads fewer strings than there are.
  *
  * @param text - JSON
  */

@@ -101,7 +101,7 @@ function goneFinding (side: Side, pair: NamedPair, pairs: readonly NamedPair[]):
 function newFinding (side: Side, { path }: NamedPair, { required }: Named, broken: readonly Gap[]): Part {
   const place = placeOf(side, path)
   if (side === 'output') return { bump: 'minor', path: place, change: 'none → new property', why: 'callers that do not know it ignore it', certain: true }
-  // What had to be there already, without a name, asks for nothing new.
+  // It was required before, without being described, so it is not a new requirement.
   if (required && broken.some((gap) => gap.path === path && gap.keyword === 'required')) return { bump: 'major', path: place, change: 'none → new required argument', why: 'calls without it, all of them until now, are refused', certain: true }
   return { bump: 'minor', path: place, change: `none → new ${required ? '' : 'optional '}argument`, why: 'calls without it stay as they are', certain: true }
 }
@@ -189,7 +189,7 @@ const WHY_NOT: Readonly<Record<Side, string>> = {
   output: 'callers get no values that were impossible until now'
 }
 
-/** All values that came or went: whoever uses one looks for its name. */
+/** Lists all values that were added or removed, so that callers can find theirs. */
 function listedChange (keyword: string, lost: readonly unknown[] | undefined, isForward: boolean): string | undefined {
   return keyword !== 'enum' || lost === undefined ? undefined : `${lost.map((value) => JSON.stringify(value)).join(', ')} ${isForward ? 'removed' : 'added'}`
 }
@@ -207,6 +207,6 @@ const SHOWN = 80
 export function shown (value: unknown): string {
   if (value === undefined) return 'none'
   const text = JSON.stringify(value)
-  // Findings are accepted by their text, so that two of them must not share one.
+  // Findings are accepted by their text, so two findings must not have the same text.
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}… (${createHash('sha256').update(text).digest('hex').slice(0, 6)})` : text
 }

@@ -18,7 +18,7 @@ export interface ContractTool {
   readonly _meta?: Readonly<Record<string, unknown>>
   /** Arguments that some callers may leave out, because their credential implies them. */
   readonly implied?: readonly string[]
-  /** What becomes of calls that a person must confirm, where the client cannot ask: `refuse`, `allow` or `token`. */
+  /** What happens to calls that a person must confirm if the client cannot ask: `refuse`, `allow` or `token`. */
   readonly confirm?: string
   /** Whether a call may become a task. */
   readonly execution?: { readonly taskSupport?: string }

@@ -12,12 +12,12 @@ export interface Access {
   readonly settings: Settings
   /** Whether two clients may see different lists. */
   readonly isPerClient: boolean
-  /** The tools that the client of a request is shown, sorted by name, as they are for it. */
+  /** The tools that the client of a request sees, sorted by name, with its own implied arguments. */
   readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
-  /** Checks that the state of a confirmation is this server's own. */
+  /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
 }

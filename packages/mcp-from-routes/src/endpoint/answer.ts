@@ -27,7 +27,7 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
     },
     call (era, id, { content, structured, isError, _meta }) {
       let json = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":{"content":${contentJson(content)}`
-      // The route's own JSON, which has been parsed and so is known to be whole, is passed on as it was written.
+      // Pass the route's own JSON on as it was written: it has been parsed, so it is well formed.
       if (structured !== undefined) json += `,"structuredContent":${structured.text}`
       if (isError) json += ',"isError":true'
       if (era === 'legacy') return _meta === undefined ? `${json}}}` : `${json},"_meta":${JSON.stringify(_meta)}}}`
@@ -47,7 +47,7 @@ function contentJson (content: readonly Content[]): string {
 export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): FastifyReply {
   if (form === 'json') return reply.header('content-type', 'application/json; charset=utf-8').send(answer)
   reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header('x-accel-buffering', 'no')
-  // A line end ends the data of an event; in JSON it can only stand between tokens.
+  // A line break would end the event's data. In JSON it can only stand between tokens, so replace it.
   return reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
 }
 

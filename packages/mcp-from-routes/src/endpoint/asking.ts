@@ -7,11 +7,11 @@ import { isObject } from '../tool/json-schema.ts'
 
 /** The names of the question and of its only field. */
 const QUESTION = 'confirm'
-/** A field, so that nobody agrees by closing a message that asks for nothing. */
+/** A form with a field: without one, closing the message could count as a yes. */
 const FORM = { type: 'object' as const, properties: { [QUESTION]: { type: 'boolean' as const, title: 'Yes, do it' } }, required: [QUESTION] }
 
 /**
- * What a message says about asking its person.
+ * What a message says about asking the person at the client.
  * @returns undefined for revisions before 2026-07-28: they ask over a connection that this server, without sessions, does not have
  * @see [Multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
@@ -32,7 +32,7 @@ function member (envelope: object | undefined, key: string, name: string): unkno
   return isObject(part) ? part[name] : undefined
 }
 
-/** Declared without a mode, it is that of forms, which was the only one once. */
+/** A capability without a mode means forms, which used to be the only mode. */
 function modesOf (elicitation: unknown): Asking['shows'] {
   if (!isObject(elicitation)) return { form: false, url: false }
   return { form: elicitation.form !== undefined || elicitation.url === undefined, url: elicitation.url !== undefined }

@@ -47,7 +47,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   /** The SDK rejects a body that Fastify could not read: it knows the protocol's error for it. */
   async function unreadable (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
-    // Other errors are for the host's handler, which it may have set after this route.
+    // Other errors go to the host's error handler, which may have been set after this route.
     if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) return app.errorHandler(error, request, reply)
     return throughSdk(request, reply, undefined)
   }
@@ -55,7 +55,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   /** A JSON-RPC error, because clients do not show HTTP errors to the model. */
   async function tooLarge (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { bodyLimit } = request.routeOptions
-    // Where there is no content-length, Fastify has read as far as the limit.
+    // Without a content-length, Fastify has read the body up to the limit.
     const id = await idOfOversized(request.raw, request.headers['content-length'] !== undefined, OVERSIZE * bodyLimit)
     const answer = rpcError(-32600, `Invalid Request: the message is larger than ${bodyLimit} bytes. Send less in one call`, id)
     if (id === undefined) return reply.code(413).send(answer)
@@ -68,14 +68,14 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadable, ...settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit } })
     app.route({ ...common, method: ['GET', 'DELETE'], handler: notAllowed })
   }
-  // Only then has every call been answered.
+  // Not earlier: at onClose every call has been answered.
   app.addHook('onClose', () => sdk.close())
 }
 
 type Answer = (request: FastifyRequest, reply: FastifyReply, body: unknown) => Promise<unknown>
 type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-/** Answers without the SDK where that is possible. */
+/** Answers messages that need no SDK, and passes the others on. */
 function directAnswers (access: Access, closing: Closing, throughSdk: Answer): AnswerDirectly {
   const { settings, toolFor, call, tasks } = access
   const write = answerWriter(settings, definitionWriter())
@@ -97,14 +97,14 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
 
   function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { era, id, args, progressToken, wish } = message
-    // Progress needs a stream, and a question another round: both are left to the SDK, as is what cannot be answered.
+    // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (wish === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
     if (tool.task !== undefined) return work(tool, message, form, request, reply)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
       closing.letGo(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
       else sendChallenge(reply, id, result, result.challenge)
-      // Fastify waits for the response where it gets the reply, which takes time also when it has been sent.
+      // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.
       return reply.sent ? undefined : reply
     })
   }
@@ -117,7 +117,7 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
   }
 }
 
-/** `_meta` of a message that was read already. */
+/** `_meta` of a message that has been checked. */
 function metaOf (message: unknown): Readonly<Record<string, unknown>> | undefined {
   return (message as { readonly params?: { readonly _meta?: Record<string, unknown> } }).params?._meta
 }
@@ -127,7 +127,7 @@ function urlsOf (app: FastifyInstance, path: string): readonly string[] {
   return path === '/' || ignoreTrailingSlash || routerOptions?.ignoreTrailingSlash ? [path] : [path, `${path}/`]
 }
 
-/** Stops pages of other sites from using a visitor's browser to reach the endpoint. */
+/** Keeps pages of other sites from calling the endpoint through a visitor's browser. */
 function originCheck ({ isAllowedOrigin }: Settings) {
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     const { origin } = request.headers

@@ -12,8 +12,8 @@ export interface Page {
 }
 
 /**
- * Cuts a page out of the sorted list. A cursor names the last tool of the page before, so that it stays good when
- * the list changes between two pages.
+ * Cuts a page out of the sorted list. A cursor names the last tool of the page before, so it stays valid
+ * if the list changes between two pages.
  * @param size - tools on one page
  * @returns undefined if the cursor is not one of this server's
  */
@@ -32,7 +32,7 @@ export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
 /** Returns the answer to a `tools/list`; undefined if the cursor is not one of this server's. */
 export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>
 
-/** The pages of the list, each written once where every caller gets the same. */
+/** The pages of the list. If every caller gets the same list, each page is written only once. */
 export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }: Access, write: (era: Era, page: Page) => ListAnswer): Pages {
   const written = { legacy: new Map<number, ListAnswer>(), modern: new Map<number, ListAnswer>() }
 

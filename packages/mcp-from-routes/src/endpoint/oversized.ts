@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { attempt } from '../attempt.ts'
 
-/** So many bytes at either end of a message are searched for its id. */
+/** How many bytes at either end of a message are searched for its id. */
 const WINDOW = 1024
 const AT_START = /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,2}"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*[,}]/
 const AT_END = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/

@@ -30,16 +30,16 @@ function isEventStream (response: Response): response is Response & { body: NonN
   return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
 }
 
-/** What an event stream is, by its first event. */
+/** An event stream, classified by its first event. */
 export type Streamed =
-  /** Its first event is the answer and nothing follows, so no stream is needed. */
+  /** The first event is the answer and nothing follows, so no stream is needed. */
   | { readonly answer: string }
   /** Other messages come before the answer, or keep-alive comments. */
   | { readonly stream: ReadableStream<Uint8Array> }
   /** It ended before an answer. */
   | { readonly nothing: true }
 
-/** Reads the first event of a stream of JSON-RPC messages, of which the SDK writes each in one piece. */
+/** Reads the first event of a stream of JSON-RPC messages. The SDK writes each message in one piece. */
 export async function firstEvent (body: ReadableStream<Uint8Array>): Promise<Streamed> {
   const reader = body.getReader()
   const { value } = await reader.read()

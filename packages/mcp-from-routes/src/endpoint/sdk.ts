@@ -21,7 +21,7 @@ import { listensToTasks, missingTasks, noTask, TASK_PARAMS } from './tasks.ts'
 import type { Tasks } from './tasks.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
-/** The SDK's view of the plugin: what it answers in the plugin's name, and how one message is handed to it. */
+/** The endpoint as the SDK serves it, one message at a time. */
 export interface SdkHandler {
   /**
    * Answers one message of any kind.
@@ -98,7 +98,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
     const wish = wishOf(era, mcpReq.envelope ?? {}, params.task)
     if (wish === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
-    // Work that goes on is asked for, and reports nothing by itself.
+    // Running work is polled: it reports nothing by itself.
     const progressToken = wish !== undefined && tool.task !== undefined ? undefined : params._meta?.progressToken
     const stop = stopWithinMessage(message.stop, era, tool.streams && progressToken !== undefined)
     const report = (progress: Progress): void => {
@@ -112,7 +112,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     const outcome = await tasks.outcome(tool, result, wish, message.outer)
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
-    // In a batch, or behind the first event of a stream, the answer is in the hands of the SDK.
+    // In a batch, or after the first event of a stream, the SDK writes the answer.
     return resultFor(workResult(tool, result)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
@@ -136,7 +136,7 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
   }
 }
 
-/** What the host's functions throw belongs in its log. The SDK would send it to the client. */
+/** Calls a function of the host, and logs what it throws: the SDK would send its message to the client. */
 async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
   try {
     return await read(outer)

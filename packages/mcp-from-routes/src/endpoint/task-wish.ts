@@ -3,8 +3,8 @@ import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
 
 /**
- * How a client takes a task: `extension` where it declares that of revision 2026-07-28 in the message, and `parameter` where
- * it asks for one in the manner of 2025-11-25, which must then be one.
+ * How a client requests a task. `extension`: it declares the extension of revision 2026-07-28, and a task is optional.
+ * `parameter`: it sends `task`, as in 2025-11-25, and must get a task.
  */
 export type TaskWish = 'extension' | 'parameter'
 
@@ -22,7 +22,7 @@ export function wishOf (era: Era, meta: object, task: unknown): TaskWish | undef
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'extension' : undefined
 }
 
-/** Whether `params.task` is absent or well formed. How long it asks the task to be kept is for the route to say. */
+/** Whether `params.task` is absent or well formed. The `ttl` in it is ignored: the route decides how long a task lives. */
 export function isTaskParameter (task: unknown): boolean {
   return task === undefined || (isObject(task) && (task.ttl === undefined || typeof task.ttl === 'number'))
 }

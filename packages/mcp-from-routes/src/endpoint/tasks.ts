@@ -17,11 +17,11 @@ import type { Era } from '../types.ts'
 import { TASKS_EXTENSION } from './task-wish.ts'
 import type { TaskWish } from './task-wish.ts'
 
-/** What the endpoint does with work that goes on. */
+/** What the endpoint does with running work. */
 export interface Tasks {
   /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
   readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
-  /** What a client gets that calls a tool with `config.mcp.task`: a task, or the result. */
+  /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
   readonly outcome: (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest) => Promise<ToolResult | CreatedTask>
   /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
   readonly answer: (method: string, id: string, asked: Asked) => Promise<Record<string, unknown>>
@@ -36,7 +36,7 @@ export interface Asked {
   readonly outer: FastifyRequest
   /** Ends the message. */
   readonly stop: Stop
-  /** Is told of a result that may challenge the client to log in. */
+  /** Receives a result that may challenge the client to log in. */
   readonly refuse: (result: ToolResult) => void
 }
 
@@ -55,11 +55,11 @@ export interface TaskSettings {
   readonly mayUse: (tool: Tool, request: FastifyRequest) => boolean | Promise<boolean>
 }
 
-/** Where a call had ended when a task was asked for, its result stands in the id; a longer one is the answer itself. In characters. */
+/** If a call has ended although the client requires a task, the id contains the result. Longer results, in characters, are returned instead of a task. */
 const MAX_SEALED = 65_536
-/** How long such a task is known, in milliseconds. */
+/** How long such a task lives, in milliseconds. */
 const RESULT_TTL = 300_000
-/** `tasks/result` reads the status at most so often, in milliseconds. */
+/** The shortest time between two reads of the status by `tasks/result`, in milliseconds. */
 const MIN_WAIT = 1000
 
 /** The parameters of a message about a task. */
@@ -77,7 +77,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     return tool && await toolFor(tool.public.name, outer)
   }
 
-  /** What a client may not call as a tool, its tasks do not reach either. */
+  /** A client's tasks do not reach a route that it may not call as a tool. */
   async function isDenied ({ tool }: TaskRoute, outer: FastifyRequest): Promise<boolean> {
     return tool !== undefined && !await mayUse(tool, outer)
   }
@@ -107,7 +107,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     return { content: [{ type: 'text', text: ['The work was cancelled.', 'message' in progress ? progress.message : undefined].filter((text) => text !== undefined).join(' ') }], isError: true }
   }
 
-  /** @throws what keeps the status from being known, as an error of the protocol */
+  /** @throws a ProtocolError if the status is not known */
   function known (progress: Progressed, asked: Asked): Known {
     if (progress.status === 'unknown') throw unknownTask()
     if (progress.status === 'unreadable') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
@@ -151,11 +151,11 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     const task = await opened(id, asked)
     const before = known(await progressOf(task), asked)
     if (before.status !== 'working' || task.work === undefined) {
-      // A DELETE of what is done could delete more than the work.
+      // A DELETE of finished work could delete its result.
       if (asked.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status === 'lost' ? 'completed' : before.status}`)
       return {}
     }
-    // It may have ended, too.
+    // The work may have ended meanwhile.
     if (before.isPutOff === true) throw new ProtocolError(ProtocolErrorCode.InternalError, before.message ?? 'The status of the work cannot be read now')
     const { work, work: { rule: { cancel: route }, tool } } = task
     const cannot = (why: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
@@ -166,7 +166,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     if (refused !== undefined) known(refused, asked)
     if (asked.era === 'modern') return {}
     const after = await follower.progress(work)
-    // Many apps forget what was cancelled, and the DELETE went well whatever the status route says.
+    // Many apps forget cancelled work. The DELETE succeeded, whatever the status route says now.
     return after.status === 'unknown' || after.status === 'refused' || after.status === 'unreadable' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, after, asked)
   }
 
@@ -193,7 +193,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       try {
         return await outcomeOf(tool, result, wish, outer)
       } catch (error) {
-        // The route has run, so what it said is not lost because a function of the host threw.
+        // The route has run, so return its response although a function of the host threw.
         outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
         return workResult(tool, result)
       }
@@ -211,30 +211,30 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
 
 type Known = Exclude<Progressed, { status: 'unknown' | 'refused' | 'unreadable' }>
 
-/** Why work failed: some clients show nothing else of it. */
+/** Why work failed. Some clients show only this message. */
 function reasonOf (progress: Known): string | undefined {
   if ('message' in progress && progress.message !== undefined) return progress.message
   const [said] = 'result' in progress ? progress.result.content : []
   return said?.type === 'text' ? excerpt(said.text) : undefined
 }
 
-/** One error for all of them: nobody learns whose a task is, or whether there is one. */
+/** One error for every reason, so that nobody learns whether a task exists or whose it is. */
 function unknownTask (): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, 'Unknown task')
 }
 
-/** What a client is told that did not declare the extension in its message. */
+/** The error for a client that did not declare the extension in its message. */
 export function missingTasks (): ProtocolError {
   return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
 }
 
-/** Whether a message asks for notifications of tasks, of which none are sent. Clients without the extension are told so. */
+/** Whether a message subscribes to notifications of tasks, which this server never sends. */
 export function listensToTasks (body: unknown): boolean {
   const { method, params } = Object(body) as { method?: unknown, params?: { notifications?: { taskIds?: unknown } } }
   return method === 'subscriptions/listen' && Object(params?.notifications).taskIds !== undefined
 }
 
-/** A call that asks for a task from a tool that starts none. */
+/** The error for a call that requests a task from a tool that starts none. */
 export function noTask (name: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.MethodNotFound, `${excerpt(name)} does not support tasks`)
 }

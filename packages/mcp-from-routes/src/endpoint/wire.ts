@@ -6,20 +6,20 @@ import { isTaskParameter, wishOf } from './task-wish.ts'
 import type { TaskWish } from './task-wish.ts'
 
 interface Message { readonly era: Era, readonly id: string | number }
-/** A `tools/list` request in which nothing is left to check. */
+/** A `tools/list` request, fully checked. */
 export interface ListMessage extends Message { readonly method: 'tools/list', readonly cursor: string | undefined }
-/** A `tools/call` request in which nothing is left to check. */
+/** A `tools/call` request, fully checked. */
 export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined, readonly wish?: TaskWish }
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
 
-/** Whether the SDK takes this `_meta` of a request for that of the newest revision. */
+/** Whether the SDK accepts this `_meta` as that of the newest revision. */
 export type IsEnvelope = (meta: Readonly<Record<string, unknown>>) => boolean
 
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const NEWEST = '2026-07-28'
 const OLDER = new Set(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
-/** What the names of the envelope's members begin with. Other members of `_meta` are the client's own, often new with every call. */
+/** The prefix of the envelope's members. Other members of `_meta` are the client's own, and often differ with every call. */
 const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
@@ -29,7 +29,7 @@ const NO_ARGUMENTS = {}
 
 /**
  * Reads a message that can be answered without the SDK.
- * @returns undefined for every other message, well formed or not: the SDK knows what to say to it
+ * @returns undefined for every other message, well formed or not: the SDK answers those
  */
 export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEnvelope: IsEnvelope): DirectMessage | undefined {
   if (!isObject(body) || body.jsonrpc !== '2.0' || !onlyHas(body, MESSAGE) || !isJson(headers['content-type'])) return undefined
@@ -75,19 +75,19 @@ function isJson (contentType: string | undefined): boolean {
 
 /**
  * Caches the results of an expensive check. Clients send the same envelope with every message, among members of `_meta`
- * that differ. What an envelope is remains for the SDK to decide; the check sees only what the result is cached for.
+ * that differ. The SDK decides what an envelope is; the check sees only the members that are part of the cache key.
  */
 export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvelope {
   const known = new Map<string, boolean>()
   let last: { readonly envelope: Envelope, readonly answer: boolean } | undefined
   return (meta) => {
     const envelope = envelopeOf(meta)
-    // To compare takes a third of the time that the key takes, and messages of one client come in rows.
+    // Comparing takes a third of the time of making a key, and messages of one client come in a row.
     if (last !== undefined && isSame(envelope, last.envelope)) return last.answer
     const key = keyOf(envelope)
     if (key === undefined) return false
     const answer = known.get(key) ?? check(envelope)
-    // A client that changes its envelope with every message, or sends a huge one, gains nothing and takes no memory.
+    // Do not cache a huge envelope: a client could fill the memory.
     if (key.length > 2048) return answer
     if (known.size >= capacity && !known.has(key)) known.clear()
     known.set(key, answer)
@@ -113,24 +113,23 @@ function envelopeOf (meta: Envelope): Envelope {
   return envelope
 }
 
-/** Undefined for what is nested some thousand levels deep, which JSON.parse takes and JSON.stringify does not. */
+/** Undefined for an envelope nested thousands of levels deep, which JSON.parse reads but JSON.stringify cannot write. */
 function keyOf (envelope: Envelope): string | undefined {
   return attempt(() => JSON.stringify(envelope))
 }
 
-/** What a client accepts: `Accept` decides, and one that says nothing of either takes JSON. */
+/** The form that a client accepts, by its `Accept` header; JSON if it sends none. */
 export function acceptedForm (accept: string | undefined): 'json' | 'stream' | undefined {
   if (accept === undefined || accept === 'application/json, text/event-stream') return 'json'
   if (/(application\/(json|\*)|\*\/\*)/i.test(accept)) return 'json'
   return /text\/(event-stream|\*)/i.test(accept) ? 'stream' : undefined
 }
 
-/** The revision that took batches out of the protocol. */
+/** The revision that removed batches from the protocol. */
 const WITHOUT_BATCHES = '2025-06-18'
 
 /**
- * Why an array of messages is not answered. One request of HTTP, which is what a host counts and limits, must not be
- * many calls of tools.
+ * Why a batch is rejected. Hosts count and limit HTTP requests, so one request must not carry many tool calls.
  * @param version - the header `mcp-protocol-version`
  * @returns undefined when the SDK may answer it
  */

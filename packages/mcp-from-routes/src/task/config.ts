@@ -1,25 +1,25 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import { isObject } from '../tool/json-schema.ts'
 
-/** What a word in the status of some work means. */
+/** The meaning of a status word. */
 export type WorkStatus = 'working' | 'completed' | 'failed' | 'cancelled'
 
-/** A route's `config.mcp.task`: the work that it starts, and answers 202 for, is followed at another route. */
+/** A route's `config.mcp.task`: the route starts work with a 202, and this says how to follow it. */
 export interface McpRouteTask {
   /**
-   * The route that says how far the work is, as `GET /imports/:id` with its prefix, or its `operationId`. The `Location` of
-   * the 202 leads to it. If the app has a DELETE of the same path, that cancels the work.
+   * The route that returns the status of the work: `GET /imports/:id` with its prefix, or its `operationId`. The `Location` of
+   * the 202 leads to it. A DELETE of the same path, if the app has one, cancels the work.
    */
   readonly status: string
-  /** Whether that DELETE may be sent; false where it deletes more than the work. Default is true. */
+  /** Whether that DELETE may be sent; set false if it deletes more than the work. Default is true. */
   readonly cancel?: boolean
-  /** The route that has the result, where a 303 of the status route leads to it; in the same form. Default is none. */
+  /** The route that has the result, if a 303 of the status route leads to it; in the same form. Default is none. */
   readonly result?: string
-  /** Where the status stands in the JSON of the status route; dots lead into objects, as in `job.state`. Default is `status`. */
+  /** The field with the status in the JSON of the status route; dots lead into objects, as in `job.state`. Default is `status`. */
   readonly field?: string
-  /** What the app's own words there mean, beside the [known ones](./state.ts): `{ uploading: 'working' }`. Default is none. */
+  /** The meanings of the app's own status words, beside the [known ones](./state.ts): `{ uploading: 'working' }`. Default is none. */
   readonly words?: Readonly<Record<string, WorkStatus>>
-  /** How long the work can be followed, in milliseconds from the 202, unless that says `Expires`. Default is 86,400,000, a day. */
+  /** How long the work can be followed, in milliseconds from the 202, unless the 202 has `Expires`. Default is 86,400,000, a day. */
   readonly ttl?: number
 }
 

@@ -14,7 +14,7 @@ import { stateFromResponse } from './state.ts'
 import type { Said } from './state.ts'
 import { hostsOf } from './work.ts'
 
-/** The work of a tool, as one caller asks for it. */
+/** The work of a tool, followed for one caller. */
 export interface Followed {
   readonly tool: Tool
   readonly rule: TaskRule
@@ -31,7 +31,7 @@ export type Progressed =
   /** The result says why. */
   | { readonly status: 'refused', readonly result: ToolResult }
   | { readonly status: 'unreadable', readonly why: string }
-  /** The work is done, and its result cannot be had: the app leads to an address that a task does not reach. */
+  /** The work is done, but its result cannot be read: the app redirects to a URL that a task does not reach. */
   | { readonly status: 'lost', readonly why: string }
 
 /** Follows work by requests to the routes of its task. They carry the caller's headers of the moment, and nothing else. */
@@ -116,7 +116,7 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
   }
 }
 
-/** What the status route says of work that failed is an error for the model. */
+/** The body of the status route, as an error for the model. */
 function failed ({ structured, content, ...result }: ToolResult): ToolResult {
   return { ...result, content: [{ type: 'text', text: 'The work failed.' }, ...content], isError: true }
 }

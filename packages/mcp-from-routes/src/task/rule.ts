@@ -16,7 +16,7 @@ export interface TaskRoute {
   /** As it was registered, with its prefix. */
   readonly url: string
   readonly path: readonly PathPart[]
-  /** The tool that the route is; undefined if it is none. */
+  /** The tool of the route; undefined if it is not a tool. */
   readonly tool: Tool | undefined
 }
 
@@ -31,7 +31,7 @@ export interface TaskRule extends Pick<TaskConfig, 'field' | 'words' | 'ttl'> {
 /** The tools that start work, with how it is followed. */
 export type TaskRules = ReadonlyMap<Tool, TaskRule>
 
-/** What is kept of each route of the app. */
+/** The part of each route that is kept. */
 export type KnownRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'constraints'>
 
 /**
@@ -80,7 +80,7 @@ export function taskRules (tools: Iterable<Tool>, routes: readonly KnownRoute[],
   }))
 }
 
-/** A word that nobody explains would end the work at its first sight. */
+/** Rejects status words without a meaning: the first unknown word would end the task. */
 function checkWords (label: string, { field, words }: TaskConfig, route: KnownRoute | undefined): void {
   let schema: unknown = Reflect.get(Object(schemaOf(route).response), '200')
   for (const name of field) schema = Reflect.get(Object(Reflect.get(Object(schema), 'properties')), name)

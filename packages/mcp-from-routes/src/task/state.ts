@@ -5,15 +5,15 @@ import { isObject } from '../tool/json-schema.ts'
 import { inOneSpelling } from './config.ts'
 import type { TaskConfig, WorkStatus } from './config.ts'
 
-/** What a response says beside the status. */
+/** The rest of a status response. */
 export interface Said {
   /** In words, and how much is done. */
   readonly message?: string | undefined
   /** When to ask again, in milliseconds. */
   readonly poll?: number | undefined
-  /** When that was so, in milliseconds since 1970; undefined where it does not say. */
+  /** When the status was current, in milliseconds since 1970; undefined if the response does not say. */
   readonly at?: number | undefined
-  /** Whether the status route only put the question off, so that nobody knows whether the work has ended. Default: false. */
+  /** Whether the status route asked to retry later, so that it is unknown whether the work has ended. Default: false. */
   readonly isPutOff?: boolean
 }
 
@@ -24,9 +24,9 @@ export type WorkState =
   | Said & { readonly status: 'completed', readonly location?: string }
   /** The response says why. */
   | Said & { readonly status: 'failed', readonly location?: undefined }
-  /** There is no such work, or not any more. */
+  /** The work does not exist, or no longer. */
   | { readonly status: 'unknown' }
-  /** The caller may not know. */
+  /** The caller may not read the status. */
   | { readonly status: 'refused' }
   /** The response says nothing of the work. */
   | { readonly status: 'unreadable', readonly why: string }
@@ -52,7 +52,7 @@ export function stateFromResponse (response: InnerResponse, { field, words }: Pi
   const poll = pollFrom(headers['retry-after'], now)
   if (statusCode === 404 || statusCode === 410) return { status: 'unknown' }
   if (statusCode === 401 || statusCode === 403) return { status: 'refused' }
-  // It is the asking that was too much, so the work is as it was.
+  // The status request was rate limited, which says nothing about the work.
   if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `The status cannot be read now: ${statusText(statusCode)}`, poll, isPutOff: true }
   // 302 is what `reply.redirect` sends.
   if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') return { status: 'completed', location: headers.location }
@@ -61,7 +61,7 @@ export function stateFromResponse (response: InnerResponse, { field, words }: Pi
   const said = { message: messageFrom(body), at: timeFrom(headers['last-modified']) }
   const word = wordIn(body, field)
   const status = word === undefined ? undefined : words.get(word) ?? WORDS.get(word)
-  // Where the word is not known, a time to ask again says that there is more to come.
+  // With an unknown word, `Retry-After` means that the work is still running.
   if (status === 'working' || statusCode === 202 || (status === undefined && poll !== undefined)) return { status: 'working', ...said, poll }
   return { status: status ?? 'completed', ...said }
 }

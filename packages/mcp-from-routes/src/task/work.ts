@@ -21,11 +21,11 @@ export interface Work {
   readonly message: string | undefined
 }
 
-/** When to ask again where the route does not say, in milliseconds. */
+/** The poll interval if the route sends none, in milliseconds. */
 export const DEFAULT_POLL = 5000
 
 /**
- * The work that a response of a tool's route speaks of: a 202 with a `Location` that leads to its status route.
+ * The work that a tool's route has started: its response is a 202 with a `Location` that leads to the status route.
  * @param now - milliseconds since 1970
  * @returns undefined for every other response
  */
@@ -50,7 +50,7 @@ export function hostsOf ({ raw: { headers }, host }: FastifyRequest): readonly s
   return [...new Set([host, headers.host].filter((name) => typeof name === 'string' && name !== ''))] as string[]
 }
 
-/** What the model reads where its client has no tasks: that the work goes on, and how to look at it. */
+/** What the model reads if its client has no tasks: the work is still running, and how to get its status. */
 export function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: Tool | undefined): string {
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
@@ -61,7 +61,7 @@ export function workText (tool: Tool, { rule: { status }, params, poll }: Work, 
   return `${name} has started the work, which is still running. Call ${statusTool.public.name} ${when} with ${JSON.stringify(args)} to get its status, and again until it is done. Do not call ${name} again for the same work.`
 }
 
-/** The arguments with which a tool's path has the parameters. */
+/** The arguments that give the tool's path these parameters. */
 function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
     const value = place === 'path' && argument !== undefined ? params.get(name) : undefined
@@ -69,7 +69,7 @@ function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Rec
   }))
 }
 
-/** The result of a call; if it has started work, in words. */
+/** The result of a call; if it has started work, with a sentence that says so. */
 export function workResult (tool: Tool, result: ToolResult, statusTool?: Tool): ToolResult {
   // Clients that find structured content show the model nothing else.
   const { structured, work, ...rest } = result

@@ -2,7 +2,7 @@ import { combine, definitionsOf, referredTo } from './definitions.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** How much longer a schema may be when that leaves no reference in it: several clients cannot read any. */
+/** How much longer a schema may become without references: several clients cannot read any. */
 const ALLOWANCE = 1.1
 /** Subschemas. A schema that has more without its references is not looked at in that form. */
 const MOST_EXPANDED = 20_000

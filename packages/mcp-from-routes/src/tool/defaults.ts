@@ -7,7 +7,7 @@ const TRIED = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf', 'propertyNames
 const FILLED = 1
 
 /**
- * The schema without what it requires and the validator fills in: a required property with a default may be left out.
+ * Makes required properties with a default optional: the validator fills them in.
  * @param schema - with its `$defs`
  * @see [Ajv: assigning defaults](https://ajv.js.org/guide/modifying-data.html#assigning-defaults)
  */

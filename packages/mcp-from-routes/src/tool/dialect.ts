@@ -2,7 +2,7 @@ import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** What 2020-12 knows and a tool schema may use. Everything else is for Fastify, OpenAPI or Ajv alone. */
+/** The keywords of 2020-12 that a tool schema may use. Everything else is only for Fastify, OpenAPI or Ajv. */
 const KNOWN = new Set([
   '$defs', '$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'contains', 'contentEncoding', 'contentMediaType',
   'contentSchema', 'default', 'dependentRequired', 'dependentSchemas', 'deprecated', 'description', 'else', 'enum',
@@ -103,7 +103,7 @@ function checkTypes (schema: Record<string, unknown>): void {
   }
 }
 
-/** Keywords under which a schema that takes more makes the whole take less. */
+/** Keywords under which accepting more makes the whole schema accept less. */
 const CONTRARY = ['contains', 'if', 'not', 'oneOf']
 
 /**
@@ -148,7 +148,7 @@ function objectOrNothing (value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {}
 }
 
-/** Types that programs have and JSON has not, and what to describe in their place. */
+/** Types that programs have and JSON lacks, and what to describe in their place. */
 const INSTEAD: ReadonlyArray<readonly [type: RegExp, instead: string]> = [
   [/\bdate\b/i, 'JSON has no dates. Describe a string with the format date-time and convert it: in Zod z.iso.datetime().transform((text) => new Date(text)), in TypeBox Type.String({ format: \'date-time\' })'],
   [/\bbigint\b/i, 'JSON has no big integers. Describe a string of digits and convert it: in Zod z.string().regex(/^[0-9]+$/).transform(BigInt)'],

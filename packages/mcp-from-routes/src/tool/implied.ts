@@ -3,7 +3,7 @@ import type { McpTool } from '../types.ts'
 import type { ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** What an argument is for the caller of a request; undefined when nothing implies it. */
+/** Returns the value of an argument for the caller of a request; undefined if nothing implies it. */
 export type ImpliedArgument = (request: FastifyRequest, tool: McpTool) => string | number | boolean | undefined
 
 /** By the names of arguments. */
@@ -49,7 +49,7 @@ function withOptional ({ required, minProperties, ...schema }: JsonSchema, names
   return {
     ...schema,
     ...left.length > 0 && { required: left },
-    // It counts those that are implied.
+    // minProperties counts implied arguments.
     ...minProperties !== undefined && { minProperties: Number(minProperties) - names.length }
   }
 }

@@ -32,11 +32,11 @@ export interface RequestSchemas {
   readonly consumes?: readonly string[]
 }
 
-/** What else decides about the arguments of a route. */
+/** Settings that change the arguments of a route. */
 export interface InputRules {
   /** Which inputs have another name or a fixed value. */
   readonly overrides: Overrides
-  /** Whether the route fills in defaults before it looks for what is required. */
+  /** Whether the route fills in defaults before it checks required properties. */
   readonly fillsDefaults: boolean
 }
 
@@ -131,7 +131,7 @@ class InputBuilder {
   }
 }
 
-/** Formats of which no string is empty. */
+/** Formats that no empty string has. */
 const NEVER_EMPTY = new Set(['date', 'date-time', 'duration', 'email', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'])
 
 /** No call may have an empty path value, which leads to another route, or an empty array, which no query string holds. */

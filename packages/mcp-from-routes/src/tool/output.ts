@@ -7,7 +7,7 @@ import type { JsonSchema } from './json-schema.ts'
 import type { SchemaReader } from './schema.ts'
 import { withoutTypeLists } from './type-lists.ts'
 
-/** What a successful call answers with, as far as the route's response schemas promise it. */
+/** The result of a successful call, as far as the route's response schemas promise it. */
 export interface ToolOutput {
   /** An object: the answer itself, or `{ result: … }` around one that may be something else. */
   readonly schema: JsonSchema
@@ -47,7 +47,7 @@ export function outputFromRoute (response: unknown, reader: SchemaReader, trim =
   if (mayBeText(written, written.$defs)) return undefined
   const definitions = definitionsOf(written)
   const kept = rewriteShared(written, others.length > 0 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
-  // What was left out may have been one of two uses of a definition.
+  // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
   return { schema: withoutTypeLists(wrapped ? wrap(schema) : schema), wrapped, types }
@@ -180,7 +180,7 @@ function relaxed (schema: JsonSchema, place: number, definitions: DefinitionMap,
     return keyword === 'allOf' || keyword === 'anyOf' ? inner : ALONE
   }))
   if (!(place & WHOLE)) delete out.required
-  // Of those beyond a tuple it takes no notice; and older clients would refuse every item if none were allowed.
+  // The serializer ignores items beyond a tuple, and older clients would reject every item if none were allowed.
   if (out.prefixItems !== undefined) delete out.items
   keepNull(out, definitions)
   if (!(inner & ALONE)) delete out.additionalProperties

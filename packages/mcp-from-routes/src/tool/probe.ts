@@ -3,7 +3,7 @@ import { attempt } from '../attempt.ts'
 import { isObject } from './json-schema.ts'
 
 /*
- * Nothing says what the compilers of the host do, so each is tried once on a small schema. One that throws is for
+ * The compilers of the host are opaque, so each is tried once on a small schema. One that throws is for
  * schemas of another kind.
  */
 
@@ -19,7 +19,7 @@ export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
 /** The same for each query argument of a route, by its name. */
 export type QueryAcceptance = (name: string) => AcceptsString
 
-/** What the compilers of the host do, as far as tools depend on it. */
+/** The behaviour of the host's compilers that tools depend on. */
 export interface Probes {
   /** Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless `useDefaults` is off. */
   readonly fillsDefaults: (validator: Validator | undefined) => boolean

@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts'
 import type { AcceptsString } from './probe.ts'
 import { takesOnly, typesOf } from './types-of.ts'
 
-/** What the host's `querystringParser` makes of a query string, found out by giving it some. */
+/** The forms that the host's `querystringParser` reads, found by trying some query strings. */
 export interface QueryParser {
   readonly parse: (query: string) => Readonly<Record<string, unknown>>
   /** `a=x&a=y` is an array. */

@@ -31,7 +31,7 @@ import { schemaReader } from './schema.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
 import { withoutTypeLists } from './type-lists.ts'
 
-/** A tool with what it takes to call it. */
+/** A tool, with everything needed to call it. */
 export interface Tool {
   readonly public: McpTool
   readonly path: readonly PathPart[]
@@ -50,13 +50,13 @@ export interface Tool {
   readonly inject: boolean
   /** What a person is asked before a call runs. */
   readonly confirm: ConfirmRule | undefined
-  /** How the work is followed that a call starts; undefined for a tool whose calls are all done when they are answered. */
+  /** How to follow the work that a call starts; undefined for a tool that finishes its work before it responds. */
   readonly task: TaskConfig | undefined
-  /** Whether the route declares an answer that comes in pieces, which are progress. */
+  /** Whether the route declares a streamed response, whose pieces are progress. */
   readonly streams: boolean
 }
 
-/** What the plugin keeps of a route that is registered. */
+/** The part of a registered route that the plugin keeps. */
 export interface ExposedRoute {
   readonly method: string | readonly string[]
   readonly url: string
@@ -66,7 +66,7 @@ export interface ExposedRoute {
   readonly websocket: boolean
   /** Whether the handler gets calls that validation refuses. Default is false. */
   readonly attachValidation?: boolean
-  /** Whether answers are written so that they are as the response schemas say. */
+  /** Whether the serializer guarantees that responses match their schemas. */
   readonly keepsToSchema: boolean
   /** Whether defaults are filled in before the route looks for what is required. Default is false. */
   readonly fillsDefaults?: boolean
@@ -110,7 +110,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     return part
   }), { overrides, fillsDefaults: route.fillsDefaults ?? false })
   const shapes = queryShapes(label, input, route, options)
-  // What Fastify's serializer does not know, a trusted one does.
+  // A trusted serializer checks what Fastify's does not.
   const reader = schemaReader(label, resolver, (part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
   const detail = outputDetail(label, config.mcp?.output, options.output)
   const task = taskConfig(label, config.mcp?.task)

@@ -71,7 +71,7 @@ function withFields (route: string, schema: JsonSchema, fields: readonly string[
     if (!isObject(out.properties)) return additionalProperties === undefined ? out : { ...out, additionalProperties }
     const kept = Object.entries(out.properties).filter(([name]) => fields.includes(name))
     for (const [name] of kept) found.add(name)
-    // What is said of additional properties would be said of those left out.
+    // A schema for additional properties would now apply to the properties left out.
     return { ...out, properties: Object.fromEntries(kept), ...Array.isArray(out.required) && { required: out.required.filter((name) => fields.includes(String(name))) } }
   }
 
