@@ -102,7 +102,7 @@ t.test('a key need not name its shop, and tokens must', async (t) => {
   t.match(await result('list_tags', {}, key), { structuredContent: { result: [{ id: tag.id }] } })
   t.match(await result('list_tags', { shop_id: here.toUpperCase() }, key), { structuredContent: { result: [{ id: tag.id }] } }, 'in another spelling')
   for (const shop of [elsewhere, '00000000-0000-4000-8000-000000000000', 'x']) {
-    t.match(await result('list_tags', { shop_id: shop }, key), { isError: true, content: [{ text: '403 Forbidden: The API key does not open this path (DUAL_AUTH_SHOP_FORBIDDEN)' }] }, 'a shop that is named counts')
+    t.match(await result('list_tags', { shop_id: shop }, key), { isError: true, content: [{ text: '403 Forbidden: The API key has no access to this path (DUAL_AUTH_SHOP_FORBIDDEN)' }] }, 'a shop that is named counts')
   }
   t.match(await result('get_tag', { tag_id: tag.id }, { 'x-api-key': await makeKey(undefined, elsewhere) }), { isError: true, content: [{ text: /^404 / }] }, 'the key of another shop implies that one')
   for (const headers of [machine, bearer(await idp.userToken('ada'))]) {
@@ -119,7 +119,7 @@ t.test('of two credentials a bad one is not rescued, and the key is what implies
   const both = { 'x-api-key': own, ...machine }
   t.strictSame((await ask('tools/list', {}, both)).json().result.tools.map(({ name }: { name: string }) => name), reading, 'the scopes of the key hold beside a token')
   t.match((await ask('tools/call', { name: 'create_tag', arguments: { name: 'Both' } }, both)).body, /create_tag needs the scope write/)
-  t.match((await ask('tools/call', { name: 'list_tags', arguments: { shop_id: elsewhere } }, both)).body, /does not open this path/)
+  t.match((await ask('tools/call', { name: 'list_tags', arguments: { shop_id: elsewhere } }, both)).body, /has no access to this path/)
 })
 
 t.test('a revoked key is 401 and leads to the sign-in, without calling the key a token', async (t) => {

@@ -16,7 +16,7 @@ export const DUAL_AUTH_CREDENTIAL_MISSING = createError('DUAL_AUTH_CREDENTIAL_MI
 export const DUAL_AUTH_CREDENTIAL_INVALID = createError('DUAL_AUTH_CREDENTIAL_INVALID', 'The credentials are not valid', 401)
 
 /** 403: the API key belongs to another owner (shop, workspace, …) than the path names, whether or not that one exists. */
-export const DUAL_AUTH_SHOP_FORBIDDEN = createError('DUAL_AUTH_SHOP_FORBIDDEN', 'The API key does not open this path', 403)
+export const DUAL_AUTH_SHOP_FORBIDDEN = createError('DUAL_AUTH_SHOP_FORBIDDEN', 'The API key has no access to this path', 403)
 
 /** 403: the API key has no scope that opens the route. The message lists those that do, and those that the key has. */
 export const DUAL_AUTH_SCOPE_INSUFFICIENT = createError('DUAL_AUTH_SCOPE_INSUFFICIENT', '%s needs %s. This API key has only %s', 403)
@@ -36,10 +36,10 @@ export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError('DUAL_AUTH_MANAGEMENT_
 /** 400: `expires_at` is not in the future. */
 export const DUAL_AUTH_EXPIRY_PAST = createError('DUAL_AUTH_EXPIRY_PAST', 'expires_at must be in the future', 400)
 
-/** 400: a new key was to have scopes that open no route. The message lists those that do. */
+/** 400: a new key was requested with scopes that no route has. The message lists the known ones. */
 export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'Unknown scopes: %s. Known: %s', 400)
 
-/** 404: a key was to be created for an owner that the store knows does not exist. Thrown by stores. */
+/** 404: a key was requested for an owner that does not exist, as far as the store knows owners. Thrown by stores. */
 export const DUAL_AUTH_SHOP_UNKNOWN = createError('DUAL_AUTH_SHOP_UNKNOWN', 'The owner of the API key does not exist', 404)
 
 /** 404: the owner that the path names has no such key. */
@@ -48,10 +48,10 @@ export const DUAL_AUTH_KEY_NOT_FOUND = createError('DUAL_AUTH_KEY_NOT_FOUND', 'T
 /** 409: the owner already has as many active keys as it may have. */
 export const DUAL_AUTH_KEY_LIMIT = createError('DUAL_AUTH_KEY_LIMIT', '%d API keys are active already: revoke one first', 409)
 
-/** 409: a key that is revoked or expired was to be rotated. */
+/** 409: the key to rotate is revoked or expired. */
 export const DUAL_AUTH_KEY_INACTIVE = createError('DUAL_AUTH_KEY_INACTIVE', 'The API key is %s: create a new one', 409)
 
-/** 409: a key was to be rotated whose successor works. The message names the successor. */
+/** 409: the key to rotate has a successor that works. The message names the successor. */
 export const DUAL_AUTH_KEY_REPLACED = createError('DUAL_AUTH_KEY_REPLACED', 'The API key was replaced by %s: rotate that one, or revoke it first', 409)
 
 /** 503: the queue of keys waiting to be verified is full. */
@@ -66,7 +66,7 @@ export const DUAL_AUTH_PROVIDER_UNAVAILABLE = createError('DUAL_AUTH_PROVIDER_UN
 /** 403: a report of leaked keys is not signed with a key that the scanner publishes. The reason is the `cause`, which is logged. */
 export const DUAL_AUTH_REPORT_REFUSED = createError('DUAL_AUTH_REPORT_REFUSED', 'The report has no valid signature', 403)
 
-/** 400: a signed report of leaked keys is no list of tokens. */
+/** 400: a signed report of leaked keys is not a list of tokens. */
 export const DUAL_AUTH_REPORT_INVALID = createError('DUAL_AUTH_REPORT_INVALID', 'The report must be a JSON array of objects with a token', 400)
 
 /** 413: a signed report has more than `maxTokens` tokens. None of them was revoked. */

@@ -53,7 +53,7 @@ declare module 'fastify' {
     identity: Identity | null
     /**
      * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
-     * not open it. Tells nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
+     * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
      * runs in any case. Cheap: what a route requires is kept for each `route` object.
      *
      * @param route with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is one
@@ -94,7 +94,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.addHook('onRoute', route => {
     const policy = policyFromRoute(route, settings.policy)
     route.config = { ...route.config, auth: policy }
-    // So that a wrong scope fails the startup, and not the first call.
+    // A wrong scope must fail startup, not the first call.
     if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
     if (policy === 'dual' && route.config.anyShop !== true) warnIfUnbound(route.url)
   })

@@ -43,7 +43,7 @@ export interface ApiKeyOptions {
   readonly storeTimeout?: number
 }
 
-/** Where tokens have a fact: the name of a claim, or the names that lead to it through nested objects. */
+/** Where tokens have a fact: the name of a claim, or the path of names to it through nested objects. */
 export type ClaimName = string | readonly string[]
 
 /** The claims that differ from those of the provider. */
@@ -137,16 +137,16 @@ export interface DualAuthOptions {
    * that `method`. @default none
    */
   readonly tokenScopes?: (route: AuthRoute) => readonly string[] | null
-  /** What a challenge says about where to get a token. */
+  /** Where clients get a token, for the challenge of a 401. */
   readonly challenge?: ChallengeOptions
   /** Registers the management routes; without it there are none. */
   readonly management?: ManagementOptions
   /** Registers the endpoint that GitHub reports leaked keys to, which revokes them; without it there is none. */
   readonly scanning?: ScanningOptions
   /**
-   * Called after the fact for what happens to API keys: created, rotated, revoked, refused, used for the first time or from
+   * Called after events of API keys: created, rotated, revoked, refused, used for the first time or from
    * a new network, about to expire, not used for long. At most once for each event, however many replicas there are. It
-   * delays no call, and an error that it throws is only logged. For what must be recorded, or may be vetoed, use
+   * delays no call, and an error that it throws is only logged. To record changes without gaps, or to veto them, use
    * `management.onKeyChange`. @default none
    */
   readonly onKeyEvent?: OnKeyEvent

@@ -29,7 +29,7 @@ export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string
 /**
  * Every scope that opens something: those of each `dual` route, for each of its methods.
  *
- * @param scopesOf the scopes of which a key needs one; null for a route that accepts every key
+ * @param scopesOf returns the scopes of which a key needs one; null if the route accepts every key
  */
 export function scopesFromRoutes (routes: readonly AuthRoute[], scopesOf: (route: AuthRoute) => readonly string[] | null): ReadonlySet<string> {
   const dual = routes.filter(({ config }) => config?.auth === 'dual')

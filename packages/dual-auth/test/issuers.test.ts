@@ -51,7 +51,7 @@ for (const [title, named] of [['with a slash', (url: string) => `${url}/`], ['of
     issuer.named = named(issuer.url)
     await t.rejects(build(t, { issuer }), {
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: `dual-auth: jwt.issuer is ${issuer.url}, but ${issuer.url}/.well-known/openid-configuration says that the issuer is ${named(issuer.url)}: it must be exactly that`
+      message: `dual-auth: jwt.issuer is ${issuer.url}, but ${issuer.url}/.well-known/openid-configuration says that the issuer is ${named(issuer.url)}: set jwt.issuer to exactly that`
     })
   })
 }

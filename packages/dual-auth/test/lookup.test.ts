@@ -108,11 +108,11 @@ t.test('a wrong option is an error at once', async t => {
     [{ shop: { ...shop, table: 'shops as s' } }, 'knexStore.shop.table must be the name of a table'],
     [{ shop: { ...shop, table: 'a.b.c' } }, 'knexStore.shop.table must be the name of a table'],
     [{ shop: { ...shop, key: 'id::text' } }, 'knexStore.shop.key must be the name of a column'],
-    [{ shop: { ...shop, columns: 'status' } }, 'knexStore.shop.columns must be a list of names of columns'],
-    [{ shop: { ...shop, columns: ['*'] } }, 'knexStore.shop.columns must be a list of names of columns'],
-    [{ shop: { ...shop, columns: ['a?'] } }, 'knexStore.shop.columns must be a list of names of columns'],
-    [{ shop: { ...shop, columns: [] } }, 'knexStore.shop.columns must be a list of different names of columns'],
-    [{ shop: { ...shop, columns: ['a', 'a'] } }, 'knexStore.shop.columns must be a list of different names of columns']
+    [{ shop: { ...shop, columns: 'status' } }, 'knexStore.shop.columns must be a list of column names'],
+    [{ shop: { ...shop, columns: ['*'] } }, 'knexStore.shop.columns must be a list of column names'],
+    [{ shop: { ...shop, columns: ['a?'] } }, 'knexStore.shop.columns must be a list of column names'],
+    [{ shop: { ...shop, columns: [] } }, 'knexStore.shop.columns must be a list of different column names'],
+    [{ shop: { ...shop, columns: ['a', 'a'] } }, 'knexStore.shop.columns must be a list of different column names']
   ] as const) t.throws(() => knexStore(knex, options as unknown as KnexStoreOptions), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: ${message}` })
 })
 

@@ -58,7 +58,7 @@ for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === un
     const { status, body: { id, plaintext } } = await call('POST', keysOf(here), { name: 'Importer', scopes: ['read'] })
     t.equal(status, 201)
     t.match(await use(plaintext, here.toUpperCase()), { status: 200, body: { kind: 'api-key', keyId: id, shopId: here, shop: { name: 'Here' } } })
-    t.match(await use(plaintext, there), { status: 403, body: { code: 'DUAL_AUTH_SHOP_FORBIDDEN', message: 'The API key does not open this path' } })
+    t.match(await use(plaintext, there), { status: 403, body: { code: 'DUAL_AUTH_SHOP_FORBIDDEN', message: 'The API key has no access to this path' } })
     t.match(await call('GET', keysOf(here)), { status: 200, headers: { 'content-range': 'api-keys 0-100/1' }, body: [{ id, last_used_at: /./ }] })
     t.match(await call('GET', `${keysOf(here)}?filter=${encodeURIComponent('{"q":"IMP","revoked":false,"scopes":["read"]}')}&sort=-name`), { body: [{ id }] })
     t.match(await call('GET', keysOf(there)), { status: 200, body: [] })

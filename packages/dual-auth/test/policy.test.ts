@@ -119,7 +119,7 @@ t.test('a key on another shop is 403, whether or not that shop exists', async t 
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       const response = await app.inject({ method, url: products(shop), headers: { 'x-api-key': plaintext } })
       t.equal(response.statusCode, 403)
-      t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SHOP_FORBIDDEN', error: 'Forbidden', message: 'The API key does not open this path' })
+      t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SHOP_FORBIDDEN', error: 'Forbidden', message: 'The API key has no access to this path' })
       t.equal(response.headers['www-authenticate'], undefined)
     }
   }

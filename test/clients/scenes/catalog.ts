@@ -55,7 +55,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         about: 'a key of another shop',
         tool: 'list_tags',
         arguments: { shop_id: elsewhere },
-        says: error('403 Forbidden: The API key does not open this path (DUAL_AUTH_SHOP_FORBIDDEN)')
+        says: error('403 Forbidden: The API key has no access to this path (DUAL_AUTH_SHOP_FORBIDDEN)')
       }
     ])
   }

@@ -4,8 +4,8 @@ import { recordFromRow, RECORD, type RecordRow } from './record-row.ts'
 import { KNOWN_NETWORKS, type KeyNotice, type KeyUse, type NotableUse } from './store.ts'
 
 /*
- * Statements that tell of something once, however many replicas run them: each writes down in the row that it was told,
- * and returns what it wrote.
+ * Statements that report an event once, however many replicas run them: each marks the row as reported, and returns the
+ * rows that it marked.
  */
 
 /** The statements, for one table. */

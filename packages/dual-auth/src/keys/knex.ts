@@ -106,7 +106,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
         const { successor: next, expiresAt, revokedAt } = plan({
           key: recordFromRow(row), successor: successor === undefined ? null : recordFromRow(successor), working: Number(counted?.working)
         })
-        // First, because a foreign key locks the row of the shop: whoever deletes that goes on to lock the rows of its keys.
+        // Lock this first: a foreign key locks the row of the shop, and a transaction that deletes the shop locks the shop before its keys.
         await recovering(isMissing, trx(table).insert({ ...rowFromNewKey(next, shopColumn), replaces: id, networks: row.networks }), throwShopUnknown)
         const [replaced] = await trx(table).where({ id }).whereNull('revoked_at')
           .update({ replaced_by: next.id, expires_at: expiresAt, revoked_at: revokedAt, ...(revokedAt !== null && { revoked_by: next.createdBy }) }).returning<RecordRow[]>(RETURNED)

@@ -15,7 +15,7 @@ export interface LastUsed {
   flush (): Promise<void>
 }
 
-/** How many networks of a key are recorded in an interval. Whoever has more of them, such as all of an IPv6 provider's, causes no more writes. */
+/** How many networks of a key are recorded in an interval. A caller with more networks, such as all of an IPv6 provider's, causes no more writes. */
 const NETWORKS = 4
 
 /** What was recorded of a key in the last interval. */
@@ -30,7 +30,7 @@ interface Recorded {
 
 /**
  * @param interval in milliseconds; at most one write per key and network in this time
- * @param onNotable is told of first uses, and of new networks
+ * @param onNotable called for first uses and new networks
  */
 export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: FastifyBaseLogger, interval: number, onNotable: (use: NotableUse) => void = () => {}): LastUsed {
   const recorded = new Map<string, Recorded>()

@@ -122,7 +122,7 @@ function shopColumns (shop: ShopColumns): Required<ShopColumns> {
   noOthers('knexStore.shop.', rest)
   must(TABLE.test(string('knexStore.shop.table', table)), 'knexStore.shop.table must be the name of a table')
   must(NAME.test(string('knexStore.shop.key', key)), 'knexStore.shop.key must be the name of a column')
-  must(strings('knexStore.shop.columns', columns, 'names of columns').every(column => NAME.test(column)), 'knexStore.shop.columns must be a list of names of columns')
-  must(columns.length > 0 && new Set(columns).size === columns.length, 'knexStore.shop.columns must be a list of different names of columns')
+  must(strings('knexStore.shop.columns', columns, 'column names').every(column => NAME.test(column)), 'knexStore.shop.columns must be a list of column names')
+  must(columns.length > 0 && new Set(columns).size === columns.length, 'knexStore.shop.columns must be a list of different column names')
   return { table, key, columns }
 }

@@ -13,7 +13,7 @@ export function memoryStore (): ApiKeyStore {
 
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One change after another, as under a lock: while the host is told of one, no other may build on it. */
+  /** Changes run one after another, as under a lock: while the host's function runs for one, no other may build on it. */
   function inTurn<T> (change: () => Promise<T>): Promise<T> {
     const result = last.then(change)
     last = result.catch(() => {})

@@ -6,11 +6,11 @@ import type { ApiKeyStore } from './store.ts'
 const BATCH = 100
 const BATCH_PAUSE = 1000
 
-/** Looks from time to time which keys expire soon and which are not used. */
+/** Checks periodically which keys expire soon and which are not used. */
 export interface Notices {
-  /** Looks now, and from then on at every `interval`. */
+  /** Checks now, and then at every `interval`. */
   start (): void
-  /** Ends it. Resolves when no look is under way. */
+  /** Stops. Resolves when no check is running. */
   stop (): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function createNotices (store: ApiKeyStore, callStore: StoreCall, emit: (
   let looking: Promise<void> = Promise.resolve()
   let isStopped = false
 
-  /** The store says each notice to one replica only. */
+  /** The store returns each notice to one replica only. */
   async function look (): Promise<void> {
     // `callStore` has logged a failure, and the next look tries again.
     const notices = await callStore(() => store.takeNotices(new Date(), BATCH)).catch(() => [])

@@ -135,7 +135,7 @@ export interface KeyUse {
   readonly networks: readonly string[]
 }
 
-/** A use of a key that its host may want to know of. */
+/** A use of a key that the host may want to know about. */
 export interface NotableUse {
   readonly key: ApiKeyRecord
   readonly isFirst: boolean
@@ -143,7 +143,7 @@ export interface NotableUse {
   readonly newNetworks: readonly string[]
 }
 
-/** Something that the time brings. */
+/** A notice that is due by the clock. */
 export interface KeyNotice {
   readonly key: ApiKeyRecord
   readonly type: 'expiring' | 'unused'

@@ -5,15 +5,15 @@ import { createNotices } from './notices.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 import type { ApiKeyStore } from './store.ts'
 
-/** How often further refusals are told, and how often keys are looked through, in milliseconds. */
+/** How often further refusals are reported, and how often keys are checked for notices, in milliseconds. */
 const REFUSAL_INTERVAL = 900_000
 const NOTICE_INTERVAL = 3_600_000
 
-/** Everything that the host is told of keys. */
+/** Everything that the host learns about keys. */
 export interface Watch {
   emit (event: KeyEvent): void
   readonly report: Refusals['report']
-  /** Starts what happens by the clock. */
+  /** Starts the periodic checks. */
   start (): void
   /** Ends it, and waits for the host, but no longer than for the store. */
   stop (): Promise<void>

@@ -17,7 +17,7 @@ export type NewKeyBody = Static<typeof NewKey>
 
 const RotationOf = Type.Object({
   grace: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GRACE, default: DEFAULT_GRACE, description: 'How long the old key still works, in seconds; with 0 it is revoked at once' })),
-  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the new key stops working; left out, it lives as long from now as the old one was created to live' }))
+  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the new key stops working. Default: the lifetime of the old key, from now' }))
 }, { additionalProperties: false })
 
 /** The body of a rotation's request. */
@@ -53,8 +53,8 @@ export const Key = Type.Object({
 
 const created = {
   ...Key.properties,
-  plaintext: Type.String({ description: 'The key itself, shown this once' }),
-  warnings: Type.Array(Type.String(), { description: 'What to limit next time: it opens every operation, or never expires' })
+  plaintext: Type.String({ description: 'The key itself; shown only once' }),
+  warnings: Type.Array(Type.String(), { description: 'Limits that the key lacks: it opens every operation, or never expires' })
 }
 const CreatedKey = Type.Object(created)
 const RotatedKey = Type.Object({ ...created, replaced: Type.Object(Key.properties, { description: 'The old key. It works until its expires_at, unless it is revoked' }) })

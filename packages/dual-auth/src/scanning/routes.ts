@@ -44,7 +44,7 @@ const schema = {
 
 /**
  * The endpoint that GitHub reports leaked keys to. It revokes them and says which ones were real. A report may come twice,
- * or from somebody who recorded it: whoever reports a key holds it, so revoking it is right in any case.
+ * or from somebody who recorded it: a reporter has the key, so revoking it is right in any case.
  */
 export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (app, { settings, apiKeys, callStore, onKeyChange, emit }) => {
   const { store, marker, peppers } = apiKeys

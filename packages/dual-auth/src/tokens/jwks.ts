@@ -193,6 +193,6 @@ async function confirmIssuer (issuer: string, url: string, signal: AbortSignal):
   const document = await jsonFrom(url, 'the discovery document', signal)
   const named = isRecord(document) ? document.issuer : undefined
   if (named === issuer) return
-  if (typeof named !== 'string') throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} is no discovery document: it names no issuer`)
-  throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} says that the issuer is ${named.slice(0, EXCERPT)}: it must be exactly that`)
+  if (typeof named !== 'string') throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} is not a discovery document: it names no issuer`)
+  throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} says that the issuer is ${named.slice(0, EXCERPT)}: set jwt.issuer to exactly that`)
 }

@@ -126,7 +126,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
 
 /** OpenID Connect Core §2 and §3.1.3.6: claims of ID tokens only. */
 function flawOfIdToken ({ nonce, at_hash: hash }: Claims): string | undefined {
-  return nonce === undefined && hash === undefined ? undefined : 'nonce or at_hash is there: it is an ID token'
+  return nonce === undefined && hash === undefined ? undefined : 'nonce or at_hash is present: it is an ID token'
 }
 
 function listedHolder (_claims: Claims, client: string, machineClients: readonly string[] = []): 'machine' | 'user' {
