@@ -44,7 +44,7 @@ export interface BrokerOptions {
   /** Where used codes and refresh tokens are remembered. Default: in this process, which is enough for one replica. */
   readonly store?: BrokerStore
   /**
-   * How long a browser remembers that somebody allowed a client, in milliseconds, whoever uses the browser. Only clients
+   * How long a browser remembers that its user allowed a client, in milliseconds. It does not distinguish users. Only clients
    * with a metadata document or on the list, and an https callback, are remembered, and only where no other site started
    * the sign-in. `0`: always ask. Default 2592000000, 30 days.
    */
@@ -101,14 +101,14 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
     must(typeof secret.secret === 'string' && Buffer.byteLength(secret.secret) >= 32, `.secrets[${i}].secret must be a string of at least 32 bytes`)
   }
   must(new Set(secrets.map(({ id }) => id)).size === secrets.length, '.secrets must have different ids')
-  must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a string that is not empty')
+  must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a non-empty string')
   must(typeof registration === 'boolean', '.registration must be true or false')
   must(isStrings(appSchemes) && appSchemes.every(scheme => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
     '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves')
   must(Array.isArray(clients), '.clients must be a list')
   for (const [i, client] of clients.entries()) {
     must(isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id), `.clients[${i}].id must be 1 to 500 characters of printable ASCII`)
-    must(typeof client.name === 'string' && client.name !== '', `.clients[${i}].name must be a string that is not empty`)
+    must(typeof client.name === 'string' && client.name !== '', `.clients[${i}].name must be a non-empty string`)
     must(isStrings(client.redirectUris) && client.redirectUris.length > 0 && client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
       `.clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`)
   }
@@ -143,7 +143,7 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
   }
 }
 
-/** What a browser would run, read or send by itself. */
+/** Schemes that browsers run, read or send themselves. */
 const DANGEROUS = new Set(['http', 'https', 'javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'])
 
 function isObject (value: unknown): boolean {

@@ -16,7 +16,7 @@ export function parametersFrom (text: string): Parameters {
   if (text.length > LONGEST) throw refusal('invalid_request', `The parameters are longer than ${LONGEST} characters`)
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
-    if (parameters.has(name)) throw refusal('invalid_request', 'A parameter is there more than once')
+    if (parameters.has(name)) throw refusal('invalid_request', 'A parameter appears more than once')
     parameters.set(name, value)
   }
   for (const [name, value] of parameters) if (value === '') parameters.delete(name)

@@ -40,7 +40,7 @@ const sdk = {
   hosted: false
 } as const
 
-/** A client of which only its metadata document is known: it does what all do. */
+/** A client known only by its metadata document: it takes the common steps. */
 export function clientWith (document: { readonly url: string, readonly callback: string }, name: string): ClientProfile {
   return { ...sdk, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
 }

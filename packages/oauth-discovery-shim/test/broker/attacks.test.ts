@@ -74,7 +74,7 @@ t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 c
     const response = await registered(last(length))
     if (response.statusCode === 201) lengths.push(response.json().client_id.length)
     else {
-      t.match(response.json(), { error: 'invalid_client_metadata', error_description: 'redirect_uris are too long together' })
+      t.match(response.json(), { error: 'invalid_client_metadata', error_description: 'redirect_uris are too long in total' })
       break
     }
   }
@@ -277,7 +277,7 @@ t.test(`${RFC} §4.11: a site that somebody refuses does not get them all the sa
     const { statusCode, headers, body } = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
     t.equal(statusCode, 200)
     t.notOk('location' in headers)
-    t.match(body, /<h1>You allowed nothing<\/h1>/)
+    t.match(body, /<h1>You did not allow it<\/h1>/)
     t.match(body, new RegExp(`&amp;error=access_denied&amp;[^"]*state=[^"]*" rel="noreferrer">Go back to ${place}</a>\\. Only do so if you came from there\\.`))
   }
   const person = browser(app)
@@ -373,7 +373,7 @@ t.test('RFC 6749 §10.4: a refresh token belongs to one client', async t => {
   const other = await register(world.app, [loopback], 'Another')
   const calls = world.idp.calls.length
   for (const client of [other, 'x', `${clientId} `]) {
-    t.match((await token(world, { grant_type: 'refresh_token', client_id: client, refresh_token: refreshToken })).json(), { error: 'invalid_grant', error_description: 'This is not a grant of this client' })
+    t.match((await token(world, { grant_type: 'refresh_token', client_id: client, refresh_token: refreshToken })).json(), { error: 'invalid_grant', error_description: 'The code or token was not issued to this client' })
     t.match((await token(world, { client_id: client, token: refreshToken }, '/oauth/revoke')).json(), { error: 'invalid_grant' })
   }
   t.equal(world.idp.calls.length, calls, 'the identity provider heard of none')

@@ -79,7 +79,7 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
     t.equal(await refresh(), answer)
     t.match(said()[0], { level, status, error: 'error' in body ? body.error.slice(0, 100) : 'undefined', url, msg: 'the identity provider refused a request for tokens' })
   }
-  for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map(error => [error, `The identity provider refused with ${error}`] as const)) {
+  for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map(error => [error, `The identity provider rejected the request: ${error}`] as const)) {
     idp.answer = () => ({ status: 400, body: { error: passed } })
     t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { statusCode: 400, error: passed, error_description: description })
   }

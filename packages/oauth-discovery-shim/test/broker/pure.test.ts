@@ -169,7 +169,7 @@ t.test('parameters', async t => {
   for (const [text, expected] of [
     ['', {}], ['a=1&b=2', { a: '1', b: '2' }], ['a=&b', {}], ['a=%20+x', { a: '  x' }], ['a=1=2', { a: '1=2' }]
   ] as const) t.strictSame(Object.fromEntries(parametersFrom(text)), expected, text)
-  for (const text of ['a=1&a=1', 'a=&a=', 'a&a=1']) t.throws(() => parametersFrom(text), { oauth: 'invalid_request', statusCode: 400, message: 'A parameter is there more than once' }, text)
+  for (const text of ['a=1&a=1', 'a=&a=', 'a&a=1']) t.throws(() => parametersFrom(text), { oauth: 'invalid_request', statusCode: 400, message: 'A parameter appears more than once' }, text)
   t.equal(parametersFrom(`a=${'x'.repeat(32_766)}`).get('a')?.length, 32_766)
   t.throws(() => parametersFrom(`a=${'x'.repeat(32_767)}`), { oauth: 'invalid_request', message: 'The parameters are longer than 32768 characters' })
   for (const [url, query] of [['/a', ''], ['/a?', ''], ['/a?b=?c', 'b=?c']] as const) t.equal(queryOf(url), query, url)
@@ -247,9 +247,9 @@ t.test('the consent page', async t => {
   const letters = 'The address has letters that can look like others (xn--). Compare it with the one that you expect.'
   const other = (own: string, host: string) => `The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`
   for (const [of, who, where, said] of [
-    [local, 'This is only what it calls itself. Nobody has checked the name.', 'To a program on <strong>this computer</strong>.', [anyProgram]],
-    [recipient('registration', 'https://site.example.com/cb', 'https'), 'This is only what it calls itself.', 'To the site <strong>site.example.com</strong>.', [unknown]],
-    [recipient('registration', 'cursor://x/y', 'app'), 'This is only what it calls itself.', 'To the app on <strong>this computer</strong> that opens links with <strong>cursor:</strong>', [anyProgram]],
+    [local, 'The app chose this name itself. Nobody has checked it.', 'To a program on <strong>this computer</strong>.', [anyProgram]],
+    [recipient('registration', 'https://site.example.com/cb', 'https'), 'The app chose this name itself.', 'To the site <strong>site.example.com</strong>.', [unknown]],
+    [recipient('registration', 'cursor://x/y', 'app'), 'The app chose this name itself.', 'To the app on <strong>this computer</strong> that opens links with <strong>cursor:</strong>', [anyProgram]],
     [recipient('list', 'https://site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>site.example.com</strong>.', []],
     [recipient('list', 'https://xn--site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>xn--site.example.com</strong>.', [letters]],
     [recipient('document', 'https://agent.example.com/cb', 'https'), 'Described by <strong>agent.example.com</strong>, at <code>https://agent.example.com/client.json</code>.', 'To the site <strong>agent.example.com</strong>.', []],

@@ -49,7 +49,7 @@ export function clientOf (parameters: Parameters, broker: Broker): NamedClient {
     },
     async mustHold ({ client, auth }) {
       // The same words for all: nothing is learnt about codes and tokens of others.
-      if (digest(id) !== client) throw refusal('invalid_grant', 'This is not a grant of this client')
+      if (digest(id) !== client) throw refusal('invalid_grant', 'The code or token was not issued to this client')
       if (auth === 'none') return
       if (assertion === undefined) throw refusal('invalid_client', 'This client has to authenticate with private_key_jwt, as its metadata document says', 401)
       await requireAssertion(assertion, id, broker)
@@ -70,7 +70,7 @@ async function requireAssertion (assertion: string, id: string, { clients, docum
       requiredClaims: ['exp', 'jti']
     })
     const left = exp - Date.now() / 1000
-    if (typeof jti !== 'string' || left > LONGEST) throw new Error('jti is no string, or exp is too far away')
+    if (typeof jti !== 'string' || left > LONGEST) throw new Error('jti is not a string, or exp is too far in the future')
     const { raised } = await store.raise(`assertion:${digest(`${id} ${jti}`)}`, 1, Math.ceil(left) + 2 * TOLERANCE)
     if (!raised) throw new Error('it was used before')
   } catch (cause) {

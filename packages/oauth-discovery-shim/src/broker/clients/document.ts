@@ -4,7 +4,7 @@ import { redirectKind } from './redirect-uri.ts'
 /** Most callback URLs of a client. */
 export const MOST_REDIRECTS = 20
 
-/** Why a metadata document, or its URL, must not be used: a sentence for the person and for whoever wrote the document. */
+/** Why a metadata document, or its URL, must not be used: a sentence for the person and for the author of the document. */
 export class DocumentFault extends Error {}
 
 /** Its server does not deliver it now. What was read before still counts for a while. */
@@ -24,7 +24,7 @@ export function documentUrl (id: string): URL {
   must(!id.includes('#'), 'its address contains a fragment (#)')
   must(url.pathname !== '/', 'its address has no path')
   // A parser changes dot segments, upper case in the host, the port 443 and letters outside of ASCII.
-  must(url.href === id, 'its address has another form than browsers give it')
+  must(url.href === id, 'its address is not written as browsers normalize it')
   return url
 }
 

@@ -28,7 +28,7 @@ export function redirectKind (uri: unknown, schemes: readonly string[]): Redirec
 }
 
 /**
- * Whether a callback URL is one of those that the client has: the same string, or on loopback the same but for the port.
+ * Whether a callback URL is one of the client's: the same string, or on loopback the same apart from the port.
  *
  * @see [RFC 9700 §4.1.3](https://www.rfc-editor.org/rfc/rfc9700#section-4.1.3), [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
  */

@@ -18,7 +18,7 @@ export function registerClient (sealer: Sealer, schemes: readonly string[], scop
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
     const client = registeredClientFrom(String(body ?? ''), schemes)
     const id = sealer.seal('client', client)
-    if (id.length > LONGEST_ID) throw refusal('invalid_client_metadata', 'redirect_uris are too long together')
+    if (id.length > LONGEST_ID) throw refusal('invalid_client_metadata', 'redirect_uris are too long in total')
     return reply.code(201).send({
       client_id: id,
       client_id_issued_at: Math.floor(Date.now() / 1000),
@@ -33,8 +33,8 @@ export function registerClient (sealer: Sealer, schemes: readonly string[], scop
 }
 
 /**
- * What is kept of a registration. Other members are replaced or left out, as RFC 7591 §3.2.1 allows: a client that wants
- * a secret is told that it has none.
+ * What is kept of a registration. Other members are replaced or left out, as RFC 7591 §3.2.1 allows: the response tells a
+ * client that wants a secret that it has none.
  *
  * @throws a {@link refusal} `invalid_redirect_uri` or `invalid_client_metadata`
  */

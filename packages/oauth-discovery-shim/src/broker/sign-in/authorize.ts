@@ -74,7 +74,7 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
   if (parameters.get('code_challenge_method') !== 'S256') throw refusal('invalid_request', 'code_challenge_method must be S256')
   if (!/^[\w-]{43}$/.test(challenge)) throw refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url')
   requireResource(parameters, target)
-  if (parameters.get('prompt') === 'none') throw refusal('interaction_required', 'A person has to agree, so prompt=none cannot work')
+  if (parameters.get('prompt') === 'none') throw refusal('interaction_required', 'prompt=none is not possible: a person has to agree')
   const scope = scopeFrom(parameters.get('scope'), target.scopes)
   const isRemembered = client.source !== 'registration' && kind === 'https'
   return {
@@ -99,7 +99,7 @@ export function requireResource (parameters: Parameters, { resource: own, resour
 function scopeFrom (wanted: string | undefined, scopes: readonly string[]): string {
   if (wanted === undefined) return scopes.join(' ')
   const granted = [...new Set(wanted.split(' '))].filter(scope => scopes.includes(scope))
-  if (granted.length === 0) throw refusal('invalid_scope', `None of the scopes can be had. There are: ${scopes.join(' ')}`)
+  if (granted.length === 0) throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
   return granted.join(' ')
 }
 

@@ -51,7 +51,7 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
     const sender = parameters.get('iss')
-    if (sender === undefined ? sendsIssuer() : sender !== issuer) throw refusal('invalid_request', 'The answer did not come from the identity provider of this server')
+    if (sender === undefined ? sendsIssuer() : sender !== issuer) throw refusal('invalid_request', 'The response did not come from the identity provider of this server')
 
     const error = parameters.get('error')
     const code = parameters.get('code')

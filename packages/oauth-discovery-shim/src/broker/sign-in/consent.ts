@@ -56,7 +56,7 @@ ${warnings(consent).map(text => html`<p class="warning">${text}</p>`)}
 function identity ({ client }: Consent): Html {
   if (client.source === 'list') return html`Known to this server.`
   if (client.source === 'document') return html`Described by <strong>${new URL(client.id).host}</strong>, at <code>${client.id}</code>.`
-  return html`This is only what it calls itself. Nobody has checked the name.`
+  return html`The app chose this name itself. Nobody has checked it.`
 }
 
 function destination ({ kind, redirectUri }: Consent): Html {

@@ -23,7 +23,7 @@ interface Asked extends SignInRequest {
   readonly browser: string
   /** Whether no other site started this, so that the answer may be remembered. */
   readonly isOwnStart: boolean
-  /** Whether the client is told by a redirect if the person does not agree. */
+  /** Whether the client gets a redirect if the person does not agree. */
   readonly isTold: boolean
 }
 
@@ -74,7 +74,7 @@ export function startSignIn (broker: Broker, name: Name) {
     return sendProblemPage(reply, {
       statusCode: 400,
       title: 'This app cannot sign in here',
-      reason: `The app asked in a way that this server does not accept: ${error.message}`,
+      reason: `This server does not accept the request of the app: ${error.message}`,
       advice: 'Nothing was sent to it. Update the app, or tell its maker',
       code: error.oauth,
       back: { url, place: kind === 'https' ? new URL(redirectUri).host : client.name }
@@ -83,9 +83,8 @@ export function startSignIn (broker: Broker, name: Name) {
 }
 
 /**
- * Whether the browser takes bad news to the client by itself: only to programs on this machine and to clients of the
- * list. To others it would be an open redirect, and the site that somebody just refused would get them all the same
- * (RFC 9700 §4.11.2).
+ * Whether errors redirect to the client: only to programs on this machine and to listed clients. For others it would be an
+ * open redirect, and would send people to the site that they have just refused (RFC 9700 §4.11.2).
  */
 function isToldByRedirect ({ client, kind }: Recipient): boolean {
   return kind === 'loopback' || client.source === 'list'
@@ -114,8 +113,8 @@ export function decideSignIn (broker: Broker) {
       const { protocol, host } = new URL(signIn.redirectUri)
       return sendProblemPage(reply, {
         statusCode: 200,
-        title: 'You allowed nothing',
-        reason: 'The app cannot act in your name, and was sent nothing',
+        title: 'You did not allow it',
+        reason: 'The app cannot act in your name and received nothing',
         advice: 'You can close this page',
         code: denied.oauth,
         back: { url, place: protocol === 'https:' ? host : 'the app' }

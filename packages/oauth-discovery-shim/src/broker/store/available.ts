@@ -13,7 +13,7 @@ export function availableStore (store: BrokerStore, log: FastifyBaseLogger): Bro
         return await store.raise(key, value, seconds)
       } catch (err) {
         log.error({ err }, 'the store of used codes and refresh tokens failed')
-        throw refusal('temporarily_unavailable', 'This server cannot look up what was used before. Try again in a moment', 503)
+        throw refusal('temporarily_unavailable', 'This server cannot check whether a code or token was used before. Try again in a moment', 503)
       }
     }
   }

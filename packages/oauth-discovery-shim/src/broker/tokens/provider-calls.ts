@@ -77,8 +77,8 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
       log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), url }, 'the identity provider refused a request for tokens')
       if (status >= 500 || status === 429) throw unavailable()
       throw PASSED_ON.has(error)
-        ? refusal(error, `The identity provider refused with ${error}`)
-        : refusal('server_error', 'The identity provider refused this server', 502)
+        ? refusal(error, `The identity provider rejected the request: ${error}`)
+        : refusal('server_error', 'The identity provider rejected this server', 502)
     },
 
     async revoke (token) {

@@ -7,8 +7,9 @@ import type { Raised } from '../store/memory.ts'
 import { familyKey, lifetimeOf, responseFrom, REVOKED, type RefreshToken } from './refresh-token.ts'
 
 /**
- * Each refresh token works once. The store knows only the number of the last one of its chain that was used. One that
- * comes again is a copy: nobody can tell whose, so the chain ends, here and at the identity provider. For a moment it
+ * Each refresh token works once. The store knows only the number of the last one of its chain that was used. If one comes
+ * again, there is a copy, and the server cannot tell which is real. So the chain ends, here and at the identity provider.
+ * For a moment it
  * is let pass, because clients lose responses and refresh twice at the same time.
  *
  * @see [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2)
@@ -36,7 +37,7 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
     return over()
   }
 
-  // whoever has this token proves that the one before it was used
+  // this token proves that the one before it was used
   const last = await store.raise(key, generation - 1, lifetime)
   if (mayNotUse(last)) throw last.value === REVOKED ? over() : await end(used.token)
   const tokens = await provider.tokens({

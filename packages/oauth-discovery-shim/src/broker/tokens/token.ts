@@ -37,12 +37,12 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   await client.mustHold(code)
   const redirectUri = parameters.get('redirect_uri')
   if (redirectUri !== undefined && digest(redirectUri) !== code.redirectUri) throw refusal('invalid_grant', 'redirect_uri is not the one that the code was sent to')
-  // before the code counts as used: whoever stole it cannot use it up
-  if (!provesChallenge(required(parameters, 'code_verifier'), code.challenge)) throw refusal('invalid_grant', 'code_verifier does not fit the code')
+  // before the code is marked as used: a thief without the verifier cannot use it up
+  if (!provesChallenge(required(parameters, 'code_verifier'), code.challenge)) throw refusal('invalid_grant', 'code_verifier does not match the code')
 
   const { raised } = await store.raise(`code:${code.family}`, 1, 2 * CODE_LIFETIME)
   if (!raised) {
-    // RFC 6749 §4.1.2: whoever has both the code and its verifier may have the tokens, too
+    // RFC 6749 §4.1.2: a caller with both the code and its verifier may have the tokens, too
     await store.raise(familyKey(code.family), REVOKED, lifetimeOf(broker))
     throw refusal('invalid_grant', 'The code was used before')
   }
