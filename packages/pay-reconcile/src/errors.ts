@@ -7,11 +7,11 @@ export const PAY_RECONCILE_VALIDATION = createError<[string]>('PAY_RECONCILE_VAL
 export const PAY_RECONCILE_ACCOUNT_NOT_FOUND = createError('PAY_RECONCILE_ACCOUNT_NOT_FOUND', 'No such account', 404)
 export const PAY_RECONCILE_RUN_NOT_FOUND = createError('PAY_RECONCILE_RUN_NOT_FOUND', 'No such reconciliation run', 404)
 export const PAY_RECONCILE_SHOP_NOT_FOUND = createError('PAY_RECONCILE_SHOP_NOT_FOUND', 'No such shop', 404)
-/** The change replaced no snapshot, or it is kept no longer. */
+/** The change replaced no snapshot, or the snapshot has been deleted. */
 export const PAY_RECONCILE_SNAPSHOT_NOT_FOUND = createError('PAY_RECONCILE_SNAPSHOT_NOT_FOUND', 'No snapshot of this change is kept', 404)
 export const PAY_RECONCILE_NO_CUSTOMER_ID = createError('PAY_RECONCILE_NO_CUSTOMER_ID', 'The account has no pay_customer_id', 400)
 export const PAY_RECONCILE_NO_SECRET_KEY = createError('PAY_RECONCILE_NO_SECRET_KEY', 'The shop of the account has no usable pay_secret_key', 400)
-/** A delivery to the webhook route that is not signed, not valid, too old, too large or a copy, or that is for no such shop. */
+/** A delivery to the webhook route that is unsigned, invalid, too old, too large or a copy, or whose shop does not exist. */
 export const PAY_RECONCILE_WEBHOOK_REFUSED = createError('PAY_RECONCILE_WEBHOOK_REFUSED', 'The delivery was refused', 400)
 /** Several customers carry the account's id: a person must choose one and link it. */
 export const PAY_RECONCILE_CUSTOMER_AMBIGUOUS = createError('PAY_RECONCILE_CUSTOMER_AMBIGUOUS', 'Several customers at the payment provider carry the id of the account: link one of them', 409)
@@ -29,7 +29,7 @@ export const PAY_RECONCILE_RUN_FORBIDDEN = createError('PAY_RECONCILE_RUN_FORBID
 export const PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND = createError('PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', 'The payment provider has no such customer', 502)
 export const PAY_RECONCILE_PROVIDER_KEY_REJECTED = createError('PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'The payment provider rejected the secret key of the shop', 502)
 export const PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN = createError('PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN', 'The secret key of the shop may not do this at the payment provider', 502)
-/** In the stopped shops of a bulk run: the provider knows none of the shop's customers, of which there are at least two. */
+/** In the stopped shops of a bulk run: the shop has at least two customers and the provider knows none of them. */
 export const PAY_RECONCILE_PROVIDER_KEY_MISMATCH = createError('PAY_RECONCILE_PROVIDER_KEY_MISMATCH', 'The payment provider knows no customer of the shop under its key: a test key with live customers, or the reverse?', 502)
 export const PAY_RECONCILE_PROVIDER_RATE_LIMITED = createError('PAY_RECONCILE_PROVIDER_RATE_LIMITED', 'The payment provider limits the rate of requests', 502)
 export const PAY_RECONCILE_PROVIDER_TIMEOUT = createError('PAY_RECONCILE_PROVIDER_TIMEOUT', 'The payment provider did not respond in time', 502)

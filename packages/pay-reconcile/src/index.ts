@@ -111,7 +111,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
       // No `authorize`: the signature is the credential.
       webhookRoute(scope, { config: webhooks.config, secrets, verifier, awaited, gathering: gathered })
     }, { prefix })
-    // What a process noted that has died since.
+    // Work that a dead process has left.
     repeatedly(app, gathered.now, leaseDuration)
     app.addHook('preClose', async () => gathered.close())
   }

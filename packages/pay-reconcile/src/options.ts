@@ -65,8 +65,8 @@ export interface PayReconcileOptions {
   readonly schedule?: Schedule | undefined
   /**
    * Accepts the provider's events at `POST {prefix}/webhooks/{shop_id}`, **without `authorize`**: the signature is the
-   * credential. Needs `runs`. The actor of the runs that they start is `webhook`; `mayContinue` is not called for them.
-   * Default: there is no such route.
+   * credential. Needs `runs`. The runs that they start have the actor `webhook`; `mayContinue` is not called for them.
+   * Default: no such route.
    */
   readonly webhooks?: Webhooks | undefined
 }

@@ -69,7 +69,7 @@ export interface UnlinkChange {
 
 export interface SnapshotChange {
   readonly accountId: string
-  /** The id that was read. If the account has another one by now, nothing is stored. */
+  /** The id that was read. If the account now has another one, nothing is stored. */
   readonly customerId: string
   readonly customer: Details
   /** Time of the read, ISO 8601 UTC with milliseconds. */
@@ -186,7 +186,7 @@ export interface ChangeStore {
   /** The present moment, for `done`: everything noted before it is older than what is read from the provider after it. */
   moment (): Promise<string>
 
-  /** Removes accounts that were noted before a moment. Those that were noted again since stay. */
+  /** Removes accounts that were added before a moment, except those added again since. */
   done (accountIds: readonly string[], moment: string): Promise<void>
 }
 

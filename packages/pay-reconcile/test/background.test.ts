@@ -40,7 +40,7 @@ t.test('the work in the background', async t => {
     const warnings = new Map(logs().split('\n').filter(line => line !== '').map(line => JSON.parse(line)).filter(({ level }) => level === 40)
       .map(({ msg, err }) => [msg, [err.code, /RangeError: the database is down/.test(err.stack)]]))
     t.strictSame([...warnings].sort(), [
-      'a run by the schedule was not started', 'a run by webhooks was not started', 'expired runs were not deleted', 'expired snapshots were not deleted', 'interrupted runs were not resumed'
+      'a run after webhooks could not be started', 'a scheduled run could not be started', 'expired runs were not deleted', 'expired snapshots were not deleted', 'interrupted runs were not resumed'
     ].map(message => [message, ['PAY_RECONCILE_STORE_FAILED', true]]))
     await sleep(45)
     t.equal(calls, closedAt, 'until the application closes')
@@ -145,7 +145,7 @@ t.test('a slot is started once: later, and for a mode of its own', async t => {
   }
   const { log, logs } = logger()
   await scheduler(slots(new Date(slot)), { lastSlot: down } as unknown as RunStore, {} as BulkRunner, log).startDue()
-  t.strictSame(logs, [['a run by the schedule was not started', 'the database is down']])
+  t.strictSame(logs, [['a scheduled run could not be started', 'the database is down']])
 })
 
 t.test('deliveries are gathered until the delay is over', async t => {
@@ -163,7 +163,7 @@ t.test('deliveries are gathered until the delay is over', async t => {
   gathered.soon()
   await until(() => started >= 2)
   await sleep(0)
-  t.strictSame(logs, [['a run by webhooks was not started', 'the database is down']])
+  t.strictSame(logs, [['a run after webhooks could not be started', 'the database is down']])
   await gathered.now()
   t.equal(started, 3)
   await until(() => started >= 4)

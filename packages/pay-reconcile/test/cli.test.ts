@@ -257,7 +257,7 @@ t.test('a refusal is not asked for again, and says how to go on with a run that 
 })
 
 t.test('a start is tried once, and what became of it is not guessed', async t => {
-  const hint = 'If a run was started nevertheless, --list shows it'
+  const hint = 'If the server started a run anyway, --list shows it'
   for (const [answer, message] of [
     [broken, `got no response: other side closed (UND_ERR_SOCKET)\n${hint}`],
     [status(504, {}, 'late'), `got 504: late\n${hint}`],

@@ -84,7 +84,7 @@ t.test('what can be accepted', async t => {
     ['link', ['1', '11'], 's', 'accept.1 is not the id of an item of the shop'], ['link', ['11'], null, 'accept.0 is not the id of an item'], ['link', ['7'], 's', 'accept.0 is not the id of an item of the shop'],
     ['link', ['1', '5'], 's', 'accept.1 is not a suggestion of one customer'], ['link', ['6'], 's', 'accept.0 is not a suggestion of one customer'], ['link', ['10'], 's', 'accept.0 is not a suggestion of one customer'],
     ['unlink', ['8', '1'], 's', 'accept.1 has no customer to unlink'],
-    ['link', ['1', '4'], 's', 'accept.1 is about an account that another item is about'], ['link', ['2', '1', '3'], 's', 'accept.2 suggests the same customer as accept.1']
+    ['link', ['1', '4'], 's', 'accept.1 is about the same account as another item'], ['link', ['2', '1', '3'], 's', 'accept.2 suggests the same customer as accept.1']
   ] as const) {
     const targets = () => targetsFrom(mode, ids, items, shopId)
     if (typeof wanted === 'string') t.throws(targets, { code: 'PAY_RECONCILE_VALIDATION', field: wanted.split(' ')[0]!.replace('.', '/'), message: wanted })

@@ -121,7 +121,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
     if (field === 'accept/1') t.match(response.json().message, 'is not the id of an item of the shop', 'another shop\'s item is as unknown as any')
   }
   const later = (await runOver(world, { mode: 'link', shop_id: shopId })).items.find((item: Item) => item['account_name'] === 'same')
-  t.match(await runOver(world, { mode: 'link', accept: [accept[0], later.id] }), { statusCode: 422, field: 'accept/1', message: /another item is about/ })
+  t.match(await runOver(world, { mode: 'link', accept: [accept[0], later.id] }), { statusCode: 422, field: 'accept/1', message: /the same account as another item/ })
   t.match(await runOver(world, { mode: 'link', accept: [accept[0], foreign.id] }), { status: 'done', total: 2 }, 'without a shop, items of all')
   for (const [field, body] of [
     ['accounts', { mode: 'link', accounts: ['1'], failed_in: dry.id }], ['accept', { mode: 'sync', accept }], ['accept', { mode: 'link', accept, accounts: ['1'] }],

@@ -28,7 +28,7 @@ t.test('a schedule that cannot be used stops startup', async t => {
     [{ check: '0 3 * *' }, /schedule\.check must be a cron pattern such as 0 3 \* \* \*: /],
     [{ check: '0 0 3 * * *' }, /schedule\.check must be a cron pattern/],
     [{ sync: '61 * * * *' }, /schedule\.sync must be a cron pattern/],
-    [{ sync: '0 0 30 2 *' }, /schedule\.sync must be a cron pattern such as 0 3 \* \* \*: it has no time/],
+    [{ sync: '0 0 30 2 *' }, /schedule\.sync must be a cron pattern such as 0 3 \* \* \*: it never matches/],
     [{ check: 5 }, /schedule\.check must be a cron pattern/],
     [{ check: '0 3 * * *', timezone: 'Oslo' }, /schedule\.timezone must be the name of a time zone such as Europe\/Oslo/],
     [{ link: '0 3 * * *' }, /schedule\.link is not one of check, sync/]

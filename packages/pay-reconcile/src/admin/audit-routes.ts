@@ -47,7 +47,7 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
     schema: documented({
       operationId: 'list_pay_audit',
       summary: 'List changes of accounts',
-      description: 'Who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}. As CSV all of them, oldest first unless sorted otherwise.',
+      description: 'Lists who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}. As CSV all of them, oldest first unless sorted otherwise.',
       querystring: Type.Object({ ...listParameters('at_gte, at_lte and any field of a change'), format: formatParameter }),
       response: { 200: jsonOrCsv(Type.Array(AuditEntrySchema), 'Changes'), ...refusals, 422: InputProblem }
     })
@@ -70,7 +70,7 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
     schema: documented({
       operationId: 'get_replaced_pay_snapshot',
       summary: 'Read back a snapshot',
-      description: 'The snapshot that a change replaced or removed, for as long as it is kept.',
+      description: 'Returns the snapshot that a change replaced or removed, for as long as it is kept.',
       params: IdParams,
       response: { 200: ReplacedSnapshotSchema, ...refusals, 404: Problem, 422: InputProblem }
     })

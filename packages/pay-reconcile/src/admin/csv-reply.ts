@@ -6,7 +6,7 @@ import type { Page, RawQuery } from './list-grammar.ts'
 import { commonRules, wordFrom } from './list-query.ts'
 import { oneOf } from './schemas.ts'
 
-/** The parameter that asks for CSV. */
+/** The parameter that requests CSV. */
 export const formatParameter = Type.Optional(oneOf(['json', 'csv'], 'csv: all records that match as a file, without skip, limit and range'))
 
 /** The schema of a response that is JSON or CSV. */
@@ -16,9 +16,9 @@ export const jsonOrCsv = (schema: TSchema, description: string) => ({
 })
 
 /**
- * Whether a request asks for CSV.
+ * Whether a request wants CSV.
  *
- * @throws {@link PAY_RECONCILE_VALIDATION} if it also asks for a page: a file that ends early would pass for all of it.
+ * @throws {@link PAY_RECONCILE_VALIDATION} if it also requests a page: a file that ends early would look complete.
  */
 export function wantsCsv (query: RawQuery): boolean {
   if (wordFrom('format', query.format, ['json', 'csv']) !== 'csv') return false

@@ -103,7 +103,7 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
 
 /**
  * Refuses a page that ended early because its accounts are large, if the client asked for all of it: by `range`, or by
- * ids without a limit, as react-admin does. It would take the accounts that are not on the page for missing.
+ * ids without a limit, as react-admin does. It would treat accounts that are not on the page as missing.
  *
  * @param count - how many accounts match
  * @param length - how many accounts are on the page
@@ -112,7 +112,7 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
 export function refuseCutPage (query: RawQuery, { skip, limit, filter }: AccountQuery, count: number, length: number): void {
   const field = query.range !== undefined ? 'range' : query.limit === undefined && filter.id !== undefined ? 'filter' : undefined
   if (field === undefined || length >= Math.min(limit, count - skip)) return
-  throw validationError(field, `These accounts are too large for one page: only ${length} fit. Ask for fewer, or page with skip and limit`)
+  throw validationError(field, `These accounts are too large for one page: only ${length} fit. Request fewer, or page with skip and limit`)
 }
 
 /**

@@ -36,7 +36,7 @@ export function orphanRoutes (scope: FastifyInstance, sources: Sources): void {
     schema: documented({
       operationId: 'list_pay_orphans',
       summary: 'List customers without an account',
-      description: 'Customers of a shop at the payment provider that no account is linked to, with the accounts that they may belong to. Reads 100 customers live and stores nothing; a page may be empty although next is not null.',
+      description: 'Lists customers of a shop at the payment provider that no account is linked to, with the accounts that they may belong to. Reads 100 customers live and stores nothing; a page may be empty although next is not null.',
       querystring: Querystring,
       response: { 200: OrphansSchema, ...readProblems }
     })

@@ -70,7 +70,7 @@ async function started (client: Client, body: object): Promise<string> {
   } catch (error) {
     const status = statusOf(error)
     const unknown = error instanceof PAY_RECONCILE_SERVER_UNREACHABLE || (status !== undefined && (status < 400 || status >= 500))
-    throw unknown ? notWatched(error, 'If a run was started nevertheless, --list shows it') : error
+    throw unknown ? notWatched(error, 'If the server started a run anyway, --list shows it') : error
   }
 }
 

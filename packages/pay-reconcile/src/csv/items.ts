@@ -23,7 +23,7 @@ function lines (item: ItemBody): string[][] {
 /** The items of a run. */
 export const itemTable: CsvTable<ItemBody> = { head, lines }
 
-/** A value of any kind as a string: what is no string, as JSON. */
+/** Any value as a string; values other than strings as JSON. */
 export function cell (value: unknown): string {
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
 }

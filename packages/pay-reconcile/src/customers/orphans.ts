@@ -57,7 +57,7 @@ async function linkedUnderKey ({ accounts }: Sources, shopId: string, secretKey:
   const links = customerIds.length > 0 ? await accounts.linkedElsewhere(shopId, customerIds) : []
   const sharing = new Set<string>()
   for (const other of new Set(links.map(link => link.shopId))) {
-    // A key that cannot be read is no reason to show nothing of this shop.
+    // An unreadable key of another shop must not hide this shop's orphans.
     const key = await accounts.secretKey(other).catch(() => null)
     if (key === secretKey) sharing.add(other)
   }

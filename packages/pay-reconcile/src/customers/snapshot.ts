@@ -71,7 +71,7 @@ export async function syncCustomer (sources: Sources, accountId: string, caller:
   throw new PAY_RECONCILE_CUSTOMER_CHANGED()
 }
 
-/** Stores a customer. @returns undefined if the account has another customer by now. */
+/** Stores a customer. @returns undefined if the account now has another customer. */
 export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId, readAt = new Date().toISOString() }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
   const { id: customerId } = customer
   const { account: saved } = await accounts.saveSnapshot(

@@ -27,7 +27,7 @@ interface SnapshotRow {
   readonly replaced_at: Date | string
 }
 
-/** Reads the audit trail, and the snapshots that are kept for so many days. */
+/** Reads the audit trail, and its snapshots of the last days. */
 export function auditTrail (knex: Knex, days: number): Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteExpired'>> {
   const kept = `replaced_at > now() - interval '${days} days'`
   /** What each field is, in SQL over the change `c`; never a name from the request. */

@@ -16,7 +16,7 @@ const leasedUntil = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
 export interface KnexRunStoreOptions {
-  /** Table of accounts. Items are stored only of those that exist. Default `accounts`. */
+  /** Table of accounts. Items are stored only for existing accounts. Default `accounts`. */
   readonly table?: string
   /** For how many days a run that the schedule or a webhook started is kept, with its items. Other runs are kept until you delete them. Default 30. */
   readonly keepScheduledRuns?: number
@@ -158,7 +158,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
       const unchanged = part.paging && part.lastAccount === null ? items.filter(({ outcome }) => outcome === 'unchanged') : []
       const found = items.filter(({ outcome }) => outcome !== 'unchanged')
       const records = found.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
-      // Locked, so that whoever deletes an account and then forgets it sees its item, too.
+      // Locked, so that a transaction that deletes and then forgets an account also sees its item.
       const existing = knex(table).whereIn('id', found.map(({ accountId }) => accountId)).select(knex.raw('id::text as id')).forKeyShare()
       const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
         with ours as (

@@ -79,7 +79,7 @@ export interface PayProvider {
   /**
    * A page of at most 100 customers after the customer `after`, in a fixed order, without deleted ones. Each has the same
    * fields as {@link PayProvider.retrieveCustomer} returns, because bulk runs store it. Throw `customer_not_found` or
-   * `refused` if `after` has been deleted and is no place to go on from.
+   * `refused` if `after` has been deleted and the list cannot continue from there.
    */
   listCustomers (call: ProviderCall & { readonly after?: string | undefined }): Promise<ProviderResponse<CustomerPage>>
 

@@ -2,7 +2,7 @@ import { validationError } from '../errors.ts'
 import type { Item, Mode, Target, Targets } from './types.ts'
 
 /**
- * The accounts of accepted items, each with the customer that the item shows.
+ * The accounts of accepted items, each with the customer of the item.
  *
  * @param ids as the client sent them.
  * @param items those that exist.
@@ -20,7 +20,7 @@ export function targetsFrom (mode: Mode, ids: readonly string[], items: readonly
     if (!item || (shopId !== null && item.shopId !== shopId)) throw refuse(shopId === null ? 'is not the id of an item' : 'is not the id of an item of the shop')
     const target = targetFrom(mode, item)
     if (!target) throw refuse(mode === 'link' ? 'is not a suggestion of one customer' : 'has no customer to unlink')
-    if (targets.has(item.accountId)) throw refuse('is about an account that another item is about')
+    if (targets.has(item.accountId)) throw refuse('is about the same account as another item')
     const customer = JSON.stringify([item.shopId, target.customerId])
     if (mode === 'link' && taken.has(customer)) throw refuse(`suggests the same customer as accept.${taken.get(customer)}`)
     taken.set(customer, index)

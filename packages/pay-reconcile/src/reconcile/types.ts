@@ -196,7 +196,7 @@ export interface Lease {
   readonly duration: number
 }
 
-/** Whether to go on with a part; `lost`: another process has it by now. */
+/** Whether to continue a part; `lost`: another process has taken it over. */
 export type Next = 'continue' | 'cancelled' | 'lost'
 
 /** The shops whose customers have changed, as deliveries of the provider say, and that wait for a run. */

@@ -42,7 +42,7 @@ function slotsOf (mode: Mode, pattern: unknown, timezone: string): Slots {
   try {
     const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
     // A pattern such as February 30 never comes.
-    if (!cron.nextRun()) throw new RangeError('it has no time')
+    if (!cron.nextRun()) throw new RangeError('it never matches')
     return { mode, pattern, timezone, latest: now => latestSlot(cron, now) }
   } catch (error) {
     throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)

@@ -28,7 +28,7 @@ export function scheduler (slots: readonly Slots[], runs: RunStore, runner: Bulk
         if (slot !== undefined && slot > last) await runner.startSlot(mode, slot)
       }
     } catch (error) {
-      log.warn({ err: error }, 'a run by the schedule was not started')
+      log.warn({ err: error }, 'a scheduled run could not be started')
     }
   }
 

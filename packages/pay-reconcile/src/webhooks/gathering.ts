@@ -2,13 +2,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { BulkRunner } from '../reconcile/runner.ts'
 import type { AwaitedShops } from '../reconcile/types.ts'
 
-/** Starts runs for the shops that deliveries are about. Notes are in the store, so that any process may start the run. */
+/** Starts runs for shops with deliveries. These shops are in the store, so any process may start the run. */
 export interface Gathering {
   /** Starts a run after the delay, for this and all other deliveries until then. */
   soon (): void
   /**
-   * Starts a run for what other processes have left, and soon again if another run holds some of the shops. A failure is
-   * logged: the next call tries again.
+   * Starts a run for deliveries that other processes have left, and another one soon if another run holds some of the
+   * shops. Logs a failure; the next call tries again.
    */
   now (): Promise<void>
   close (): void
@@ -31,7 +31,7 @@ export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: num
     try {
       if (await runner.startAwaited(awaited)) soon()
     } catch (error) {
-      log.warn({ err: error }, 'a run by webhooks was not started')
+      log.warn({ err: error }, 'a run after webhooks could not be started')
     }
   }
 

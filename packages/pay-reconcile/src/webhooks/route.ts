@@ -27,7 +27,7 @@ export interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
  * refusals are the same, so that nobody learns which shops there are.
  */
 export function webhookRoute (scope: FastifyInstance, { config, secrets, verifier, awaited, gathering }: WebhookRoute): void {
-  // Is verified instead, where there is no usable secret: that takes as long.
+  // Verified in place of a missing secret, so that the response takes as long.
   const nobody = `whsec_${randomBytes(24).toString('hex')}`
 
   scope.removeAllContentTypeParsers()
@@ -46,7 +46,7 @@ export function webhookRoute (scope: FastifyInstance, { config, secrets, verifie
     schema: documented({
       operationId: 'receive_pay_webhook',
       summary: 'Receive an event of the payment provider',
-      description: 'For the payment provider alone: no login, but its signature with the signing secret of the shop. What the event says is not used; soon a run in the mode changes reads the events of the shop. Everything else gets the same 400.',
+      description: 'Only for the payment provider. The credential is a signature with the signing secret of the shop, not a login. The content of the event is not used: soon a run in the mode changes reads the events of the shop. Every refused request gets the same 400.',
       params: Params,
       response: { 204: Type.Null({ description: 'Noted' }), 400: Problem, 429: HostProblem, 500: HostProblem, 503: HostProblem }
     })

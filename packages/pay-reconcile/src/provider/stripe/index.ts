@@ -13,7 +13,7 @@ export interface StripeProviderOptions {
   /**
    * The secret key of a Connect platform, or of an organization (`sk_org_…`). A shop's pay_secret_key may then be the id of
    * its account, `acct_…`, which is sent as `Stripe-Account`, or as `Stripe-Context` under the key of an organization.
-   * **Only you may set these ids**: whoever can set one reads the customers of that account. Default: every shop has a key.
+   * **Only you may set these ids**: anyone who can set one reads the customers of that account. Default: every shop has a key.
    */
   readonly platformKey?: string | undefined
   /** Default `api.stripe.com`. */
@@ -29,7 +29,7 @@ const organizationKeyPattern = /^sk_org_[A-Za-z0-9_]+$/
 const accountPattern = /^acct_[A-Za-z0-9]{1,250}$/
 const customerIdPattern = /^[A-Za-z0-9_-]{1,255}$/
 
-/** What people and payments change. Other fields come, go and change their form with the version of the API. */
+/** The fields that people and payments change. Other fields come, go and change with the version of the API. */
 const driftFields = [
   'deleted', 'name', 'business_name', 'individual_name', 'email', 'phone', 'description', 'address', 'shipping', 'metadata', 'currency', 'balance',
   'delinquent', 'default_source', 'invoice_settings.default_payment_method', 'preferred_locales', 'tax_exempt'
