@@ -70,10 +70,10 @@ const REQUEST_TIMEOUT = 60_000
 /** How often both are checked, in milliseconds: a request may take that much longer. */
 const CHECK_INTERVAL = 1000
 
-/** How long an idle connection is kept, in milliseconds: longer than proxies do, or they would send into a closed one. */
+/** How long an idle connection is kept, in milliseconds: longer than proxies keep it, which would otherwise use a closed one. */
 const KEEP_ALIVE_TIMEOUT = 72_000
 
-/** The whole server, from top to bottom: a request passes what is registered here in this order. */
+/** The whole server, from top to bottom. Hooks of one kind run in this order. */
 export async function buildApp ({ config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
   const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
@@ -116,7 +116,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
 
   await documentation(app, { config })
 
-  // Past this point only with a credential, except to public routes.
+  // From here on, every route except public ones needs a credential.
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
   await app.register(dualAuth, authOptions(config, database.knex, keyEvents(database.knex, app.log, metrics)))
@@ -137,7 +137,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 
   const tally = toolTally(app, database.knex)
-  // Makes tools of the routes registered after it that are tagged `mcp`.
+  // Routes tagged `mcp` that are registered after this become tools.
   if (config.MCP_ENABLED) {
     await app.register(mcpFromRoutes, {
       path: MCP_PATH,
@@ -145,11 +145,11 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       instructions: instructionsFor(database.knex),
       // readListQuery parses the filter of lists.
       jsonQuery: true,
-      // A key is shown what it can call. A call of another tool reaches the route, which names the missing scope.
+      // A key sees the tools that it can call. A call of another tool reaches the route, whose error names the missing scope.
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
-      // Else a refreshed access token would be another caller.
+      // By default, a refreshed access token would count as another caller.
       caller: (request) => {
         const { kind, id } = callerOf(request)
         return id === null ? undefined : `${kind} ${id}`

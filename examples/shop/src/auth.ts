@@ -23,7 +23,7 @@ const NO_MACHINES = 'none'
 /**
  * Who may call what: tools and their routes accept API keys and tokens, all other routes only tokens.
  *
- * @param onKeyEvent - is told what happens to API keys
+ * @param onKeyEvent - called for events of API keys
  */
 export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEvent = () => {}): DualAuthOptions & { readonly jwt: JwtOptions } {
   const base = new URL(config.PUBLIC_BASE_URL).origin

@@ -148,7 +148,7 @@ t.test('bad input is a 422 that names the field', async (t) => {
     ['POST', '/products', { name: 'a', attributes: [{ attribute_id: number.id }] }, 'attributes/0/value', 'attributes/0/value is required'],
     ['POST', '/products', { name: 'a', attributes: [{ attribute_id: number.id, value: 'deep' }] }, 'attributes/0/value', 'attributes/0/value must be a number'],
     ['POST', '/products', { name: 'a', attributes: [{ attribute_id: select.id, value: 'XL' }] }, 'attributes/0/value', 'attributes/0/value must be one of S, M'],
-    ['PATCH', `/products/${product.id}`, { attributes: [{ attribute_id: number.id, value: 1 }, { attribute_id: number.id.toUpperCase(), value: 2 }] }, 'attributes/1/attribute_id', 'attributes/1/attribute_id is given twice'],
+    ['PATCH', `/products/${product.id}`, { attributes: [{ attribute_id: number.id, value: 1 }, { attribute_id: number.id.toUpperCase(), value: 2 }] }, 'attributes/1/attribute_id', 'attributes/1/attribute_id appears twice'],
     ['PATCH', `/products/${product.id}`, { name: null }, 'name'],
     ['PATCH', '/products/nonsense', {}, 'product_id'],
     ['PATCH', `/products/urn:uuid:${product.id}`, {}, 'product_id'],
@@ -269,7 +269,7 @@ t.test('an attribute cannot change so that values of products no longer fit', as
   const size = (await here('POST', '/attributes', { name: 'Shoe', type: 'select', options: ['40', '41'] })).body
   const product = (await here('POST', '/products', { name: 'Shoe', attributes: [{ attribute_id: size.id, value: '41' }] })).body
   const item = `/attributes/${size.id}`
-  t.match(await here('PATCH', item, { options: ['40'] }), { status: 409, body: { field: 'options', message: 'options cannot change like this: a product has the value "41"' } })
+  t.match(await here('PATCH', item, { options: ['40'] }), { status: 409, body: { field: 'options', message: 'options cannot be changed like this: a product has the value "41"' } })
   t.match(await here('PATCH', item, { type: 'number', options: [] }), { status: 409, body: { field: 'type' } })
   t.strictSame((await here('GET', item)).body, size, 'and stays as it was')
   t.match(await here('PATCH', item, { options: ['41', '42'] }), { status: 200, body: { options: ['41', '42'] } })

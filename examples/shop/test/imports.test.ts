@@ -130,9 +130,9 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await csv(['name,attributes', 'a,{}']), 2, 'attributes', /must be array/],
     [await csv(['name,status', 'a,sold']), 2, 'status', /draft, active, archived/],
     [await csv(['sku', 'new']), 2, 'name', /required/],
-    [await csv(['name,sku', 'a,same', '"two', 'lines",other', 'c,same']), 5, 'sku', /given twice/],
-    [await csv(['name,slug', 'a,same', 'c,same']), 3, 'slug', /given twice/],
-    [await csv(['name,id', `a,${own}`, `b,${own}`]), 3, 'id', /given twice/],
+    [await csv(['name,sku', 'a,same', '"two', 'lines",other', 'c,same']), 5, 'sku', /appears twice/],
+    [await csv(['name,slug', 'a,same', 'c,same']), 3, 'slug', /appears twice/],
+    [await csv(['name,id', `a,${own}`, `b,${own}`]), 3, 'id', /appears twice/],
     [await csv(['name,id', `a,${theirs}`]), 2, 'id', /not in this shop/],
     [await csv(['name,sku,slug', 'a,new,taken']), 2, 'slug', /taken/],
     [await csv(['name,tag_ids', `a,${theirs}`]), 2, 'tag_ids/0', /not in this shop/],
@@ -232,7 +232,7 @@ t.test('an import that meets itself fails in that line, and keeps no other waiti
     if (body.status === 'done') break
     await sleep(20)
   }
-  t.match((await as('GET', `/imports/${stuck}`)).body, { updated: 1, failed: 1, errors: [{ line: 2, field: 'id', message: /given twice/ }] })
+  t.match((await as('GET', `/imports/${stuck}`)).body, { updated: 1, failed: 1, errors: [{ line: 2, field: 'id', message: /appears twice/ }] })
 })
 
 t.test('files whose process died take no place', async (t) => {

@@ -90,7 +90,7 @@ t.test('two prices of a product for one quantity and currency do not start toget
       statusCode: 409,
       code: 'SHOP_CONFLICT',
       error: 'Conflict',
-      message: 'valid_from is taken: the product has a price in this currency, for this quantity, from then on already',
+      message: 'valid_from is taken: the product already has a price in this currency and for this quantity from that time on',
       field: 'valid_from'
     })
   }

@@ -248,7 +248,7 @@ t.test('when Redis goes away calls go through without a limit, which readiness a
   away = true
   for (const socket of sockets) socket.destroy()
   t.ok(await until(200, good), 'let through')
-  const gone = 'it does not answer: calls are not limited'
+  const gone = 'it does not respond: calls are not limited'
   await redisIs(app, gone)
   t.strictSame(await told(), [200, { status: 'ready', checks: { ...ready, redis: gone } }, 'shop_redis_up 0'])
   away = false

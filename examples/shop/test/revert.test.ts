@@ -154,7 +154,7 @@ t.test('an update is not reverted over a later change of its field, which the re
 
   t.equal((await revert(later)).status, 200)
   t.equal((await revert(made)).status, 200, 'once the later change is reverted, it can be')
-  t.match(await revert(made), { status: 409, body: { message: 'It was reverted already', later_change_id: (await changeOf(product)).id } })
+  t.match(await revert(made), { status: 409, body: { message: 'It has already been reverted', later_change_id: (await changeOf(product)).id } })
 
   await change(`/products/${product}`, { tag_ids: [tag] })
   const links = (await changeOf(product)).id
@@ -179,7 +179,7 @@ t.test('a deleted record comes back with its id, its links and all that went wit
     t.strictSame(deletion['affected'], affected, path)
     const revertId = await undone(t, shop, deletion['id'], before, `${path} is back`)
     t.match(await changeOf(id), { id: revertId, action: 'create', reverts: deletion['id'] })
-    t.match(await revert(deletion['id']), { status: 409, body: { message: 'It was reverted already' } })
+    t.match(await revert(deletion['id']), { status: 409, body: { message: 'It has already been reverted' } })
 
     // Prices and orders refer to the product: a record that is in use stays.
     if (Object.keys(affected).length > 0) t.match(await revert(revertId), { status: 409, body: { message: /is in use by/ } }, path)
@@ -363,7 +363,7 @@ t.test('all changes of a key since a time are undone at once, and those of other
   const entries = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ operation: 'revert_changes' }))}`)
   t.strictSame(new Set(entries['map'](({ id }: Body) => id)), new Set(done.body.changes.map(({ revert_id: id }: Body) => id)))
   t.equal(new Set(entries['map'](({ request_id: id }: Body) => id)).size, 1)
-  t.match(await revertAll({ since }), { status: 200, body: { reverted: 0, left_out_count: 10, left_out: [{ reason: 'It was reverted already' }] } })
+  t.match(await revertAll({ since }), { status: 200, body: { reverted: 0, left_out_count: 10, left_out: [{ reason: 'It has already been reverted' }] } })
 })
 
 t.test('if one change cannot be undone, none is, and each is told', async (t) => {

@@ -178,7 +178,7 @@ t.test('the doctor warns where searches have no index, and says how to make it',
   await database.knex.raw('drop index products_search')
   const { code, stdout } = await run(['doctor'], settings)
   t.match({ code, stdout }, { code: 0, stdout: /\nwarn {2}search {2,}q reads every product of a shop: .*: create extension if not exists pg_trgm; create extension if not exists btree_gin; create index concurrently products_search on / })
-  const statement = /run as a user who may: .*; (create index .*)$/m.exec(stdout)![1]!
+  const statement = /run as a user who may create them: .*; (create index .*)$/m.exec(stdout)![1]!
   await database.knex.raw(statement)
   t.notMatch((await run(['doctor'], settings)).stdout, 'warn  search')
 })

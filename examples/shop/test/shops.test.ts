@@ -217,8 +217,8 @@ t.test('owners manage the members of their shop, staff see them', async (t) => {
 
   t.strictSame(await said(owner.as('PATCH', `${path}/${staff.id}`, {})), [200, member], 'no change')
 
-  t.strictSame(await said(owner.as('POST', path, { user_id: staff.id })), conflict('user_id', 'user_id is a member of this shop already'))
-  t.strictSame(await said(owner.as('POST', path, { user_id: NOBODY })), invalid('user_id', 'user_id names nobody who has signed in'))
+  t.strictSame(await said(owner.as('POST', path, { user_id: staff.id })), conflict('user_id', 'user_id is already a member of this shop'))
+  t.strictSame(await said(owner.as('POST', path, { user_id: NOBODY })), invalid('user_id', 'user_id is not the id of anybody who has signed in'))
   t.strictSame(await said(owner.as('GET', `${path}/${other.id}`)), gone('member', other.id))
   t.strictSame(await said(owner.as('PATCH', `${path}/${other.id}`, { role: 'owner' })), gone('member', other.id))
   t.strictSame(await said(owner.as('DELETE', `${path}/${other.id}`)), gone('member', other.id))

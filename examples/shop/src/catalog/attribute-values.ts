@@ -45,5 +45,5 @@ export async function refuseLoss (trx: Knex.Transaction, shop: ShopScope, attrib
   const lost = used.find(({ value }) => misfit(attribute, value) !== undefined)
   if (lost === undefined) return
   const field = attribute.type === 'select' ? 'options' : 'type'
-  throw conflict(field, `${field} cannot change like this: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
+  throw conflict(field, `${field} cannot be changed like this: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
 }

@@ -4,7 +4,7 @@ import { type Confirm, quoted } from 'mcp-from-routes'
 import { configRepository } from '../shops/config-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
-/** What the question says of rows that a deletion affects: of one, and of several. */
+/** The words of the question for rows that a deletion affects: for one, and for several. */
 type Effects = Readonly<Record<string, readonly [one: string, several: string]>>
 
 interface Deletable {
@@ -20,8 +20,8 @@ const EFFECTS = {
 } as const satisfies Readonly<Record<string, Effects>>
 
 /**
- * What a person is asked before an agent deletes a record: `Delete the product “Gooseneck Kettle” (SKU “CK-1003”)?`, with
- * what else it would affect. Nothing is asked in a shop that has switched it off.
+ * The question to a person before an agent deletes a record: `Delete the product “Gooseneck Kettle” (SKU “CK-1003”)?`, with
+ * what else it would affect. A shop can turn the question off.
  */
 export function askBeforeDeletion (knex: Knex, noun: keyof typeof EFFECTS, records: Deletable): { readonly confirm: Confirm } {
   const shops = configRepository(knex)

@@ -16,7 +16,7 @@ import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
 
 type Fields = Static<typeof ProductChanges>
 
-/** What is to become of a product: it is created, or changed if there is an id. */
+/** A product to create, or to change if there is an id. */
 export interface ProductItem extends Fields {
   readonly id?: string
 }
@@ -28,7 +28,7 @@ export interface ItemProblem {
   readonly error: FieldError
 }
 
-/** What became of an item. */
+/** The outcome of an item. */
 export interface ItemOutcome {
   readonly id: string
   readonly action: 'created' | 'updated' | 'unchanged'
@@ -51,12 +51,12 @@ export interface Known {
   readonly skus: ReadonlyMap<string, string>
 }
 
-/** What items have that no other may have. */
+/** The values of items that must be unique. */
 export type Seen = Readonly<Record<'id' | 'slug' | 'sku', Set<string>>>
 
 export const nothingSeen = (): Seen => ({ id: new Set(), slug: new Set(), sku: new Set() })
 
-/** What would become of an item. */
+/** The expected outcome of an item. */
 export interface ItemPreview {
   readonly index: number
   readonly action: ItemOutcome['action']
@@ -313,7 +313,7 @@ function refuseTaken (field: 'slug' | 'sku', value: string, id: string, owners: 
 }
 
 function refuseTwice (seen: Set<string>, field: string, value: string): void {
-  if (seen.has(value)) throw conflict(field, `${field} is given twice: ${value}`)
+  if (seen.has(value)) throw conflict(field, `${field} appears twice: ${value}`)
   seen.add(value)
 }
 
@@ -328,7 +328,7 @@ function refuseMisfits (values: Fields['attributes'], rules: ReadonlyMap<string,
     const [field, id] = [`attributes/${index}/attribute_id`, given.toLowerCase()]
     const rule = rules.get(id)
     if (rule === undefined) throw invalid(field, `${field} names something that is not in this shop`)
-    if (seen.has(id)) throw invalid(field, `${field} is given twice`)
+    if (seen.has(id)) throw invalid(field, `${field} appears twice`)
     seen.add(id)
     const why = misfit(rule, value)
     if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)

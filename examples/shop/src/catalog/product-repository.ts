@@ -153,7 +153,7 @@ function requireValues (values: readonly ValueOf[], rules: ReadonlyMap<string, A
   const seen = new Set<string>()
   for (const [index, { attribute_id: given, value }] of values.entries()) {
     const id = given.toLowerCase()
-    if (seen.has(id)) throw invalid(`attributes/${index}/attribute_id`, `attributes/${index}/attribute_id is given twice`)
+    if (seen.has(id)) throw invalid(`attributes/${index}/attribute_id`, `attributes/${index}/attribute_id appears twice`)
     seen.add(id)
     const why = misfit(rules.get(id)!, value)
     if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)

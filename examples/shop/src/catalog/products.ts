@@ -72,7 +72,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
   }, async ({ shop, query, headers }, reply) => {
     const format = query.format ?? (/jsonl|ndjson|jsonlines/.test(headers.accept ?? '') ? 'jsonl' : 'csv')
     return await reply.type(MEDIA_TYPES[format]).header('content-disposition', `attachment; filename="products.${format}"`)
-      // The schema describes the file, of which this is the stream.
+      // The schema describes the file; this is its stream.
       .send(exports.open(shop, query.filter, format, reply.raw) as unknown as string)
   })
 

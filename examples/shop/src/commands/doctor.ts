@@ -57,7 +57,7 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...engine === 'embedded' ? [] : await examinePooler(knex),
     pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
-    ...pending.length > 0 || engine === 'embedded' || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. Where they exist, run as a user who may: ${SEARCH_SQL}`)]
+    ...pending.length > 0 || engine === 'embedded' || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)]
   ]
 }
 

@@ -13,9 +13,9 @@ interface DatabaseError {
 /** The messages for constraints that are not about a taken or missing record of a shop. */
 const sentences: Readonly<Record<string, string>> = {
   shops_slug_taken: 'slug is taken by another shop',
-  shop_members_user_id_taken: 'user_id is a member of this shop already',
-  shop_members_user_id_exists: 'user_id names nobody who has signed in',
-  prices_valid_from_taken: 'valid_from is taken: the product has a price in this currency, for this quantity, from then on already',
+  shop_members_user_id_taken: 'user_id is already a member of this shop',
+  shop_members_user_id_exists: 'user_id is not the id of anybody who has signed in',
+  prices_valid_from_taken: 'valid_from is taken: the product already has a price in this currency and for this quantity from that time on',
   prices_valid_to_fits: 'valid_to must be after valid_from',
   accounts_details_fits: 'details must not be larger than 64 KiB'
 }

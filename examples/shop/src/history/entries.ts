@@ -16,7 +16,7 @@ const REVERTED_BY = `(select later.id from history later where later.reverts = h
 
 /**
  * @param where - which entries the caller may see
- * @returns the page of the history that a list request asks for
+ * @returns the requested page of the history
  */
 export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder) => void, query: ListQuery): Promise<Page<Static<typeof HistoryEntry>>> {
   const revertible = knex.raw("(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible", [[...REVERTIBLE_KINDS]])

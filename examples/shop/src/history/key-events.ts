@@ -6,7 +6,7 @@ import { countKeyEvent, type Metrics } from '../operations/metrics.ts'
 /** Those that `onKeyChange` records in the transaction of the change. */
 const RECORDED: ReadonlySet<KeyEvent['type']> = new Set(['created', 'rotated', 'revoked'])
 
-/** Those that somebody should look at. */
+/** Events that somebody should look at. */
 const REMARKABLE: ReadonlySet<KeyEvent['type']> = new Set(['refused', 'new_network', 'expiring', 'unused'])
 
 /** For the option `onKeyEvent`: logs what happens to API keys, counts it, and keeps it in the history. */
@@ -30,7 +30,7 @@ export function keyEvents (knex: Knex, log: FastifyBaseLogger, metrics: Metrics 
   }
 }
 
-/** What there is to say of an event beyond its key. */
+/** The details of an event besides its key. */
 function detailsOf (event: KeyEvent): Readonly<Record<string, unknown>> {
   switch (event.type) {
     case 'refused': return { reason: event.reason, network: event.network, count: event.count }

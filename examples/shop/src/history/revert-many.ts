@@ -22,7 +22,7 @@ export function revertMany (knex: Knex) {
 
   async function remove (trx: Knex.Transaction, shop: ShopScope, changes: readonly Listed[]): Promise<boolean> {
     const ids = changes.map(({ record_id: id }) => id)
-    // Whoever adds a reference waits from here on.
+    // From here on, transactions that add a reference wait.
     await rows.lockMany(shop, ids, trx, { alone: true })
     if (!areAsLeft(await rows.factsOfMany(shop, ids, trx), changes)) return false
     for (const table of REFERENCES) {

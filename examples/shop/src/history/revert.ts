@@ -117,7 +117,7 @@ export function reverter (knex: Knex) {
   async function step (trx: Knex.Transaction, shop: ShopScope, change: Listed, explain: boolean): Promise<Result> {
     if (!canRevert(change)) return { leftOut: `Changes of ${change.record_kind} cannot be reverted` }
     // Asked again, as one of the changes reverted before may have been its revert.
-    if (change.was_reverted && await isReverted(trx, change.id)) return { leftOut: 'It was reverted already' }
+    if (change.was_reverted && await isReverted(trx, change.id)) return { leftOut: 'It has already been reverted' }
     try {
       await revert(trx, shop.reverting(change.id), change, kinds[change.record_kind]!)
       return {}
@@ -143,7 +143,7 @@ export function reverter (knex: Knex) {
         if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
         const [revert] = await isReverted(trx, id) ? [...(await revertsOf(trx, [id])).values()] : []
         if (revert === undefined) return await revertAll(trx, shop, [id], dryRun)
-        const conflict = { ...about(change), later_change_id: revert, reason: 'It was reverted already' }
+        const conflict = { ...about(change), later_change_id: revert, reason: 'It has already been reverted' }
         return { dry_run: dryRun, reverted: 0, changes: [], conflict_count: 1, conflicts: [conflict], left_out_count: 0, left_out: [] }
       })
     },
@@ -175,7 +175,7 @@ function ofImport (trx: Knex.Transaction, entries: Knex.QueryBuilder, id: string
 
 /**
  * @throws {@link SHOP_NOT_FOUND}
- * @throws {@link SHOP_INVALID} if the import goes on
+ * @throws {@link SHOP_INVALID} if the import is still running
  */
 async function refuseUnfinished (trx: Knex.Transaction, shop: ShopScope, id: string): Promise<void> {
   const found = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).first('status')
@@ -197,7 +197,7 @@ function about ({ id, record_kind: kind, record_id: recordId, record_name: name 
   return { change_id: id, record_kind: kind, record_id: recordId, record_name: name }
 }
 
-/** What became of a change: it was reverted, unless there is a reason. */
+/** The outcome of a change: it was reverted, unless there is a reason. */
 interface Result {
   readonly leftOut?: string
   readonly conflict?: Awaited<ReturnType<typeof conflictFrom>>
@@ -252,7 +252,7 @@ async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredCha
 }
 
 async function refuseReferences (trx: Knex.Transaction, shop: ShopScope, kind: string, id: string, { table, references }: NonNullable<Revertible['life']>): Promise<void> {
-  // Whoever adds a reference waits from here on.
+  // From here on, transactions that add a reference wait.
   await trx(table).where({ shop_id: shop.id, id }).forUpdate().select('id')
   for (const [name, [link, column]] of Object.entries(references)) {
     const used = await trx(link).where({ shop_id: shop.id, [column]: id }).first(column)

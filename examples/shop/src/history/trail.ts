@@ -6,7 +6,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** The kinds of records whose changes the history has, in the order of the documentation. */
 export type RecordKind = 'product' | 'category' | 'tag' | 'attribute' | 'price' | 'account' | 'order' | AccessKind
 
-/** Those that the audit trail is about. */
+/** The kinds that the audit trail covers. */
 export type AccessKind = 'shop_config' | 'api_key' | 'member' | 'pay_key' | 'shop' | 'user'
 
 /** A change of a record, without anything secret. */
@@ -15,7 +15,7 @@ export interface Change {
   readonly shopId: string | null
   readonly recordKind: AccessKind
   readonly recordId: string
-  /** What people call the record. Default: its field `name`, if it has one. */
+  /** The record's name, for people. Default: its field `name`, if it has one. */
   readonly recordName?: string | null
   /** The fields before the change; null for a new record. */
   readonly before: Fields | null
@@ -40,7 +40,7 @@ interface RecordedInSql {
   readonly before: string | Knex.Raw | null
   /** Null for a deleted record. */
   readonly after: string | Knex.Raw | null
-  /** What a revert of the deletion needs beyond the fields. Default: nothing. */
+  /** Facts that a revert of the deletion needs besides the fields. Default: none. */
   readonly kept?: string
   /** The id of the change that this one reverts, for statements that revert several. Default: that of the actor. */
   readonly reverts?: string

@@ -9,8 +9,8 @@ import type { ImportPreview } from './schemas.ts'
 type Preview = Static<typeof ImportPreview>
 
 /**
- * What a person is asked before an agent imports a file that changes more than one price. A file that would be refused is
- * not asked about, nor is anything in a shop that has switched questions off.
+ * The question to a person before an agent imports a file that changes more than one price. There is no question about a
+ * file that would be refused, or in a shop that has turned questions off.
  *
  * @param previewOf - reads the file of a request
  */
@@ -32,7 +32,7 @@ function refused (error: Error & { readonly statusCode?: number }): undefined {
   return undefined
 }
 
-/** @returns undefined if nobody needs to be asked */
+/** @returns undefined if no question is needed */
 export function importQuestion ({ created, updated, price_changes: prices }: Pick<Preview, 'created' | 'updated' | 'price_changes'>): string | undefined {
   if (prices < 2) return undefined
   return `Import products? ${prices} prices change, in ${updated} products that are changed; ${created} are created.\nIt can be undone from the history.`

@@ -103,7 +103,7 @@ export function importRepository (knex: Knex) {
         const row = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).forUpdate().first('status')
         if (row === undefined) throw notFound('import', id)
         if (row.status === 'cancelled') return
-        if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import is over: it is ${String(row.status)}. Undo it through the history`)
+        if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import has ended: it is ${String(row.status)}. Undo it through the history`)
         await endImport(trx, id, 'cancelled')
       })
     }

@@ -102,8 +102,8 @@ export function importSteps (knex: Knex) {
 const CANDIDATES = 20
 
 /**
- * Locks the import whose turn it is. The imports of a shop are applied one after another, those of several shops in turn.
- * Those that others work at are left to them.
+ * Locks the import whose turn it is. The imports of a shop are applied one after another, and shops take turns. Imports
+ * that another process is applying are skipped.
  */
 async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | undefined> {
   const { rows: candidates } = await trx.raw(`

@@ -10,7 +10,7 @@ export interface Place {
   readonly position: number
 }
 
-/** What a cursor belongs to: it is refused elsewhere. */
+/** The list that a cursor belongs to: it is rejected elsewhere. */
 export interface CursorScope {
   /** Of the list's URL. */
   readonly path: string
@@ -41,7 +41,7 @@ export function wrongCursor (): Error {
   return invalid('after', 'after must be from the Link of a page of this list, with the same filter and sort')
 }
 
-/** What is the same for all pages of a walk. Fields of a filter may come in any order. */
+/** The parts of a request that are the same for all pages of a walk. Fields of a filter may come in any order. */
 function scopeMark ({ path, sort, filter = {} }: CursorScope): string {
   const fields = Object.entries(filter).toSorted(([a], [b]) => a < b ? -1 : 1)
   return createHash('sha256').update(JSON.stringify([path, sort, fields])).digest('base64url').slice(0, SCOPE_LENGTH)

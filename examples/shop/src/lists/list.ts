@@ -13,10 +13,10 @@ const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
 
-/** The parameter by which a client asked for a whole page: it cannot go on after one that ended early. */
+/** The parameter by which a client requested a whole page: it cannot continue after one that ended early. */
 const WHOLE = Symbol('whole')
 
-/** The path of the list that was asked for. */
+/** The path of the requested list. */
 const PATH = Symbol('path')
 
 /** A list request after validation. */
@@ -160,7 +160,7 @@ function fromJson (field: string, text: unknown): unknown {
   }
 }
 
-/** What the cursors of a request belong to. */
+/** The scope of a request's cursors. */
 export function cursorScope ({ [PATH]: path = '', sort, filter = {} }: ListQuery): CursorScope {
   return { path, sort, filter }
 }
@@ -174,7 +174,7 @@ export function cursorScope ({ [PATH]: path = '', sort, filter = {} }: ListQuery
  */
 function contentRange (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, start, count }: Page<unknown>): string {
   const isCut = rows.length < Math.min(limit, count - start)
-  if (isCut && whole !== undefined) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Ask for fewer, or page with skip and limit`)
+  if (isCut && whole !== undefined) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Request fewer, or page with skip and limit`)
   return `${unit} ${start}-${start + (isCut ? rows.length : limit)}/${count}`
 }
 

@@ -7,7 +7,7 @@ import { idAnd, idsAfter, idsFrom, type Order, orderFromSort } from './page-ids.
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 export const MAX_PAGE_BYTES = 262_144
 
-/** What a list is made of. */
+/** The properties of a list. */
 interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
   /** Whether each row has its size in `bytes`: a page then ends before it exceeds 256 KiB, but has at least one row. */
   readonly sized?: boolean
@@ -20,7 +20,7 @@ interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
  *
  * @param all - the rows that the caller may see; they have an `id`
  * @param fields - what to read of each row, in SQL over `item`
- * @returns the page that a list request asks for
+ * @returns the requested page
  * @throws {@link SHOP_INVALID} about `after`
  */
 export async function pageOf<Row> (

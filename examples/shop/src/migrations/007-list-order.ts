@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { createAccountIndexes } from 'pay-reconcile/knex'
 import type { Migration } from './migration.ts'
 
-/** The order in which these lists come unless the caller asks for another. */
+/** The default order of these lists. */
 const TABLES = ['products', 'categories', 'tags', 'attributes', 'accounts']
 
 async function up (knex: Knex): Promise<void> {

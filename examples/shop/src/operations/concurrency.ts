@@ -21,8 +21,8 @@ const MAX_WAIT = 10_000
 const MAX_ABANDONED = 30_000
 
 /**
- * While a large answer is made, nobody else is served. So a caller's large answers leave their places one after the
- * other, at so many bytes a millisecond for all of them. Small ones cost nothing beside the rest of their call.
+ * While a large response is written, nobody else is served. So the places of a caller's large responses are freed one after
+ * another, at this many bytes a millisecond for all of them. Small responses are not worth counting.
  */
 const BYTES_PER_MILLISECOND = 1000
 const SMALL = 32_768
@@ -51,8 +51,8 @@ interface Part {
 }
 
 /**
- * Lets each caller have a number of calls under way; further ones wait their turn, so that no caller takes all
- * connections to the database, or the memory for many large answers. The API keys of a shop are one caller.
+ * Limits each caller's concurrent calls; further calls wait, so that no caller takes all connections to the database, or
+ * the memory for many large responses. The API keys of a shop are one caller.
  *
  * A call counts until its answer is sent, and for a while longer if that was large; also when its client has gone, as the
  * work goes on without it. The inner request of a tool call is part of the call.

@@ -85,7 +85,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     return {
       ...checked,
       identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet',
-      ...(limits !== undefined && { redis: limits ? 'ok' : 'it does not answer: calls are not limited' })
+      ...(limits !== undefined && { redis: limits ? 'ok' : 'it does not respond: calls are not limited' })
     }
   }
 

@@ -26,7 +26,7 @@ export interface Resealed {
   readonly unreadable: readonly string[]
 }
 
-/** What a shop has of its payment provider, encrypted. A value that is copied to the other column cannot be decrypted there. */
+/** The two encrypted values of a shop. A value copied to the other column cannot be decrypted there. */
 const SEALED = {
   pay_secret_key: (shopId: string) => shopId,
   pay_webhook_secret: (shopId: string) => `webhook:${shopId}`

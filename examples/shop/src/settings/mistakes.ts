@@ -13,7 +13,7 @@ export const ANY_PORT = ':*'
 
 const ENCODE = 'Percent-encode special characters, such as / in a password'
 
-/** What a pattern cannot check. The libraries would, but later and under other names. */
+/** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
   IDP_ISSUER: (text) => {
@@ -60,7 +60,7 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
   return [...wrong, ...brokerMistakes(given)]
 }
 
-/** What the broker cannot do without. A malformed setting is not among the given ones, and was complained about already. */
+/** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
 function brokerMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
   if (String(given['OAUTH_BROKER']) !== 'true') return []
   const missing = ['IDP_MCP_CLIENT_ID', 'OAUTH_BROKER_SECRETS'].filter((name) => name in given && itemsOf(given[name]).length === 0)

@@ -2,7 +2,7 @@ import { deflateRawSync } from 'node:zlib'
 import { isTrustworthy, itemsOf } from './mistakes.ts'
 import { type NamedSecret, secretFromText } from './secrets.ts'
 
-/** What a production server refuses, unless `ALLOW_INSECURE` names it. */
+/** Settings that a production server rejects, unless `ALLOW_INSECURE` names them. */
 export const RISKS = [
   'any-machine-client', 'embedded-database', 'http-base-url', 'http-issuer', 'lost-secrets', 'pay-stand-in', 'public-pay-routes', 'shared-secrets', 'weak-secrets'
 ] as const
@@ -25,11 +25,11 @@ const ROWS = [
 ]
 const PREDICTABLE = Buffer.from(ROWS.flatMap((row) => [row, [...row].toReversed().join('')]).join('\n'))
 
-/** How many characters of a secret must not follow from its other characters and {@link ROWS}: so many, or this part of a short one. */
+/** How many characters of a secret must not follow from its other characters and {@link ROWS}; of a short secret, the same part. */
 const UNPREDICTABLE = 20
 const UNPREDICTABLE_PART = 0.75
 
-/** What in the settings is only acceptable for a trial: what it costs, and how to allow it. */
+/** The settings that are only acceptable for a trial, each with its danger and how to allow it. */
 export function risksIn (config: Given): readonly string[] {
   const { DATABASE_URL, PUBLIC_BASE_URL, IDP_ISSUER, IDP_M2M_CLIENT_IDS, PAY_API_URL, PAY_ROUTES_PUBLIC } = config
   const risks: ReadonlyArray<readonly [Risk, isTaken: boolean, string]> = [

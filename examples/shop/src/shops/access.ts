@@ -21,7 +21,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a look-up of a person says of a shop. */
+/** The shop, as the look-up of a person finds it. */
 export interface ShopOfPerson {
   /** The id in the path. */
   readonly asked: string
@@ -83,7 +83,7 @@ function shopWithPerson ({ identity, shopOfPerson }: FastifyRequest, id: string)
 }
 
 /**
- * Checks that somebody still reaches a shop, for work that goes on after their request.
+ * Checks that a caller still has access to a shop, for work that continues after the request.
  *
  * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
  */

@@ -10,7 +10,7 @@ import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './d
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
-/** What distinguishes the repositories of records. */
+/** The differences between the repositories of records. */
 interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly table: string
   /** For messages, and in the history: `product`. */
@@ -23,7 +23,7 @@ interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly shown?: Readonly<Record<string, (row: string) => string>>
   /** Rows that lose a link to a deleted row, or are deleted with it. */
   readonly dependents?: readonly Dependents[]
-  /** What else a deletion does, in its transaction. @param id - as the database writes it */
+  /** Further work of a deletion, in its transaction. @param id - as the database writes it */
   readonly onRemoved?: (trx: Knex.Transaction, id: string) => Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface ManyChange {
   readonly reverts?: string
 }
 
-/** What the server sets or computes. */
+/** Columns that the server sets or computes. */
 const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
 
 /**
@@ -113,7 +113,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
     },
 
     /**
-     * What a deletion would do.
+     * The effects of a deletion.
      *
      * @returns the row, and how many rows of other tables lose a link to it or are deleted with it, by table
      * @throws {@link SHOP_NOT_FOUND}

@@ -34,7 +34,7 @@ export class ShopScope {
   }
 
   /**
-   * For work that goes on after the request that began it: whoever began it must still have access.
+   * For work that continues after its request: the caller must still have access.
    *
    * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
    */

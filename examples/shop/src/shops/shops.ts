@@ -10,7 +10,7 @@ import { ShopScope } from './scope.ts'
 import { shopsRepository } from './shop-repository.ts'
 import { list, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
 
-/** The shops themselves: people see those that they reach, admins create, archive and delete them. */
+/** The shops themselves: people see the shops that they have access to; admins create, archive and delete them. */
 export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = shopsRepository(knex)
   const inShop = ShopScope.authorize(knex)

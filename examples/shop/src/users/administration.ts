@@ -27,7 +27,7 @@ export function userAdministration (knex: Knex) {
     /**
      * Changes take turns: if two admins remove each other's role at the same time, only one succeeds.
      *
-     * @throws {@link SHOP_ADMIN_ONLY} if the caller is no admin any more
+     * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin
      * @throws {@link SHOP_NOT_FOUND}
      * @throws {@link SHOP_CONFLICT} if no active admin would be left
      */

@@ -59,7 +59,7 @@ export async function callbackFrom (authorizationUrl: URL, credentials: Credenti
   throw new DEMO_SIGN_IN_FAILED(url.pathname, 'too many redirects')
 }
 
-/** What a person answers: yes to a question, and who she is to a form of a sign-in page. */
+/** A person's answers: yes to a question, and her credentials to a sign-in form. */
 function formIn (page: string, { username, password }: Credentials): URLSearchParams {
   const hidden = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, value])
   return new URLSearchParams([...hidden, ...Object.entries(page.includes('name="decision"') ? { decision: 'allow' } : { username, password })])

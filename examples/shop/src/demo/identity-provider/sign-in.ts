@@ -21,7 +21,7 @@ export function signIn (provider: Provider, users: readonly DemoUser[]): Middlew
     const user = userByPassword(users, username, form.get('password') ?? '')
     if (!user) return show(ctx, 401, nonce => signInPage({ nonce, username, failed: true }))
 
-    // the form is shown to everybody, so whoever signed in here before is signed out
+    // always show the form, so end the session of a person who signed in here before
     if (interaction.session) {
       await (await provider.Session.findByUid(interaction.session.uid))?.destroy()
       delete interaction.session
