@@ -80,7 +80,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined): ToolResult | Promise<ToolResult> {
     const { tool, outer, stop } = call
     try {
-      if (target.missed !== undefined) return errorResult(missed(target, request.headers.host))
+      if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
       const asked = target.held?.result()
       if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout))
@@ -110,13 +110,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const start = performance.now()
     const result = await answer(call)
     const { tool: { public: tool }, outer: request, stop } = call
-    const failed = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
+    const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     try {
-      const told = onToolCall({ tool, request, duration: performance.now() - start, isError: result.isError === true, statusCode: result.statusCode, ended: stop.reason })
+      const returned = onToolCall({ tool, request, duration: performance.now() - start, isError: result.isError === true, statusCode: result.statusCode, ended: stop.reason })
       // The caller does not wait for it.
-      if (told !== undefined) Promise.resolve(told).catch(failed)
+      if (returned !== undefined) Promise.resolve(returned).catch(logError)
     } catch (error) {
-      failed(error)
+      logError(error)
     }
     return result
   }
@@ -133,7 +133,7 @@ export function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
 }
 
 /** The error of a call that the guard refused because it would have run another route. Only the log names that route. */
-function missed ({ tool, params, missed }: Target, host: string | undefined): string {
+function missedText ({ tool, params, missed }: Target, host: string | undefined): string {
   const owner = missed === 'no route' ? 'to no route' : 'to another route'
   // Callers can neither see nor change a fixed value, so errors do not name it.
   const values = tool.input.inputs.flatMap(({ place, name, argument }) => place === 'path' && argument !== undefined && params.has(name) ? `${argument} ${JSON.stringify(params.get(name))}` : [])

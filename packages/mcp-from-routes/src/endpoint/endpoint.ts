@@ -87,7 +87,7 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
     return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
   }
 
-  async function work (tool: Tool, { era, id, args, wish }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function startWork (tool: Tool, { era, id, args, wish }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
     const outcome = await tasks.outcome(tool, result, wish, request)
     closing.letGo(request, reply)
@@ -99,7 +99,7 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
     const { era, id, args, progressToken, wish } = message
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (wish === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
-    if (tool.task !== undefined) return work(tool, message, form, request, reply)
+    if (tool.task !== undefined) return startWork(tool, message, form, request, reply)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
       closing.letGo(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
