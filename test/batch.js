@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import module from 'node:module'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
 /*
  * `TEST_FILES='["a.test.ts", …]' node batch.js`: runs test files in one process, one after another. Each is a subtest by
  * the name of the file: what it imports as `tap` is that subtest. Helpers that import `tap` get the root, which ends with
- * the process. Not as arguments, because tap makes them part of the names of the folders that tests write to.
+ * the process. Not as arguments, because tap makes them part of the names of the folders that tests write to. Processes
+ * that share an empty folder, `TEST_CLAIMS`, share the files.
  */
 const CURRENT = Symbol.for('the test file that is running')
 const SUBTEST = `export default globalThis[Symbol.for('${CURRENT.description}')]`
@@ -30,6 +32,19 @@ function cpuSeconds () {
   }
 }
 
+/** Whether no other process has taken the file. */
+function isMine (index) {
+  const { TEST_CLAIMS: claims } = process.env
+  if (claims === undefined) return true
+  try {
+    mkdirSync(join(claims, String(index)))
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return false
+  }
+}
+
 if (isMainThread) {
   if (module.registerHooks) module.registerHooks({ resolve })
   else module.register(import.meta.url)
@@ -38,14 +53,14 @@ if (isMainThread) {
   const timeout = t.options.timeout
   t.setTimeout(0)
   let before = 0
-  for (const file of JSON.parse(process.env.TEST_FILES)) {
-    t.test(file, { timeout }, async (subtest) => {
+  for (const [index, file] of JSON.parse(process.env.TEST_FILES).entries()) {
+    if (!isMine(index)) continue
+    await t.test(file, { timeout }, async (subtest) => {
       globalThis[CURRENT] = subtest
       await import(pathToFileURL(file).href)
-    }).then(() => {
-      const after = cpuSeconds()
-      t.comment(`${(after - before).toFixed(1)} s CPU: ${file}`)
-      before = after
     })
+    const after = cpuSeconds()
+    t.comment(`${(after - before).toFixed(1)} s CPU: ${file}`)
+    before = after
   }
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -41,17 +42,32 @@ const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   }
 }
 
-/** npx takes five times as long as the programs, so only the first of a page is npx itself. */
+/**
+ * npm and npx take five times as long as the programs that they start. They start each one once, on whichever page it comes
+ * first. After that it is started as they do.
+ */
+const ran = mkdtempSync(join(tmpdir(), 'docs-ran-'))
+for (const name of ['npm', 'npx']) mkdirSync(join(ran, name))
+t.teardown(() => rmSync(ran, { recursive: true }))
+const scripts = Object.entries<string>(JSON.parse(read('package.json')).scripts)
+const pathOf = (program: string): string => execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim()
 const NPX = `bin='${root}node_modules/.bin/'"$1"
-mkdir "$HOME/npx-ran" 2>/dev/null || { [ -x "$bin" ] && shift && exec "$bin" "$@"; }
-exec '${execFileSync('sh', ['-c', 'command -v npx'], { encoding: 'utf8' }).trim()}' "$@"`
+mkdir "${ran}/npx/$1" 2>/dev/null || { [ -x "$bin" ] && shift && exec "$bin" "$@"; }
+exec '${pathOf('npx')}' "$@"`
+const NPM = `if [ "$1 $2 $4" = 'run --silent --' ] && ! mkdir "${ran}/npm/$3" 2>/dev/null; then
+script=$3; shift 4; cd '${root}'
+case "$script" in
+${scripts.filter(([, command]) => command.startsWith('node ')).map(([name, command]) => `${name}) exec ${command} "$@";;`).join('\n')}
+esac
+fi
+exec '${pathOf('npm')}' "$@"`
 
 /** A terminal whose browser signs Kim in wherever a program asks for it. */
 function terminal (t: Test, page: string): Shell {
   const { [page]: directory } = directories
   const scratch = t.testdir({ home: {}, stubs: {}, directory: directory ?? {} })
   const stubs = join(scratch, 'stubs')
-  for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"`, npx: NPX })) {
+  for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"`, npm: NPM, npx: NPX })) {
     writeFileSync(join(stubs, name), `#!/bin/sh\n${command}\n`)
     chmodSync(join(stubs, name), 0o755)
   }

@@ -1,42 +1,44 @@
-import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import t from 'tap'
 import { nodeFlags } from './node-flags.js'
 
 /**
  * `npm test -- [--jobs N] [FILE...]`: runs the test files. It prints a line for each file, everything about those that
- * fail, and what was skipped. Short ones share a process, since starting one takes longer than they do. The runner of tap
- * gives each file a process and measures coverage, in three times the time: `npm run coverage`.
+ * fail, and what was skipped. A few processes take the files from one queue, since most files run for less time than a
+ * process takes to start. The runner of tap gives each file a process and measures coverage, in three times the time:
+ * `npm run coverage`.
  */
 const { values: { jobs }, positionals } = parseArgs({ allowPositionals: true, options: { jobs: { type: 'string' } } })
 
-/** How long a file may take, in milliseconds. */
+/** How long a file may take, in milliseconds, and how much longer until its process is killed. */
 const TIMEOUT = 600_000
+const GRACE = 30_000
 
-/** Files that get a process each, those that take longest first. */
-const LONG = [
-  'test/docs', 'changes-property', 'console/test/console', 'shop/test/server', 'shop/test/tenancy', 'newcomer', 'shop/test/lists',
-  'shop/test/commands', 'shop/test/contract', 'durability', 'shop/test/health', 'rehearsals', 'shop/test/demo', 'bulk', 'contract/cli', 'test/production'
+/**
+ * These start first: those that start many programs, which takes a process the longer the more memory it has, and then those
+ * that take longest, so that no process is left with one of them at the end.
+ */
+const FIRST = [
+  'rehearsals', 'contract/action', 'test/docs', 'shop/test/contract', 'contract/cli', 'shop/test/server', 'shop/test/tenancy', 'shop/test/imports',
+  'changes-property', 'console/test/console', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
+  'shop/test/health', 'test/production'
 ]
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']
-/** How many of the others share a process. */
-const SHARING = 12
 
 const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
 if (positionals.length === 0) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
-const alone = [...LONG, ...FRESH].flatMap((name) => found.filter((file) => file.includes(name)))
-// The processes of many files take longest, so they start first: no processor waits for another at the end.
-const batches = [...chunks(found.filter((file) => !alone.includes(file))), ...[...new Set(alone)].map((file) => [file])]
-
-function chunks (files) {
-  return Array.from({ length: Math.ceil(files.length / SHARING) }, (_, n) => files.slice(n * SHARING, (n + 1) * SHARING))
-}
+const fresh = found.filter((file) => FRESH.some((name) => file.includes(name)))
+const first = FIRST.flatMap((name) => found.filter((file) => file.includes(name)))
+const queue = [...new Set([...first, ...found])].filter((file) => !fresh.includes(file))
+// One more than there are processors, since tests also wait.
+const processes = Math.min(queue.length, Number(jobs ?? availableParallelism() + 1))
 
 function testsIn (folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -46,44 +48,74 @@ function testsIn (folder) {
   })
 }
 
-// Two more than there are processors, since tests also wait.
-t.jobs = Number(jobs ?? availableParallelism() + 2)
-t.setTimeout(0)
-t.register()
-
-// What a process prints is indented by four spaces: its files are the subtests there.
-let details = []
+const ended = new Set()
+const totals = { total: 0, pass: 0, fail: 0, skip: 0, todo: 0 }
 const cpu = []
-createInterface({ input: t }).on('line', (line) => {
-  const [, isFile, failed] = /^( {4})?(not )?ok /.exec(line) ?? [null]
-  const [, seconds, file] = /^ {4}# (\d+\.\d) s CPU: (.*)$/.exec(line) ?? []
-  if (file !== undefined) {
-    cpu.push([Number(seconds), file])
-    return
-  }
-  if (line.startsWith('    ') || line.startsWith('# Subtest')) {
-    details.push(line)
-    if (line.includes('# SKIP')) console.log(line)
-    if (!isFile) return
-  }
-  if (failed) console.log(details.join('\n'))
-  if (isFile) console.log(line.trimStart())
-  else if (failed || !/^(ok|$)/.test(line)) console.log(line)
-  if (isFile !== null) details = []
-}).on('close', () => {
-  const sum = cpu.reduce((sum, [seconds]) => sum + seconds, 0)
-  console.log(`# ${sum.toFixed(0)} s of processor time; most of it:`)
-  for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
-})
 
-// Node.js 22 and later keep what V8 compiled; 20 ignores it.
-const env = {
-  NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/v8/', import.meta.url)), ...process.env, TAP_TIMEOUT: String(TIMEOUT / 1000)
+const claims = mkdtempSync(join(tmpdir(), 'test-claims-'))
+process.once('exit', () => rmSync(claims, { recursive: true, force: true }))
+await Promise.all([
+  ...Array.from({ length: processes }, () => run(queue, { TEST_CLAIMS: claims })),
+  ...fresh.map((file) => run([file]))
+])
+for (const file of found) if (!ended.has(file)) report(file, 'no process was left to run it')
+
+console.log(`1..${ended.size}`)
+console.log(`# { ${Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': ')).join(', ')} }`)
+console.log(`# time=${performance.now().toFixed(0)}ms`)
+console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
+for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
+
+/** Runs files in one process, and prints what it says of each once it is through with it. */
+async function run (files, env = {}) {
+  const child = spawn(process.execPath, [...nodeFlags(new URL('..', import.meta.url)), fileURLToPath(new URL('batch.js', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      // Node.js 22 and later keep what V8 compiled; 20 ignores it.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/v8/', import.meta.url)),
+      ...process.env,
+      ...env,
+      TAP_TIMEOUT: String(TIMEOUT / 1000),
+      TEST_FILES: JSON.stringify(files)
+    }
+  })
+  let current, details, watchdog
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => {
+    const [, started] = /^# Subtest: (.*)$/.exec(line) ?? []
+    const [, result] = /^((?:not )?ok) \d+ - /.exec(line) ?? []
+    const [, counts] = /^# \{ (total: .*) \}$/.exec(line) ?? []
+    const [, seconds, file] = /^# (\d+\.\d) s CPU: (.*)$/.exec(line) ?? []
+    if (started !== undefined) {
+      current = started
+      details = []
+      watchdog = setTimeout(() => child.kill('SIGKILL'), TIMEOUT + GRACE)
+    } else if (current !== undefined && result === undefined) {
+      details.push(line)
+      if (line.includes('# SKIP')) console.log(line)
+    } else if (current !== undefined) {
+      if (result !== 'ok') console.log(details.join('\n'))
+      ended.add(current)
+      console.log(line.replace(/\d+/, ended.size))
+      if (result !== 'ok') process.exitCode = 1
+      clearTimeout(watchdog)
+      current = undefined
+    } else if (counts !== undefined) {
+      for (const [, name, count] of counts.matchAll(/(\w+): (\d+)/g)) totals[name] += Number(count)
+    } else if (seconds !== undefined) cpu.push([Number(seconds), file])
+    else if (!/^(TAP version|1\.\.|# time=|$)/.test(line)) console.log(line)
+  })
+  const [[code, signal]] = await Promise.all([once(child, 'exit'), once(lines, 'close')])
+  clearTimeout(watchdog)
+  if (code !== 0) process.exitCode = 1
+  if (current !== undefined) report(current, `its process ended with ${signal ?? code}`, details)
 }
-// tap loads its coverage into each process by NODE_OPTIONS, a quarter of the time of most files.
-const BATCH = fileURLToPath(new URL('batch.js', import.meta.url))
-const node = ['-u', 'NODE_OPTIONS', process.execPath, ...nodeFlags(new URL('..', import.meta.url))]
-for (const files of batches) {
-  t.spawn('env', [...node, BATCH], { name: files.join(' '), buffered: true, timeout: TIMEOUT * files.length, env: { ...env, TEST_FILES: JSON.stringify(files) } })
+
+/** A file that could not say itself how it ended. */
+function report (file, why, details = []) {
+  ended.add(file)
+  console.log([...details, `not ok ${ended.size} - ${file}: ${why}`].join('\n'))
+  totals.total++
+  totals.fail++
+  process.exitCode = 1
 }
-t.end()
