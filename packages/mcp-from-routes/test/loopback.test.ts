@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getDefaultHighWaterMark, Readable } from 'node:stream'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -55,6 +55,72 @@ t.test('the light loopback answers as app.inject does', async (t) => {
     const oracle = await answer(injectLoopback)
     t.strictSame(await answer(lightLoopback), oracle, `${method} ${url}`)
   }
+})
+
+t.test('the light loopback lets handlers write to the raw response as app.inject does', async (t) => {
+  const log: unknown[] = []
+  const told = (name: string) => (): void => { log.push(name) }
+  const attempted = (work: () => unknown): void => { try { work() } catch (error) { log.push(error instanceof Error && 'code' in error && error.code) } }
+  const handlers: ReadonlyArray<readonly [string, (raw: ServerResponse) => void]> = [
+    ['headers after they were sent', (raw) => {
+      raw.setHeader('x-a', 'set').writeHead(200)
+      for (const change of [() => raw.setHeader('x-a', 'late'), () => raw.appendHeader('x-a', 'late'), () => raw.removeHeader('x-a')]) attempted(change)
+      raw.end()
+    }],
+    ['headers before they are sent', (raw) => {
+      raw.setHeader('x-a', 'set').appendHeader('x-a', 'more').setHeader('x-b', 'set').setHeader('x-c', 'set')
+      raw.removeHeader('x-b')
+      raw.writeHead(202, 'Fine', { 'X-C': 'head' })
+      log.push(raw.statusMessage, raw.headersSent)
+      raw.end()
+    }],
+    ['a reason and an array', (raw) => { raw.writeHead(203, 'Fine', ['X-A', '1', 'x-b', '2']).end('x'); log.push(raw.statusMessage) }],
+    ['encodings', (raw) => {
+      for (const [chunk, encoding] of [['62', 'hex'], ['Yg==', 'base64'], ['\xe4', 'latin1'], ['\xe4', 'binary'], ['\xe4', 'utf8'], ['62', undefined]] as const) raw.write(chunk, encoding as BufferEncoding)
+      raw.end('62', 'hex')
+    }],
+    ['one piece in base64', (raw) => { raw.end('Yg==', 'base64') }],
+    ['bytes of an array', (raw) => { raw.end(new Uint8Array([98, 0xe4])) }],
+    ['callbacks', (raw) => { raw.write('a', told('a written')); raw.write('b', 'utf8', told('b written')); raw.end('c', 'utf8', told('ended')) }],
+    ['a callback with a last piece', (raw) => { raw.end('a', told('ended')) }],
+    ['a callback alone', (raw) => { raw.end(told('ended')) }],
+    ['null in the end', (raw) => { raw.end(null, told('ended')) }],
+    ['flushed headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.flushHeaders(); log.push(raw.headersSent, raw.writableEnded); raw.end(); log.push(raw.writableEnded) }],
+    ['a body that its status has not', (raw) => { raw.writeHead(204).end('x') }]
+  ]
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/:handler', ({ params }, reply) => {
+      reply.hijack()
+      handlers[Number((params as { handler: string }).handler)]![1](reply.raw)
+    })
+  })
+  for (const [index, [title]] of handlers.entries()) {
+    const answer = async (loopback: Loopback): Promise<unknown> => {
+      const response = essence(await loopback(app, { method: 'GET', url: `/${index}`, headers: { host: 'a.example.com' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 }))
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+      // light-my-request calls back for the end first.
+      return { response, log: log.splice(0).sort() }
+    }
+    const oracle = await answer(injectLoopback)
+    t.strictSame(await answer(lightLoopback), oracle, title)
+  }
+})
+
+t.test('light: a handler may treat the socket as one, whose other end is the client', async (t) => {
+  const seen: unknown[] = []
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/socket', async ({ raw: { socket, rawHeaders } }) => {
+      seen.push([socket.setTimeout(5), socket.setKeepAlive(true), socket.setNoDelay(), socket.ref(), socket.unref()].every((same) => same === socket), socket.cork(), socket.uncork())
+      seen.push([socket.remotePort, socket.remoteFamily, socket.localAddress, socket.localPort, socket.writable, socket.writableLength], rawHeaders)
+      seen.push(socket.destroyed, socket.destroy() === socket, socket.destroyed)
+      return 'x'
+    })
+  })
+  await lightLoopback(app, { method: 'GET', url: '/socket', headers: { host: 'a.example.com', accept: '*/*' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+  const { remotePort, remoteFamily, localAddress, localPort } = outer.raw.socket
+  t.type(localPort, 'number')
+  t.strictSame(seen, [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], false, true, true])
+  t.equal(outer.raw.socket.destroyed, false, 'and the connection of the client stays')
 })
 
 for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopback]] as const) {
