@@ -58,31 +58,38 @@ t.test('with a list of clients only these are machines', async t => {
   t.throws(() => identityFromClaims(machine, { ...rules, machineClients: ['web'] }, NOW * 1000))
 })
 
-const refused: Array<[string, Record<string, unknown>]> = [
-  ['an ID token', { token_use: 'id' }],
-  ['no token_use', { token_use: undefined }],
-  ['a list as token_use', { token_use: ['access'] }],
-  ['a client of another app', { client_id: 'other' }],
-  ['no client', { client_id: undefined }],
-  ['an empty client', { client_id: '' }],
-  ['a list of clients', { client_id: ['web'] }],
-  ['no subject', { sub: undefined }],
-  ['an empty subject', { sub: '' }],
-  ['a number as subject', { sub: 7 }],
-  ['no name and the client as subject, though the client is an app', { username: undefined, sub: 'web' }],
-  ['a number as name', { username: 7 }],
-  ['a float as exp', { exp: NOW + 0.5 }],
-  ['exp beyond all numbers', { exp: 1e308 }],
-  ['a string as iat', { iat: String(NOW) }],
-  ['iat 6 s ahead', { iat: NOW + 6 }],
-  ['groups that are a string', { 'cognito:groups': 'admin' }],
-  ['groups that are not strings', { 'cognito:groups': [{}] }]
+const refused: Array<[string, Record<string, unknown>, string]> = [
+  ['an ID token', { token_use: 'id' }, 'token_use is not access'],
+  ['no token_use', { token_use: undefined }, 'token_use is not access'],
+  ['a list as token_use', { token_use: ['access'] }, 'token_use is not access'],
+  ['a client of another app', { client_id: 'other' }, 'client is not a known app'],
+  ['no client', { client_id: undefined }, 'client_id is not a string'],
+  ['an empty client', { client_id: '' }, 'client_id is not a string'],
+  ['a list of clients', { client_id: ['web'] }, 'client_id is not a string'],
+  ['no subject', { sub: undefined }, 'sub is not a string'],
+  ['an empty subject', { sub: '' }, 'sub is not a string'],
+  ['a number as subject', { sub: 7 }, 'sub is not a string'],
+  ['no name and the client as subject, though the client is an app', { username: undefined, sub: 'web' }, 'no machine scope'],
+  ['a number as name', { username: 7 }, 'username is not a string'],
+  ['a float as exp', { exp: NOW + 0.5 }, 'exp or iat is not an integer'],
+  ['exp beyond all numbers', { exp: 1e308 }, 'exp or iat is not an integer'],
+  ['a string as iat', { iat: String(NOW) }, 'exp or iat is not an integer'],
+  ['iat 6 s ahead', { iat: NOW + 6 }, 'iat is in the future'],
+  ['groups that are a string', { 'cognito:groups': 'admin' }, 'groups are not strings'],
+  ['groups that are not strings', { 'cognito:groups': [{}] }, 'groups are not strings'],
+  ['a number as scopes', { scope: 7 }, 'scopes are not a list of scopes']
 ]
-for (const [title, claims] of refused) {
-  t.test(`${title} is refused`, async t => {
-    t.throws(() => identityFromClaims({ ...user, ...claims }, rules, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401 })
+for (const [title, claims, cause] of refused) {
+  t.test(`${title} is refused, and the cause says why`, async t => {
+    t.throws(() => identityFromClaims({ ...user, ...claims }, rules, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401, cause })
   })
 }
+
+t.test('the cause names each claim that could have been the subject', async t => {
+  const named = { ...rules, claims: { ...rules.claims, subject: [['uid'], ['user', 'id']] } }
+  t.equal(identityFromClaims({ ...user, user: { id: 'u7' } }, named, NOW * 1000).kind, 'user')
+  t.throws(() => identityFromClaims(user, named, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', cause: 'uid or user.id is not a string' })
+})
 
 t.test('iat may be ahead by the tolerance', async t => {
   t.equal(identityFromClaims({ ...user, iat: NOW + 5 }, rules, NOW * 1000).kind, 'user')
