@@ -135,8 +135,10 @@ async function failingRenewal (t: Test, world: World): Promise<void> {
     }
   }
   const unsteady = await host(t, knex, standIn, { ...fast, runs, leaseDuration: 3000 })
-  t.match(await finished(world, await start(unsteady, sync(shopId))), { status: 'done', outcomes: { synced: 2 } })
-  t.match(unsteady.logs(), 'the lease was not renewed')
+  const id = await start(unsteady, sync(shopId))
+  t.match(await finished(world, id), { status: 'done', outcomes: { synced: 2 } })
+  t.match(unsteady.logs(), `"runId":"${id}","msg":"the lease was not renewed"`)
+  t.match(unsteady.logs(), /"message":"[^"]*: connection lost"/)
   t.ok(renewed.length > 1)
   t.strictSame(released, [])
 }

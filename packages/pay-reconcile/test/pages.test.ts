@@ -143,7 +143,8 @@ async function failingList (t: Test, world: World): Promise<void> {
 
   const end = world.standIn.fault({ kind: 'answer', status: 400, secretKey: key, path: list, body: { error: { type: 'invalid_request_error' } } })
   t.strictSame(await outcome(), { pages: 1, single: 120, synced: 120, stopped: [] }, 'without lists, they are read one by one')
-  t.match(world.logs(), 'the customers cannot be listed')
+  const warnings = world.logs().split('\n').filter(line => line.includes('the customers cannot be listed')).map(line => JSON.parse(line))
+  t.match(warnings, [{ level: 40, shopId, runId: /^[\w-]{36}$/, err: { code: 'PAY_RECONCILE_PROVIDER_REFUSED' } }], 'and the log names the shop and the run')
   end()
 
   world.standIn.fault({ kind: 'answer', status: 404, secretKey: key, path: 'starting_after', body: { error: { type: 'invalid_request_error', code: 'resource_missing' } } })

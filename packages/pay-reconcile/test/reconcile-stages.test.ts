@@ -10,7 +10,7 @@ import { rateLimits } from '../src/reconcile/rate-limit.ts'
 import { shopKey } from '../src/reconcile/shop-key.ts'
 import { reconcileShop, type ShopWork } from '../src/reconcile/shop.ts'
 import { withWaits } from '../src/reconcile/waits.ts'
-import type { ChangeStore, CustomerEvent, EventPosition } from '../src/types.ts'
+import type { Account, ChangeStore, CustomerEvent, EventPosition } from '../src/types.ts'
 import { standingTime, type Time } from './time.ts'
 
 const account = (id: string, details = {}) => ({ id, shopId: 's', shopName: 'Shop', name: 'Ada', hashName: null, details })
@@ -284,7 +284,7 @@ t.test('a customer is taken from the page, unless its snapshot is newer', async 
 })
 
 /** Reconciles a shop whose accounts are read one by one, each with these faults. */
-async function shop (faults: ReadonlyArray<ProviderFault | undefined>, more: object = {}, next = 'continue') {
+async function shop (faults: ReadonlyArray<ProviderFault | undefined>, more: object = {}, next = 'continue', save = async (saved: Account) => ({ account: saved, changed: true })) {
   const stored: Array<readonly unknown[]> = []
   const scans: object[] = []
   const marked: Array<readonly [readonly string[], string]> = []
@@ -292,7 +292,7 @@ async function shop (faults: ReadonlyArray<ProviderFault | undefined>, more: obj
   const accounts = {
     shops: async () => [{ accounts: 1 }],
     scan: async ({ after, ...page }: { after: string | null }) => { scans.push(page); return after === null ? faults.map((_, n) => scanned(String(n), { pay_customer_id: `cus_${n}` })) : [] },
-    saveSnapshot: async ({ accountId, customerId }: { accountId: string, customerId: string }) => ({ account: account(accountId, { pay_customer_id: customerId }), changed: true }),
+    saveSnapshot: async ({ accountId, customerId }: { accountId: string, customerId: string }) => save(account(accountId, { pay_customer_id: customerId })),
     changes: { moment: async () => 'now', done: async (ids: readonly string[], moment: string) => { marked.push([ids, moment]) }, position: async () => undefined, noteAll: async () => {}, moveTo: async () => {}, note: async () => {} }
   }
   const provider = {
@@ -309,7 +309,7 @@ async function shop (faults: ReadonlyArray<ProviderFault | undefined>, more: obj
     ...more
   })
   const { ending, part: reached } = await reconcileShop(made.work, part)
-  return { ending, reached, stored: stored.flat().length, scans, marked }
+  return { ending, reached, stored: stored.flat().length, scans, marked, logs: made.logs }
 }
 
 t.test('a shop stops after ten failures of the provider in a row', async t => {
@@ -326,6 +326,14 @@ t.test('a shop stops after ten failures of the provider in a row', async t => {
     const result = await shop(faults)
     t.strictSame([result.ending, result.reached.processed, result.stored], [ending, processed, processed], faults.join())
   }
+})
+
+t.test('the log names the account and the run that wait, or that fail', async t => {
+  standingTime(t)
+  t.match((await shop(times(6, 'rate_limited'))).logs, [['warn', 'waiting for the payment provider', { err: { fault: 'rate_limited' }, accountId: '0', runId: 'r' }]])
+  const { logs, ending } = await shop([undefined], {}, 'continue', async () => { throw new RangeError('down') })
+  t.match(logs, [['error', 'the account was not reconciled', { err: { message: 'down' }, accountId: '0', runId: 'r' }]])
+  t.strictSame(ending, { status: 'done' }, 'and the run goes on')
 })
 
 t.test('how many accounts are read at a time', async t => {

@@ -20,6 +20,9 @@ async function runOver (world: World, body: object) {
   return finished(world, response.json().id)
 }
 
+/** The lines of the log with this message. */
+const logged = ({ logs }: World, message: string): Array<Record<string, unknown>> => logs().split('\n').filter(line => line.includes(`"msg":"${message}"`)).map(line => JSON.parse(line))
+
 const item = (accountId: string, shopId: string, fields: object) => ({
   account_id: accountId,
   account_name: 'Ada',
@@ -267,7 +270,7 @@ async function goingOn (t: Test, world: World): Promise<void> {
 
   const run = await runOver(other, { mode: 'sync', dry_run: false })
   t.strictSame(asked, Array(4).fill({ id: run.id, actor: 'user-7' }), 'before each page, and again where it failed')
-  t.match(other.logs(), 'not known right now')
+  t.match(logged(other, 'reconciliation interrupted'), [{ level: 50, runId: run.id, err: { message: 'not known right now' } }])
   t.match(run, { status: 'done', processed: 6, outcomes: { synced: 6 } }, 'after the page in work nothing is changed')
   t.strictSame(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]).sort(), shops.map(shop => [shop, 'PAY_RECONCILE_RUN_FORBIDDEN']))
   t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter(details => 'pay_synced_at' in (details as object)).length, 6)
@@ -289,7 +292,8 @@ async function failingAlone (t: Test, world: World): Promise<void> {
   const other = await host(t, world.knex, world.standIn, { ...fast, accounts })
   const sealed = await runOver(other, { mode: 'link', shop_id: shopId })
   t.match(sealed.shops.stopped, [{ shop_id: shopId, reason: 'PAY_RECONCILE_STORE_FAILED' }], 'a shop whose key cannot be opened stops')
-  t.match(other.logs(), 'sealed with another secret', 'and the log says why')
+  t.match(logged(other, 'the secret key of the shop could not be read'), [{ level: 50, shopId, runId: sealed.id }], 'and the log says where')
+  t.match(other.logs(), 'sealed with another secret', 'and why')
 
   const failing = await host(t, world.knex, world.standIn, {
     ...fast, accounts: { ...knexAccountStore(world.knex), link: () => Promise.reject(new RangeError('cannot be stored')) }
@@ -297,7 +301,9 @@ async function failingAlone (t: Test, world: World): Promise<void> {
   await world.knex('accounts').where('id', fine).update({ details: '{}' })
   const stored = await runOver(failing, { mode: 'link', shop_id: shopId, dry_run: false })
   t.match(stored, { status: 'done', outcomes: { failed: 2 }, items: [{ error_code: 'PAY_RECONCILE_STORE_FAILED' }, {}] })
-  t.match(failing.logs(), 'cannot be stored')
+  const failures = logged(failing, 'the account was not reconciled')
+  t.strictSame(failures.map(({ accountId }) => accountId).sort(), [list, fine].sort())
+  t.match(failures, Array(2).fill({ level: 50, runId: stored.id, err: { message: 'cannot be stored' } }))
 }
 
 async function requests (t: Test, world: World): Promise<void> {
