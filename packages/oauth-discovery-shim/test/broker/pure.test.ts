@@ -16,7 +16,9 @@ t.test('callback URLs', t => {
     ['http://localhost/callback', 'loopback'], ['http://localhost', 'loopback'], ['http://127.0.0.1:33418', 'loopback'], ['http://127.0.0.1:80/', 'loopback'], ['http://[::1]:1/x', 'loopback'], ['http://127.0.0.1:33418?x=1', undefined],
     ['cursor://anysphere.cursor-mcp/oauth/callback', 'app'], ['com.example.app:/cb', 'app'], ['other://x', undefined], ['Cursor://x', undefined],
     ['http://localhost.example.com/', undefined], ['http://localhost:x/', undefined], ['http://localhost:123456/', undefined], ['http://example.com/', undefined], [`https://a.example.com/${'x'.repeat(478)}`, 'https'], [`https://a.example.com/${'x'.repeat(479)}`, undefined],
-    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', undefined], ['', undefined], [undefined, undefined], [1, undefined]
+    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', undefined], ['', undefined], [undefined, undefined], [1, undefined],
+    // A parser leaves all that stands behind the scheme of such a URL as it is.
+    ['com.example.app:a_b', 'app'], ['com.example.app:a b', undefined], ['com.example.app:a"b', undefined], ['com.example.app:a<b', undefined], ['com.example.app:a#b', undefined]
   ] as const) t.equal(redirectKind(uri, ['cursor']), kind, String(uri))
   for (const [uri, registered, is] of [
     ['http://127.0.0.1:9/cb', 'http://127.0.0.1/cb', true], ['http://127.0.0.1/cb', 'http://127.0.0.1:9/cb', true], ['http://127.0.0.1:9/cb', 'http://localhost:9/cb', false],
