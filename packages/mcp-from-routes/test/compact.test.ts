@@ -9,11 +9,16 @@ const RUNS = Number(process.env.COMPACT_RUNS ?? 300)
 
 const long = { type: 'object', properties: { street: { type: 'string', description: 'with the number of the house' }, town: { type: 'string' } } }
 const kept = { $ref: '#/$defs/Address' }
+const loop = { $ref: '#/$defs/Loop' }
+/** A schema of so many characters. Two of 64 take as much space as one and two references to it. */
+const ofLength = (length: number): JsonSchema => ({ description: 'x'.repeat(length - 18) })
 
 const cases: Array<{ title: string, from: JsonSchema, gives: unknown }> = [
   { title: 'what is used once stands in place of its reference', from: { items: kept, $defs: { Address: long } }, gives: { items: long } },
   { title: 'what is used more often is shared', from: { prefixItems: [kept, kept], $defs: { Address: long } }, gives: { prefixItems: [kept, kept], $defs: { Address: long } } },
   { title: 'unless it is hardly longer than the reference', from: { prefixItems: [kept, kept], $defs: { Address: { type: 'string', maxLength: 9 } } }, gives: { prefixItems: [{ type: 'string', maxLength: 9 }, { type: 'string', maxLength: 9 }] } },
+  { title: 'unless it is as long as that, beside what has to be shared', from: { prefixItems: [kept, kept, loop], $defs: { Address: ofLength(64), Loop: { items: loop } } }, gives: { prefixItems: [ofLength(64), ofLength(64), loop], $defs: { Loop: { items: loop } } } },
+  { title: 'but not if it is longer', from: { prefixItems: [kept, kept, loop], $defs: { Address: ofLength(65), Loop: { items: loop } } }, gives: { prefixItems: [kept, kept, loop], $defs: { Address: ofLength(65), Loop: { items: loop } } } },
   { title: 'or the whole is hardly longer without any reference', from: { prefixItems: [kept, kept], description: 'x'.repeat(1200), $defs: { Address: long } }, gives: { prefixItems: [long, long], description: 'x'.repeat(1200) } },
   { title: 'what nothing uses is left out', from: { type: 'string', $defs: { Address: long, Other: kept } }, gives: { type: 'string' } },
   { title: 'a circle stays a reference', from: { ...kept, $defs: { Address: { properties: { next: kept } } } }, gives: { ...kept, $defs: { Address: { properties: { next: kept } } } } },
