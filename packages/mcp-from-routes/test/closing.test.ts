@@ -21,7 +21,9 @@ const PLAIN: ReadonlyArray<{ way: string, params?: object, headers?: Record<stri
   { way: 'of 2025' },
   { way: 'of 2026', params: { _meta: ENVELOPE }, headers: { ...MODERN, 'mcp-name': 'slow' } },
   { way: 'of 2025 that the SDK answers', params: { extra: 1 } },
-  { way: 'of 2026 that the SDK answers', params: { _meta: ENVELOPE, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } }
+  { way: 'of 2026 that the SDK answers', params: { _meta: ENVELOPE, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } },
+  { way: 'of 2025 that asks for the progress of a tool that tells none', params: { _meta: { progressToken: 1 }, extra: 1 } },
+  { way: 'of 2026 that asks for the progress of a tool that tells none', params: { _meta: { ...ENVELOPE, progressToken: 1 }, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } }
 ]
 
 /** A POST on a connection that the client keeps, as agents do. */

@@ -144,6 +144,14 @@ t.test('a tag in other letters, and an endpoint without tools, are warned of', a
   ])
 })
 
+t.test('what the host throws while its routes are read is thrown as it is', async (t) => {
+  const app = await build(t, (app) => {
+    app.get('/a', { schema: { tags: ['mcp'] } }, async () => 1)
+    app.get('/b', { ...tagged('b'), config: { mcp: { get arguments (): never { throw Object.assign(new TypeError('no such file'), { code: 'ENOENT' }) } } } }, async () => 1)
+  })
+  await t.rejects(async () => await app.ready(), { code: 'ENOENT', message: 'no such file' })
+})
+
 t.test('one startup error lists all routes that cannot be tools', async (t) => {
   const app = await build(t, (app) => {
     app.get('/a', { schema: { tags: ['mcp'] } }, async () => 1)

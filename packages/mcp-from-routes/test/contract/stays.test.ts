@@ -62,6 +62,19 @@ t.test('lists of which none has an item twice are unique', async (t) => {
   t.equal(lines({ enum: [[1, 1], [3]] }, { enum: [[1, 1], [3]], uniqueItems: true }).find((line) => line.startsWith('major ')), 'major t input.x: uniqueItems none → true')
 })
 
+t.test('a limit that all listed values keep to changes nothing, and one that any of them breaks is major', async (t) => {
+  for (const [value, kept, broken] of [
+    [4, { minimum: 4 }, { minimum: 5 }], [4, { maximum: 4 }, { maximum: 3 }], [4, { exclusiveMinimum: 3 }, { exclusiveMinimum: 4 }], [4, { exclusiveMaximum: 5 }, { exclusiveMaximum: 4 }],
+    [4, { multipleOf: 2 }, { multipleOf: 3 }], ['ab', { minLength: 2 }, { minLength: 3 }], ['ab', { maxLength: 2 }, { maxLength: 1 }], ['\u{1f600}', { maxLength: 1 }, { minLength: 2 }], ['ab', { pattern: '^a' }, { pattern: '^b' }],
+    [[1, 2], { minItems: 2 }, { minItems: 3 }], [[1, 2], { maxItems: 2 }, { maxItems: 1 }], [{ a: 1, b: 2 }, { minProperties: 2 }, { minProperties: 3 }], [{ a: 1, b: 2 }, { maxProperties: 2 }, { maxProperties: 1 }],
+    [{ a: 1, b: 2 }, { required: ['a', 'b'] }, { required: ['a', 'c'] }], [{ a: 1, b: 2 }, { dependentRequired: { a: ['b'], c: ['d'] } }, { dependentRequired: { a: ['b', 'c'] } }], [{ a: 1 }, { dependentRequired: { b: ['c'] } }, { dependentRequired: { a: ['c'] } }]
+  ] as const) {
+    const listed = { enum: [value, true] }
+    const isMajor = (limit: object): boolean => lines(listed, { ...listed, ...limit }).some((line) => line.startsWith('major '))
+    t.strictSame([isMajor(kept), isMajor(broken)], [false, true], JSON.stringify([value, kept, broken]))
+  }
+})
+
 t.test('a reference leads to what a schema has itself, or nowhere', async (t) => {
   const $defs = { A: { const: 1 }, 'a/b~c d': { const: 2 }, list: [{ const: 3 }], text: 'x' }
   const { resolve } = documentOf({ $defs })
