@@ -43,7 +43,7 @@ export function credentialFromHeaders (headers: IncomingHttpHeaders, header: str
 
 /** Whether the same credential was presented twice. */
 export function sameCredential (a: Credential, b: Credential): boolean {
-  return a.kind !== 'none' && b.kind !== 'none' && a.kind === b.kind && a.value === b.value
+  return b.kind !== 'none' && a.kind === b.kind && a.value === b.value
 }
 
 /** The error for a credential that is not valid here. Its reason is logged and never sent. */
