@@ -34,7 +34,7 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
   if (schema === true) return []
   const types = typesOf(facts, comparison.from)
   if (types === 0) return []
-  if (!isObject(schema)) return [{ path, keyword: 'false', from: facts[0] ?? {}, to: false, certain: true }]
+  if (!isObject(schema)) return [{ path, keyword: 'false', from: true, to: false, certain: true }]
   if (facts.some((fact) => sameSchema(fact, comparison.from, schema, comparison.to))) return []
   const pair = `${[...new Set(facts.map(canonical))].sort().join()} ${canonical(schema)}`
   const { begun, budget, proved } = comparison

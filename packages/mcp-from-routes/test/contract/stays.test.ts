@@ -75,6 +75,12 @@ t.test('a limit that all listed values keep to changes nothing, and one that any
   }
 })
 
+t.test('what is forbidden, and what is not any more, is told so', async (t) => {
+  const list = (items: unknown): JsonSchema => ({ type: 'array', items })
+  t.strictSame(lines(list(text), list(false)), ['major t input.x[]: allowed → not allowed'])
+  t.strictSame(lines(list(false), list(text)), ['minor t input.x[]: not allowed → allowed'])
+})
+
 t.test('a reference leads to what a schema has itself, or nowhere', async (t) => {
   const $defs = { A: { const: 1 }, 'a/b~c d': { const: 2 }, list: [{ const: 3 }], text: 'x' }
   const { resolve } = documentOf({ $defs })
