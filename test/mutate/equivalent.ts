@@ -65,6 +65,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'If the first branch is one of the facts, nothing with the facts is in another branch only: to look at those takes time alone.'
   },
   {
+    file: 'packages/mcp-from-routes/src/contract/names.ts',
+    within: 'visit',
+    before: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 0) return',
+    after: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- < 0) return',
+    reason: 'Once the budget is spent the answer is that there are too many, however many more are looked at.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/endpoint/oversized.ts',
     within: 'idOfOversized',
     before: 'if (start.length < WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',

@@ -2,7 +2,10 @@ import t from 'tap'
 import { diffContracts, nameOfFinding } from '../../src/contract/index.ts'
 import type { Contract } from '../../src/contract/index.ts'
 import { leftBranches } from '../../src/contract/branches.ts'
+import type { Comparison } from '../../src/contract/comparison.ts'
+import { areDisjoint } from '../../src/contract/disjoint.ts'
 import { documentOf } from '../../src/contract/document.ts'
+import { factsOf } from '../../src/contract/facts.ts'
 import type { JsonSchema } from '../../src/tool/json-schema.ts'
 
 const of = (x: JsonSchema): Contract => new Map([['t', { inputSchema: { type: 'object', properties: { x }, additionalProperties: false } }]])
@@ -79,6 +82,15 @@ t.test('what is forbidden, and what is not any more, is told so', async (t) => {
   const list = (items: unknown): JsonSchema => ({ type: 'array', items })
   t.strictSame(lines(list(text), list(false)), ['major t input.x[]: allowed → not allowed'])
   t.strictSame(lines(list(false), list(text)), ['minor t input.x[]: not allowed → allowed'])
+})
+
+t.test('that objects differ in what they require is seen three levels deep', async (t) => {
+  const nested = (levels: number, value: number): JsonSchema => levels === 0 ? { const: value } : { type: 'object', properties: { a: nested(levels - 1, value) }, required: ['a'] }
+  for (const [levels, is] of [[1, true], [3, true], [4, false]] as const) {
+    const [from, to] = [documentOf(nested(levels, 1)), documentOf(nested(levels, 2))]
+    const comparison: Comparison = { from, to, depth: 0, begun: new Map(), proved: new Set(), budget: { left: 1000, assumed: 0 }, namedOnly: false, gapsIn: () => [] }
+    t.equal(areDisjoint(factsOf([from.root], from) ?? [], to.root, comparison), is, `${levels} levels`)
+  }
 })
 
 t.test('a reference leads to what a schema has itself, or nowhere', async (t) => {
