@@ -41,8 +41,8 @@ t.test('without confirmSecret, the log says what only this process knows', async
     route(app, 'GET', 'status', {})
   }
   const plain = (app: FastifyInstance): void => route(app, 'GET', 'plain', {})
-  const confirmations = 'without confirmSecret, only this process knows the confirmations that it asks for'
-  const tasks = 'without confirmSecret, only this process knows the tasks that it starts, and only until it ends'
+  const confirmations = 'without confirmSecret, only this process accepts its confirmations, and only until it ends'
+  const tasks = 'without confirmSecret, only this process knows its tasks, and only until it ends'
   for (const [title, routes, options, wanted] of [
     ['a tool that a person confirms', [confirmed, plain], {}, [confirmations]],
     ['a tool with a task', [plain, task], {}, [tasks]],
@@ -80,7 +80,7 @@ t.test('what is wrong with the routes or the options of a task is logged with it
   const path = '/shops/s1/jobs/1'
   const elsewhere = await loggedJobs(t, {})
   await start(elsewhere.url, { location: '/secrets/1' })
-  t.match(elsewhere.lines, [{ level: WARN, tool: 'start_job', location: '/secrets/1', msg: 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is no task' }])
+  t.match(elsewhere.lines, [{ level: WARN, tool: 'start_job', location: '/secrets/1', msg: 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task' }])
 
   const lost = await loggedJobs(t, {})
   const taskId = await startTask(lost.url)
@@ -109,6 +109,6 @@ t.test('what is wrong with the routes or the options of a task is logged with it
   await start(unknown.url)
   t.match(unknown.lines, [
     { level: ERROR, err: { message: 'caller must return a non-empty string or undefined' }, msg: 'caller failed' },
-    { level: ERROR, tool: 'start_job', err: { message: 'It is not known who calls' }, msg: 'canUse or caller threw' }
+    { level: ERROR, tool: 'start_job', err: { message: 'The caller cannot be identified' }, msg: 'canUse or caller threw' }
   ])
 })

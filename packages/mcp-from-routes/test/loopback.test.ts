@@ -86,6 +86,7 @@ t.test('the light loopback lets handlers write to the raw response as app.inject
     ['a callback alone', (raw) => { raw.end(told('ended')) }],
     ['null in the end', (raw) => { raw.end(null, told('ended')) }],
     ['flushed headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.flushHeaders(); log.push(raw.headersSent, raw.writableEnded); raw.end(); log.push(raw.writableEnded) }],
+    ['a status after the headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.statusCode = 500; raw.end('x') }],
     ['a body that its status has not', (raw) => { raw.writeHead(204).end('x') }]
   ]
   const { app, outer } = await outside(t, (app) => {

@@ -108,7 +108,8 @@ export class LightResponse extends ServerResponse<LightRequest> {
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
   #settled = false
-  #headersSent = false
+  /** As it was sent with the headers; 0 before that. */
+  #status = 0
 
   /**
    * @param done - called once, with the response, or with nothing when it was destroyed before its end
@@ -133,14 +134,14 @@ export class LightResponse extends ServerResponse<LightRequest> {
       for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
     }
     for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
-    this.#headersSent = true
+    this.#status = statusCode
     return this
   }
 
   // Node's types declare them as properties, so TypeScript allows no accessors here.
   static {
     Object.defineProperties(this.prototype, {
-      headersSent: { get (this: LightResponse) { return this.#headersSent } },
+      headersSent: { get (this: LightResponse) { return this.#status !== 0 } },
       // Node.js 24 keeps it in a private property, which only its own end() sets.
       writableFinished: { get (this: LightResponse) { return this.writableEnded } }
     })
@@ -162,7 +163,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 
   #checkUnsent (what: string): void {
-    if (this.#headersSent) throw Object.assign(new Error(`Cannot ${what} headers after they are sent to the client`), { code: 'ERR_HTTP_HEADERS_SENT' })
+    if (this.headersSent) throw Object.assign(new Error(`Cannot ${what} headers after they are sent to the client`), { code: 'ERR_HTTP_HEADERS_SENT' })
   }
 
   override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
@@ -225,7 +226,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 
   #response (): InnerResponse {
-    return { statusCode: this.statusCode, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.statusCode) ? this.#body() : '' }
+    return { statusCode: this.#status, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.#status) ? this.#body() : '' }
   }
 
   #body (): string | Buffer {
