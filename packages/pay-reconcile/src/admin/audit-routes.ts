@@ -2,44 +2,13 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { auditTable } from '../csv/audit.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
-import { auditActions, type AccountStore, type AuditEntry } from '../types.ts'
+import type { AccountStore, AuditEntry } from '../types.ts'
+import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { auditQueryFrom } from './list-query.ts'
-import { documented, Id, IdParams, InputProblem, JsonObject, listParameters, NullableString, oneOf, Problem, refusals, Timestamp } from './schemas.ts'
-
-const AuditedDetails = Type.Object({
-  pay_customer_id: NullableString,
-  pay_synced_at: NullableString,
-  snapshot_sha256: NullableString
-})
-
-const AuditEntrySchema = Type.Object({
-  id: Type.String({ description: 'UUID' }),
-  at: Timestamp,
-  actor: Type.String({ description: 'Who changed the account' }),
-  action: oneOf(auditActions),
-  account_id: Id,
-  shop_id: Id,
-  run_id: NullableString,
-  before: AuditedDetails,
-  after: AuditedDetails,
-  provider_request_id: NullableString,
-  request_id: NullableString,
-  snapshot_kept: Type.Boolean({ description: 'Whether the snapshot that this change replaced can be read back' })
-})
-
-/** A change of an account in a response. */
-export type AuditBody = Static<typeof AuditEntrySchema>
-
-const ReplacedSnapshotSchema = Type.Object({
-  audit_id: Type.String(),
-  account_id: Id,
-  pay_customer_id: NullableString,
-  pay_customer: JsonObject,
-  replaced_at: Timestamp
-})
+import { documented, IdParams, InputProblem, listParameters, Problem, refusals } from './schemas.ts'
 
 /** The routes that show who changed which account, and the snapshots that were replaced. */
 export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): void {

@@ -1,4 +1,4 @@
-import type { AuditBody } from '../admin/audit-routes.ts'
+import type { AuditBody } from '../admin/audit-schemas.ts'
 import { auditTable } from '../csv/audit.ts'
 import type { Listing } from './records.ts'
 

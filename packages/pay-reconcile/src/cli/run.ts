@@ -1,4 +1,4 @@
-import type { AuditBody } from '../admin/audit-routes.ts'
+import type { AuditBody } from '../admin/audit-schemas.ts'
 import { auditListing } from './audit.ts'
 import { commandFrom, PAY_RECONCILE_USAGE, usage, warningAbout, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'

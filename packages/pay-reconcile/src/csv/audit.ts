@@ -1,4 +1,4 @@
-import type { AuditBody } from '../admin/audit-routes.ts'
+import type { AuditBody } from '../admin/audit-schemas.ts'
 import type { CsvTable } from './csv.ts'
 
 /** Changes of accounts. */
