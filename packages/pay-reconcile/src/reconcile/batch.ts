@@ -4,8 +4,8 @@ import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
 import type { CustomerPage } from './page.ts'
-import type { ShopWork, Stop } from './shop.ts'
-import type { FoundItem } from './types.ts'
+import type { ShopWork } from './shop-work.ts'
+import type { FoundItem, Stop } from './types.ts'
 import { withWaits } from './waits.ts'
 
 /** Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again. */

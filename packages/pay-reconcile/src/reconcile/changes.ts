@@ -1,6 +1,6 @@
 import type { ChangeStore } from '../types.ts'
 import { readWithRetries } from './page.ts'
-import type { ShopWork } from './shop.ts'
+import type { ShopWork } from './shop-work.ts'
 import type { FoundItem } from './types.ts'
 
 /**

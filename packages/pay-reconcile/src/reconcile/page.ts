@@ -1,7 +1,7 @@
 import { backoff } from '../provider/backoff.ts'
 import { isTransient } from '../provider/calls.ts'
 import type { PayCustomer } from '../provider/types.ts'
-import type { ShopWork } from './shop.ts'
+import type { ShopWork } from './shop-work.ts'
 import { pause, withWaits } from './waits.ts'
 
 /** A page of the customers of a shop, for the accounts that have them. */

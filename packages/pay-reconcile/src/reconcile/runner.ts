@@ -10,7 +10,8 @@ import { canFollow } from './can-follow.ts'
 import { limitsOf } from './limits.ts'
 import { rateLimits } from './rate-limit.ts'
 import { noKey, shopKey, type ShopKey } from './shop-key.ts'
-import { reconcileShop, type Ending, type RunLimits } from './shop.ts'
+import type { RunLimits } from './shop-work.ts'
+import { reconcileShop, type Ending } from './shop.ts'
 import type { AwaitedShops, Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
 
 /** A run to start, limited to some accounts by at most one of these. */

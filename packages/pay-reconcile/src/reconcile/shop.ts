@@ -1,10 +1,7 @@
-import type { FastifyBaseLogger } from 'fastify'
-import type { Sources } from '../customers/types.ts'
 import {
   isProviderError, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE, PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED,
   type ProviderError
 } from '../errors.ts'
-import type { Settings } from '../options.ts'
 import { isTransient } from '../provider/calls.ts'
 import type { AccountLimits } from '../types.ts'
 import { maxOfPage, reconcileBatch, type Batch } from './batch.ts'
@@ -13,45 +10,14 @@ import { limitsOf } from './limits.ts'
 import { readPage } from './page.ts'
 import { pagingFor } from './paging.ts'
 import { finishedOf, partAfter } from './part.ts'
-import type { RateLimit } from './rate-limit.ts'
-import type { ShopKey } from './shop-key.ts'
-import type { Lease, NewRun, Paging, Part, RunStore, Targets } from './types.ts'
+import type { ShopWork } from './shop-work.ts'
+import type { NewRun, Paging, Part, Stop } from './types.ts'
 import { rejectsKey } from './waits.ts'
-
-export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'driftFields' | 'mayContinue'>
 
 /** How a shop's part ended: `interrupted` parts continue later, `lost` parts in another process. */
 export type Ending =
   { readonly status: 'done' | 'cancelled' | 'interrupted' | 'lost' } |
   ({ readonly status: 'stopped' } & Stop)
-
-/** Why a shop stopped. */
-export interface Stop {
-  /** An error code. */
-  readonly reason: string
-  /** The permission that its key lacks. */
-  readonly missingPermission?: string | undefined
-}
-
-/** What is needed to reconcile a shop. */
-export interface ShopWork {
-  /** `sources.call` waits for the rate limit. */
-  readonly sources: Sources
-  readonly run: NewRun
-  readonly targets: Targets | null
-  readonly key: ShopKey
-  readonly runs: RunStore
-  readonly lease: Lease
-  readonly limits: RunLimits
-  readonly rateLimitOf: (secretKey: string) => RateLimit
-  readonly log: FastifyBaseLogger
-  /** Starts no more accounts; those in progress are finished. */
-  readonly cancelled: AbortSignal
-  /** Stops immediately; accounts in progress are left for later. */
-  readonly interrupted: AbortSignal
-  /** Either of the two. */
-  readonly ended: AbortSignal
-}
 
 /** Consecutive accounts that fail because of the provider before the shop stops. */
 const maxFailures = 10

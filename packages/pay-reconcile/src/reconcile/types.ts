@@ -199,6 +199,14 @@ export interface Lease {
 /** Whether to continue a part; `lost`: another process has taken it over. */
 export type Next = 'continue' | 'cancelled' | 'lost'
 
+/** Why a shop stopped. */
+export interface Stop {
+  /** An error code. */
+  readonly reason: string
+  /** The permission that its key lacks. */
+  readonly missingPermission?: string | undefined
+}
+
 /** The shops whose customers have changed, as deliveries of the provider say, and that wait for a run. */
 export interface AwaitedShops {
   /** Notes the shop, unless this delivery has been noted before. @returns false if it has. */

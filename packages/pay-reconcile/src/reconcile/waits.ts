@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProviderError, type ProviderError } from '../errors.ts'
 import { backoff } from '../provider/backoff.ts'
-import type { ShopWork } from './shop.ts'
+import type { ShopWork } from './shop-work.ts'
 
 /** Waits while the gate of the key is closed; then the call has failed. */
 const maxWaits = 3
