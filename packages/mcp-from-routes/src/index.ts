@@ -29,8 +29,6 @@ export { PARENT_REQUEST } from './parent.ts'
 export { CONFIRMATION } from './confirm/confirmation.ts'
 export { quoted } from './confirm/question.ts'
 export type { Confirmation } from './confirm/confirmation.ts'
-export type { ConfirmFallback } from './confirm/held.ts'
-export type { Confirm, ConfirmQuestion } from './confirm/question.ts'
 export type { ConfirmStore } from './confirm/store.ts'
 export type { McpRouteTask, WorkStatus } from './task/config.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
@@ -38,7 +36,7 @@ export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
 export type { JsonSchema } from './tool/json-schema.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
-export type { McpRouteConfig, McpTool, ToolAnnotations, ToolCallEvent, ToolDefinition } from './types.ts'
+export type { Confirm, ConfirmFallback, ConfirmQuestion, McpRouteConfig, McpTool, ToolAnnotations, ToolCallEvent, ToolDefinition } from './types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,12 +1,11 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import type { ConfirmFallback } from './confirm/held.ts'
 import type { ConfirmStore } from './confirm/store.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail } from './tool/trim.ts'
 import type { OutputDetail } from './tool/trim.ts'
-import type { McpTool, ToolCallEvent } from './types.ts'
+import type { ConfirmFallback, McpTool, ToolCallEvent } from './types.ts'
 
 /** The name and version that clients see. */
 export interface ServerInfo {

@@ -1,6 +1,4 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
-import type { ConfirmFallback } from './confirm/held.ts'
-import type { Confirm } from './confirm/question.ts'
 import type { McpRouteTask } from './task/config.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
@@ -59,6 +57,23 @@ export interface McpRouteConfig {
   readonly hijack?: boolean
 }
 
+/**
+ * A question: a string that says what would happen, or a page where the person does something, such as a checkout or a
+ * sign-in at a third party. With a page, the call runs when the function no longer returns it.
+ */
+export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: string, readonly text?: string }
+
+/**
+ * A route's `config.mcp.confirm`. True asks with the tool's title and the arguments, a string with that string and the
+ * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question. It
+ * runs after the route's hooks and validation, before the handler, in each round: as long as nothing changes, it must
+ * return the same.
+ */
+export type Confirm = true | string | ((args: Readonly<Record<string, unknown>>, request: FastifyRequest) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
+
+/** What happens to a call whose client cannot ask a person. */
+export type ConfirmFallback = 'refuse' | 'allow' | 'token'
+
 /** All four hints, always explicit: the protocol's defaults call every tool destructive. */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean
@@ -104,6 +119,15 @@ export interface McpTool extends ToolDefinition {
      */
     readonly output: JsonSchema | undefined
   }
+}
+
+/** The route's response. */
+export interface InnerResponse {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>
+  readonly body: Buffer | string
+  /** Whether the body was cut off because it is too large. */
+  readonly cut?: boolean
 }
 
 /** Why a call ended before its route responded. */

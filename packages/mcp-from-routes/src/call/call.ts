@@ -10,7 +10,7 @@ import type { Settings } from '../options.ts'
 import { isRefusal, requestFromCall } from './request.ts'
 import type { InnerRequest } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
-import type { InnerResponse, ToolResult } from './result.ts'
+import type { ToolResult } from './result.ts'
 import { Deadlines, stoppedText } from './stop.ts'
 import type { Stop } from './stop.ts'
 import type { TaskRules } from '../task/rule.ts'
@@ -18,6 +18,7 @@ import { workFromResponse } from '../task/work.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import type { Tool } from '../tool/tool.ts'
+import type { InnerResponse } from '../types.ts'
 
 /** A call of a tool for the client of `outer`. */
 export interface Call {

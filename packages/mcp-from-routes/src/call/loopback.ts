@@ -8,7 +8,7 @@ import type { Target } from './guard.ts'
 import { LightRequest, LightResponse, LightSocket } from './light.ts'
 import { PARENT_REQUEST } from '../parent.ts'
 import type { InnerRequest } from './request.ts'
-import type { InnerResponse } from './result.ts'
+import type { InnerResponse } from '../types.ts'
 import type { Stop } from './stop.ts'
 
 /** Receives each piece of a response as the route writes it, with the response so far. */

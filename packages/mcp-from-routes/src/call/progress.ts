@@ -3,7 +3,7 @@ import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isStreamed } from '../tool/output.ts'
 import type { OnChunk } from './loopback.ts'
-import type { InnerResponse } from './result.ts'
+import type { InnerResponse } from '../types.ts'
 
 /** The progress that one piece of a streamed response reports. */
 export interface Progress {

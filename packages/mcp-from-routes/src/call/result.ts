@@ -2,21 +2,13 @@ import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import { statusText } from './status.ts'
-import type { Asked } from '../confirm/held.ts'
-import type { Work } from '../task/work.ts'
+import type { Asked } from '../confirm/question.ts'
+import type { Work } from '../task/rule.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
 import { narrowingArguments } from '../tool/tool.ts'
 import type { Tool } from '../tool/tool.ts'
-
-/** The route's response. */
-export interface InnerResponse {
-  readonly statusCode: number
-  readonly headers: Readonly<Record<string, string | readonly string[] | number | undefined>>
-  readonly body: Buffer | string
-  /** Whether the body was cut off because it is too large. */
-  readonly cut?: boolean
-}
+import type { InnerResponse } from '../types.ts'
 
 /** A piece of a result, as the protocol defines it. */
 export type Content =

@@ -7,6 +7,7 @@ import { ciRunFrom, isContinuous } from './ci.ts'
 import type { CiRun } from './ci.ts'
 import type { Commit, Git } from './git.ts'
 import { storedAt, versionAt } from './stored.ts'
+import type { Missing } from './stored.ts'
 import { jsonFrom } from './version.ts'
 import type { Owner } from './version.ts'
 
@@ -16,14 +17,6 @@ export interface BaseWanted {
   readonly against?: string
   /** A published version of the package, by its tag. */
   readonly againstVersion?: string
-}
-
-/** Why there is no contract to compare with. */
-export interface Missing {
-  readonly missing: string
-  readonly hint: string
-  /** Whether there is nothing to compare with yet: the contract starts here. */
-  readonly begins: boolean
 }
 
 /** An earlier state. */

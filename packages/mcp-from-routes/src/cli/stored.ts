@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { posix, resolve } from 'node:path'
 import { contractFromText } from '../contract/index.ts'
-import type { Missing } from './base.ts'
 import { isContinuous } from './ci.ts'
 import type { Git } from './git.ts'
 import { jsonFrom } from './version.ts'
@@ -12,6 +11,14 @@ export interface Stored {
   /** Where, from the top of the repository. */
   readonly path: string
   readonly text: string
+}
+
+/** Why there is no contract to compare with. */
+export interface Missing {
+  readonly missing: string
+  readonly hint: string
+  /** Whether there is nothing to compare with yet: the contract starts here. */
+  readonly begins: boolean
 }
 
 /** Where the contract and its package are, from the top of the repository. */

@@ -5,16 +5,12 @@ import type { Settings } from '../options.ts'
 import type { Tool } from '../tool/tool.ts'
 import { CONFIRMATION } from './confirmation.ts'
 import { questionFrom } from './question.ts'
-import type { Confirm, Question } from './question.ts'
+import type { Question } from './question.ts'
+import { TOKEN_ARGUMENT } from './rule.ts'
+import type { ConfirmRule } from './rule.ts'
 import { LIFETIME } from './seal.ts'
 import type { Sealed, Sealer, Subject } from './seal.ts'
 import { memoryStore } from './store.ts'
-
-/** What happens to a call whose client cannot ask a person. */
-export type ConfirmFallback = 'refuse' | 'allow' | 'token'
-
-/** The question of a tool, and what happens if it cannot be asked. */
-export interface ConfirmRule { readonly confirm: Confirm, readonly fallback: ConfirmFallback }
 
 /** What the client of a call can ask, and the answer that the message brings. */
 export interface Asking {
@@ -28,9 +24,6 @@ export interface Asking {
   readonly state: Sealed | undefined
 }
 
-/** A question for the person at the client, and the state that its answer brings back. */
-export interface Asked extends Question { readonly state: string }
-
 /** A call that its route holds before the handler, until its question is answered. */
 export interface Held {
   /** The arguments without the token. */
@@ -43,10 +36,6 @@ export interface Held {
   readonly result: () => Promise<ToolResult> | undefined
 }
 
-/** The argument that brings a token. */
-export const TOKEN_ARGUMENT = 'confirm_token'
-/** The schema of that argument, as a tool publishes it. */
-export const TOKEN_SCHEMA = { type: 'string', description: 'Leave it out at first. If the answer asks for it, and the person agrees, call again with the token from that answer.' }
 /** The status of the inner response of a call that is held. @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3) */
 export const HELD = 428
 /** A client that cannot ask. */

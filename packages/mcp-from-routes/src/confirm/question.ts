@@ -1,20 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
-import type { McpTool } from '../types.ts'
-
-/**
- * A question: a string that says what would happen, or a page where the person does something, such as a checkout or a
- * sign-in at a third party. With a page, the call runs when the function no longer returns it.
- */
-export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: string, readonly text?: string }
-
-/**
- * A route's `config.mcp.confirm`. True asks with the tool's title and the arguments, a string with that string and the
- * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question. It
- * runs after the route's hooks and validation, before the handler, in each round: as long as nothing changes, it must
- * return the same.
- */
-export type Confirm = true | string | ((args: Readonly<Record<string, unknown>>, request: FastifyRequest) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
+import type { Confirm, McpTool } from '../types.ts'
 
 /** A question that can be shown. */
 export interface Question {
@@ -22,6 +8,9 @@ export interface Question {
   /** The page where the person does it; undefined if a yes is enough. */
   readonly url?: string
 }
+
+/** A question for the person at the client, and the state that its answer brings back. */
+export interface Asked extends Question { readonly state: string }
 
 /** Characters of a value of data, of a whole question, and arguments that are listed. */
 const MAX_DATA = 100

@@ -1,7 +1,8 @@
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, inputRequired } from '@modelcontextprotocol/server'
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
-import type { Asked, Asking } from '../confirm/held.ts'
+import type { Asking } from '../confirm/held.ts'
+import type { Asked } from '../confirm/question.ts'
 import type { Sealed } from '../confirm/seal.ts'
 import { isObject } from '../tool/json-schema.ts'
 

@@ -28,6 +28,20 @@ export interface TaskRule extends Pick<TaskConfig, 'field' | 'words' | 'ttl'> {
   readonly cancel: TaskRoute | undefined
 }
 
+/** Work that a call has started. */
+export interface Work {
+  readonly rule: TaskRule
+  /** The path parameters of the status route. */
+  readonly params: ReadonlyMap<string, string>
+  /** Milliseconds since 1970. */
+  readonly created: number
+  /** How long it can be followed, in milliseconds since 1970. */
+  readonly until: number
+  /** When to ask for the status, in milliseconds. */
+  readonly poll: number
+  readonly message: string | undefined
+}
+
 /** The tools that start work, with how it is followed. */
 export type TaskRules = ReadonlyMap<Tool, TaskRule>
 

@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
-import type { InnerResponse } from '../call/result.ts'
 import { statusText } from '../call/status.ts'
 import { isObject } from '../tool/json-schema.ts'
+import type { InnerResponse } from '../types.ts'
 import { inOneSpelling } from './config.ts'
 import type { TaskConfig, WorkStatus } from './config.ts'
 

@@ -1,25 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { InnerRequest } from '../call/request.ts'
-import type { InnerResponse, ToolResult } from '../call/result.ts'
+import type { ToolResult } from '../call/result.ts'
 import { pathFromParts } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
+import type { InnerResponse } from '../types.ts'
 import { paramsFromLocation } from './location.ts'
-import type { TaskRule } from './rule.ts'
+import type { TaskRule, Work } from './rule.ts'
 import { bodyOf, messageFrom, pollFrom, timeFrom } from './state.ts'
-
-/** Work that a call has started. */
-export interface Work {
-  readonly rule: TaskRule
-  /** The path parameters of the status route. */
-  readonly params: ReadonlyMap<string, string>
-  /** Milliseconds since 1970. */
-  readonly created: number
-  /** How long it can be followed, in milliseconds since 1970. */
-  readonly until: number
-  /** When to ask for the status, in milliseconds. */
-  readonly poll: number
-  readonly message: string | undefined
-}
 
 /** The poll interval if the route sends none, in milliseconds. */
 export const DEFAULT_POLL = 5000

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { TOKEN_ARGUMENT, TOKEN_SCHEMA } from '../confirm/held.ts'
-import type { ConfirmRule } from '../confirm/held.ts'
+import { TOKEN_ARGUMENT, TOKEN_SCHEMA } from '../confirm/rule.ts'
+import type { ConfirmRule } from '../confirm/rule.ts'
 import {
   MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
   MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE

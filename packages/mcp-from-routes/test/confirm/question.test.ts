@@ -3,7 +3,7 @@ import t from 'tap'
 import { quoted } from '../../src/index.ts'
 import type { McpTool } from '../../src/index.ts'
 import { questionFrom } from '../../src/confirm/question.ts'
-import type { Confirm } from '../../src/confirm/question.ts'
+import type { Confirm } from '../../src/types.ts'
 
 const request = {} as unknown as FastifyRequest
 const tool = { name: 'delete_tag', title: 'Delete a tag', description: 'Deletes.' } as unknown as McpTool
