@@ -84,9 +84,9 @@ const attacks: Array<[title: string, token: (target: Target) => string]> = [
   ['exp negative', target => target.user({ exp: -1 })],
   ['exp 1e308', target => target.user({ exp: 1e308 })],
   ['exp null', target => target.user({ exp: null })],
-  ['nbf in the future', target => target.user({ nbf: NOW + 600 })],
+  ['nbf in the future', target => target.user({ nbf: NOW + 3600 })],
   ['nbf a string', target => target.user({ nbf: 'now' })],
-  ['iat in the future', target => target.user({ iat: NOW + 600 })],
+  ['iat in the future', target => target.user({ iat: NOW + 3600 })],
   ['iat missing', target => target.user({ iat: undefined })],
   // who it is from
   ['iss missing', target => target.user({ iss: undefined })],
