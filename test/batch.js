@@ -8,7 +8,7 @@ import { isMainThread } from 'node:worker_threads'
  * `TEST_FILES='["a.test.ts", …]' node batch.js`: runs test files in one process, one after another. Each is a subtest by
  * the name of the file: what it imports as `tap` is that subtest. Helpers that import `tap` get the root, which ends with
  * the process. Not as arguments, because tap makes them part of the names of the folders that tests write to. Processes
- * that share an empty folder, `TEST_CLAIMS`, share the files.
+ * that share an empty folder, `TEST_CLAIMS`, share the files; each takes `TEST_SHARE` of them at most.
  */
 const CURRENT = Symbol.for('the test file that is running')
 const SUBTEST = `export default globalThis[Symbol.for('${CURRENT.description}')]`
@@ -53,8 +53,11 @@ if (isMainThread) {
   const timeout = t.options.timeout
   t.setTimeout(0)
   let before = 0
+  let left = Number(process.env.TEST_SHARE ?? Infinity)
   for (const [index, file] of JSON.parse(process.env.TEST_FILES).entries()) {
+    if (left === 0) break
     if (!isMine(index)) continue
+    left--
     await t.test(file, { timeout }, async (subtest) => {
       globalThis[CURRENT] = subtest
       await import(pathToFileURL(file).href)

@@ -29,6 +29,8 @@ const FIRST = [
   'changes-property', 'console/test/console', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
   'shop/test/health', 'test/production'
 ]
+/** How many files a process takes before another goes on: the more memory it has used, the slower it gets. */
+const SHARE = 12
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']
 
@@ -55,7 +57,9 @@ const cpu = []
 const claims = mkdtempSync(join(tmpdir(), 'test-claims-'))
 process.once('exit', () => rmSync(claims, { recursive: true, force: true }))
 await Promise.all([
-  ...Array.from({ length: processes }, () => run(queue, { TEST_CLAIMS: claims })),
+  ...Array.from({ length: processes }, async () => {
+    while (readdirSync(claims).length < queue.length && await run(queue, { TEST_CLAIMS: claims, TEST_SHARE: String(SHARE) }) > 0);
+  }),
   ...fresh.map((file) => run([file]))
 ])
 for (const file of found) if (!ended.has(file)) report(file, 'no process was left to run it')
@@ -66,8 +70,13 @@ console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
 for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
 
-/** Runs files in one process, and prints what it says of each once it is through with it. */
+/**
+ * Runs files in one process, and prints what it says of each once it is through with it.
+ *
+ * @returns how many it ran
+ */
 async function run (files, env = {}) {
+  let count = 0
   const child = spawn(process.execPath, [...nodeFlags(new URL('..', import.meta.url)), fileURLToPath(new URL('batch.js', import.meta.url))], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -96,6 +105,7 @@ async function run (files, env = {}) {
     } else if (current !== undefined) {
       if (result !== 'ok') console.log(details.join('\n'))
       ended.add(current)
+      count++
       console.log(line.replace(/\d+/, ended.size))
       if (result !== 'ok') process.exitCode = 1
       clearTimeout(watchdog)
@@ -109,6 +119,7 @@ async function run (files, env = {}) {
   clearTimeout(watchdog)
   if (code !== 0) process.exitCode = 1
   if (current !== undefined) report(current, `its process ended with ${signal ?? code}`, details)
+  return count
 }
 
 /** A file that could not say itself how it ended. */
