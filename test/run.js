@@ -111,7 +111,7 @@ async function run (files, env = {}) {
       clearTimeout(watchdog)
       current = undefined
     } else if (counts !== undefined) {
-      for (const [, name, count] of counts.matchAll(/(\w+): (\d+)/g)) totals[name] += Number(count)
+      for (const [, name, number] of counts.matchAll(/(\w+): (\d+)/g)) totals[name] += Number(number)
     } else if (seconds !== undefined) cpu.push([Number(seconds), file])
     else if (!/^(TAP version|1\.\.|# time=|$)/.test(line)) console.log(line)
   })
