@@ -48,6 +48,10 @@ t.test('compose listens on this machine only, and takes the clients of people an
   t.match(settingsOfCompose({ POSTGRES_PASSWORD: 'x', IDP_ISSUER: 'x', API_KEY_PEPPERS: 'x', PAY_KEY_SECRETS: 'x', ...clients }), clients)
 })
 
+t.test('compose passes on every setting of .env', async (t) => {
+  t.match(read('compose.yaml'), /^x-shop: &shop\n(?: .*\n)* {2}env_file:\n {4}- path: \.env\n {6}required: false\n/m)
+})
+
 t.test('.env.example names every variable of compose.yaml, and .env stays out of git and of the image', async (t) => {
   const variables = new Set([...read('compose.yaml').matchAll(/\$\{(\w+):/g)].map(([, name]) => name))
   t.strictSame([...read('.env.example').matchAll(/^(\w+)=/gm)].map(([, name]) => name).toSorted(), [...variables].toSorted())
@@ -88,8 +92,8 @@ t.test('nginx keeps asking where the replicas are', async (t) => {
   t.match(nginx, /^upstream shop \{\n(?: .*\n)* {2}zone shop 64k;\n(?: .*\n)* {2}server shop:8080 resolve /m)
 })
 
-t.test('nginx passes calls on, and nothing of the metrics, however the path is written', { skip: withoutNginx }, async (t) => {
-  const shop = createServer((_request, response) => response.end('passed on')).listen(0, '127.0.0.1')
+t.test('nginx passes on what the shop takes, and nothing of the metrics, however the path is written', { skip: withoutNginx }, async (t) => {
+  const shop = createServer((request, response) => request.resume().on('end', () => response.end('passed on'))).listen(0, '127.0.0.1')
   await once(shop, 'listening')
   t.teardown(() => { shop.closeAllConnections(); shop.close() })
   const { baseUrl } = await startNginx(t, [`http://127.0.0.1:${(shop.address() as AddressInfo).port}`])
@@ -99,4 +103,12 @@ t.test('nginx passes calls on, and nothing of the metrics, however the path is w
   })
   for (const path of ['/metrics', '/metrics/', '/metrics?x', '/metrics//', '//metrics/', '/%6detrics/', '/x/../metrics/']) t.equal(await answer(path), 404, path)
   for (const path of ['/', '/readyz', '/mcp', '/mcp/']) t.equal(await answer(path), 200, path)
+
+  const upload = async (path: string, size: number): Promise<number> => (await fetch(`${baseUrl}${path}`, { method: 'POST', body: new Uint8Array(size) })).status
+  const MIB = 1024 * 1024
+  t.equal(await upload('/shops/x/imports', 16 * MIB), 200, 'a file to import')
+  t.equal(await upload('/shops/x/imports/?dry_run=true', 16 * MIB), 200, 'with a slash and a query')
+  t.equal(await upload('/shops/x/imports', 16 * MIB + 1), 413, 'one that the server would refuse')
+  t.equal(await upload('/shops/x/products', MIB), 200, 'any other body')
+  t.equal(await upload('/shops/x/products', MIB + 1), 413, 'one that is too large')
 })
