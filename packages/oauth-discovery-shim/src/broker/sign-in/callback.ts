@@ -63,7 +63,7 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const { client, auth, redirectUri, challenge, scope, verifier } = transaction
     // The same however often the browser comes here with its cookie: of one sign-in only one code works.
     const family = digest(state).slice(0, 22)
-    const held: Code = { family, client, auth, redirectUri: digest(redirectUri), challenge, scope, code, verifier }
-    return sendOn(reply, answerUrl(transaction, publicBaseUrl, { code: sealer.seal('code', held, CODE_LIFETIME) }))
+    const grant: Code = { family, client, auth, redirectUri: digest(redirectUri), challenge, scope, code, verifier }
+    return sendOn(reply, answerUrl(transaction, publicBaseUrl, { code: sealer.seal('code', grant, CODE_LIFETIME) }))
   }
 }

@@ -19,7 +19,7 @@ export const TO_SIGN_IN = 900
 const MOST_AT_ONCE = 3
 
 /** What the consent page's form holds: the request, and which browser was asked. */
-interface Asked extends SignInRequest {
+interface PendingConsent extends SignInRequest {
   readonly browser: string
   /** Whether no other site started this, so that the answer may be remembered. */
   readonly isOwnStart: boolean
@@ -56,13 +56,13 @@ export function startSignIn (broker: Broker, name: Name) {
     }
     let id = browser.get('browser')
     if (id === undefined || !/^[\w-]{43}$/.test(id)) browser.set('browser', id = unguessable())
-    const asked: Asked = { ...signIn, browser: digest(id), isOwnStart: isOwnStart(request), isTold: isToldByRedirect(recipient) }
+    const pending: PendingConsent = { ...signIn, browser: digest(id), isOwnStart: isOwnStart(request), isTold: isToldByRedirect(recipient) }
     const consent = {
       ...recipient,
       scope: signIn.scope,
       resource: resourceName ?? new URL(publicBaseUrl).host,
       action: authorizePath(name),
-      sealed: sealer.seal('request', asked, TO_DECIDE)
+      sealed: sealer.seal('request', pending, TO_DECIDE)
     }
     return sendPage(reply, 200, consentTitle(consent), consentPage(consent), consentHeading(consent))
   }
@@ -97,12 +97,12 @@ export function decideSignIn (broker: Broker) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const form = parametersFrom(String(request.body ?? ''))
     const browser = browserOf(request, reply, isSecure)
-    const asked = sealer.open<Asked>('request', form.get('request') ?? '')
+    const pending = sealer.open<PendingConsent>('request', form.get('request') ?? '')
     // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
     const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
-    if (asked === undefined || !isOwnForm || digest(browser.get('browser') ?? '') !== asked.browser) throw elsewhere()
+    if (pending === undefined || !isOwnForm || digest(browser.get('browser') ?? '') !== pending.browser) throw elsewhere()
 
-    const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = asked
+    const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = pending
     if (form.get('decision') !== 'allow') {
       request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
       // Who allowed it before changed their mind.

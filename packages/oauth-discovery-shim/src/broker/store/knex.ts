@@ -10,9 +10,9 @@ export interface KnexBrokerStoreOptions {
   readonly table?: string
 }
 
-const RAISE = `insert into ?? as held (key, value, since, expires_at) values (?, ?, now(), now() + make_interval(secs => ?))
+const RAISE = `insert into ?? as stored (key, value, since, expires_at) values (?, ?, now(), now() + make_interval(secs => ?))
 on conflict (key) do update set value = excluded.value, since = excluded.since, expires_at = excluded.expires_at
-where held.value < excluded.value or held.expires_at <= now()
+where stored.value < excluded.value or stored.expires_at <= now()
 returning value`
 
 const READ = 'select value, extract(epoch from since) * 1000 as since from ?? where key = ?'
@@ -43,9 +43,9 @@ export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }
       }
       const raised = await rowsOf(RAISE, [table, key, value, seconds])
       if (raised.length > 0) return { raised: true }
-      const [held] = await rowsOf<{ readonly value: number, readonly since: string }>(READ, [table, key])
+      const [stored] = await rowsOf<{ readonly value: number, readonly since: string }>(READ, [table, key])
       // Gone in between: another replica swept it, so it had expired.
-      return held === undefined ? { raised: true } : { raised: false, value: held.value, since: Number(held.since) }
+      return stored === undefined ? { raised: true } : { raised: false, value: stored.value, since: Number(stored.since) }
     }
   }
 }

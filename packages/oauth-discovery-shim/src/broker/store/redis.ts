@@ -21,8 +21,8 @@ return {}`
 export function redisBrokerStore (redis: RedisForBroker, prefix = 'oauth-broker:'): BrokerStore {
   return {
     async raise (key, value, seconds) {
-      const [held, since] = await redis.eval(RAISE, 1, prefix + key, value, Date.now(), seconds) as [string?, string?]
-      return held === undefined ? { raised: true } : { raised: false, value: Number(held), since: Number(since) }
+      const [stored, since] = await redis.eval(RAISE, 1, prefix + key, value, Date.now(), seconds) as [string?, string?]
+      return stored === undefined ? { raised: true } : { raised: false, value: Number(stored), since: Number(since) }
     }
   }
 }

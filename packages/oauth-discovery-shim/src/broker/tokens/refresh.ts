@@ -50,11 +50,11 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   return responseFrom(tokens, used, broker)
 }
 
-type Held = Raised & { readonly raised: false }
+type NotRaised = Raised & { readonly raised: false }
 
 /** Whether the token with this number comes again, and is no repeat that is let pass at this time. */
 function wasUsed (generation: number, time: number, grace: number) {
-  return (state: Raised): state is Held => {
+  return (state: Raised): state is NotRaised => {
     if (state.raised || state.value < generation) return false
     // The clock of another replica may be ahead of this one, which must not let a token pass.
     return state.value > generation || Math.max(0, time - state.since) >= grace
