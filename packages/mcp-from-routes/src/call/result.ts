@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import { statusText } from './status.ts'
-import type { Asked } from '../confirm/question.ts'
+import type { OpenQuestion } from '../confirm/question.ts'
 import type { Work } from '../task/rule.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
@@ -29,7 +29,7 @@ export interface ToolResult {
   /** The status of the route's response; undefined if there was none. */
   readonly statusCode?: number
   /** A question to the person at the client, in place of a result. */
-  readonly asks?: Asked
+  readonly asks?: OpenQuestion
   /** The work that the call has started, still running. The rest of the result is the route's 202. */
   readonly work?: Work
   /** The route's 401, or its 403 for missing scopes of a token, with its `WWW-Authenticate`: clients log in only if the HTTP status says so. */

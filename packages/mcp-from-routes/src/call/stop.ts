@@ -122,7 +122,7 @@ export interface Closing {
   /** The stop of a message whose response may be a stream. */
   readonly track: (request: FastifyRequest, reply: FastifyReply) => Stop
   /** Tells the client not to keep its connection, which would keep the server from closing. */
-  readonly letGo: (request: FastifyRequest, reply: FastifyReply) => void
+  readonly endKeepAlive: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 export function closingOf (app: FastifyInstance): Closing {
@@ -150,7 +150,7 @@ export function closingOf (app: FastifyInstance): Closing {
       stopWhenGone(reply, stop)
       return stop
     },
-    letGo (request, reply) {
+    endKeepAlive (request, reply) {
       if (keepsOpen(request)) reply.header('connection', 'close')
     }
   }

@@ -10,7 +10,7 @@ export interface Question {
 }
 
 /** A question for the person at the client, and the state that its answer brings back. */
-export interface Asked extends Question { readonly state: string }
+export interface OpenQuestion extends Question { readonly state: string }
 
 /** Characters of a value of data, of a whole question, and arguments that are listed. */
 const MAX_DATA = 100

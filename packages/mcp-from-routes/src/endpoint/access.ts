@@ -4,8 +4,8 @@ import type { Sealer } from '../confirm/seal.ts'
 import type { Settings } from '../options.ts'
 import { impliedShower } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
-import { tasksOf } from './tasks.ts'
-import type { TaskSettings, Tasks } from './tasks.ts'
+import { tasksOf } from './tasks/tasks.ts'
+import type { TaskSettings, Tasks } from './tasks/tasks.ts'
 
 /** The tools that a client may use, and how they are called. */
 export interface Access {

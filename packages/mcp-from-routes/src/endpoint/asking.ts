@@ -2,7 +2,7 @@ import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, inputRequired } fro
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
 import type { Asking } from '../confirm/held.ts'
-import type { Asked } from '../confirm/question.ts'
+import type { OpenQuestion } from '../confirm/question.ts'
 import type { Sealed } from '../confirm/seal.ts'
 import { isObject } from '../tool/json-schema.ts'
 
@@ -50,7 +50,7 @@ function answerFrom (response: unknown): Asking['answer'] {
 }
 
 /** Asks the person at the client. */
-export function inputRequiredFrom ({ text, url, state }: Asked): InputRequiredResult {
+export function inputRequiredFrom ({ text, url, state }: OpenQuestion): InputRequiredResult {
   const question = url === undefined ? inputRequired.elicit({ message: text, requestedSchema: FORM }) : inputRequired.elicitUrl({ message: text, url })
   return inputRequired({ inputRequests: { [QUESTION]: question }, requestState: state })
 }

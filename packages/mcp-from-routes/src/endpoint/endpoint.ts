@@ -87,21 +87,21 @@ function directAnswers (access: Access, closing: Closing, throughSdk: Answer): A
     return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
   }
 
-  async function startWork (tool: Tool, { era, id, args, wish }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function startWork (tool: Tool, { era, id, args, taskRequest }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
-    const outcome = await tasks.outcome(tool, result, wish, request)
-    closing.letGo(request, reply)
+    const outcome = await tasks.outcome(tool, result, taskRequest, request)
+    closing.endKeepAlive(request, reply)
     if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
     return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
   }
 
   function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const { era, id, args, progressToken, wish } = message
+    const { era, id, args, progressToken, taskRequest } = message
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
-    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (wish === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
+    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
     if (tool.task !== undefined) return startWork(tool, message, form, request, reply)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
-      closing.letGo(request, reply)
+      closing.endKeepAlive(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
       else sendChallenge(reply, id, result, result.challenge)
       // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.

@@ -16,9 +16,9 @@ import type { Era } from '../types.ts'
 import { answerWriter } from './answer.ts'
 import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { pageOf } from './list.ts'
-import { TASKS_EXTENSION, wishOf } from './task-wish.ts'
-import { listensToTasks, missingTasks, noTask, TASK_PARAMS } from './tasks.ts'
-import type { Tasks } from './tasks.ts'
+import { TASKS_EXTENSION, taskRequestOf } from './tasks/request.ts'
+import { listensToTasks, missingTasks, noTask, TASK_PARAMS } from './tasks/tasks.ts'
+import type { Tasks } from './tasks/tasks.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
 /** The endpoint as the SDK serves it, one message at a time. */
@@ -50,7 +50,7 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
   const handler = createMcpHandler((context) => serverFor(access, context, messages), { onerror })
   return {
     async fetch (request, body, stop, anyForm) {
-      if (listensToTasks(body) && access.tasks.offered().tasks && wishOf('modern', metaIn(body), undefined) === undefined) {
+      if (listensToTasks(body) && access.tasks.offered().tasks && taskRequestOf('modern', metaIn(body), undefined) === undefined) {
         const { code, message, data } = missingTasks()
         return { response: Response.json({ jsonrpc: '2.0', id: Reflect.get(Object(body), 'id') ?? null, error: { code, message, data } }, { status: 400 }), refused: () => undefined, created: () => undefined }
       }
@@ -96,10 +96,10 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = message && await fromHost(message, (outer) => toolFor(params.name, outer))
     if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
-    const wish = wishOf(era, mcpReq.envelope ?? {}, params.task)
-    if (wish === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
+    const taskRequest = taskRequestOf(era, mcpReq.envelope ?? {}, params.task)
+    if (taskRequest === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
     // Running work is polled: it reports nothing by itself.
-    const progressToken = wish !== undefined && tool.task !== undefined ? undefined : params._meta?.progressToken
+    const progressToken = taskRequest !== undefined && tool.task !== undefined ? undefined : params._meta?.progressToken
     const stop = stopWithinMessage(message.stop, era, tool.streams && progressToken !== undefined)
     const report = (progress: Progress): void => {
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
@@ -109,7 +109,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     if (result.challenge !== undefined) message.refused = result
     if (result.asks !== undefined) return inputRequiredFrom(result.asks)
     if (tool.task === undefined) return resultFor(result) as CallToolResult
-    const outcome = await tasks.outcome(tool, result, wish, message.outer)
+    const outcome = await tasks.outcome(tool, result, taskRequest, message.outer)
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
     // In a batch, or after the first event of a stream, the SDK writes the answer.
@@ -130,7 +130,7 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
   const methods = era === 'modern' ? ['tasks/get', 'tasks/cancel', 'tasks/update'] : ['tasks/get', 'tasks/result', ...tasks.offered().cancel ? ['tasks/cancel'] : []]
   for (const method of methods) {
     server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
-      if (era === 'modern' && wishOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
+      if (era === 'modern' && taskRequestOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
       return await fromHost(message, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
     })
   }

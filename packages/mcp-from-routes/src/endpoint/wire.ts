@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
-import { isTaskParameter, wishOf } from './task-wish.ts'
-import type { TaskWish } from './task-wish.ts'
+import { isTaskParameter, taskRequestOf } from './tasks/request.ts'
+import type { TaskRequest } from './tasks/request.ts'
 
 interface Message { readonly era: Era, readonly id: string | number }
 /** A `tools/list` request, fully checked. */
 export interface ListMessage extends Message { readonly method: 'tools/list', readonly cursor: string | undefined }
 /** A `tools/call` request, fully checked. */
-export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined, readonly wish?: TaskWish }
+export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined, readonly taskRequest?: TaskRequest }
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
 
@@ -49,8 +49,8 @@ export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEn
   const progressToken = meta.progressToken as string | number | undefined
   if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) return undefined
   if (era === 'modern' && headers['mcp-name'] !== name) return undefined
-  const wish = wishOf(era, meta, task)
-  return { era, id: id as string | number, method, name, args, progressToken, ...wish && { wish } }
+  const taskRequest = taskRequestOf(era, meta, task)
+  return { era, id: id as string | number, method, name, args, progressToken, ...taskRequest && { taskRequest } }
 }
 
 /** The era of a message whose `_meta` and version header agree. */

@@ -1,12 +1,12 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
-import { isObject } from '../tool/json-schema.ts'
-import type { Era } from '../types.ts'
+import { isObject } from '../../tool/json-schema.ts'
+import type { Era } from '../../types.ts'
 
 /**
  * How a client requests a task. `extension`: it declares the extension of revision 2026-07-28, and a task is optional.
  * `parameter`: it sends `task`, as in 2025-11-25, and must get a task.
  */
-export type TaskWish = 'extension' | 'parameter'
+export type TaskRequest = 'extension' | 'parameter'
 
 /** The identifier of the extension. @see [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html) */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
@@ -15,7 +15,7 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
  * @param meta - `params._meta` of the message
  * @param task - `params.task`, which has no meaning in the newest revision
  */
-export function wishOf (era: Era, meta: object, task: unknown): TaskWish | undefined {
+export function taskRequestOf (era: Era, meta: object, task: unknown): TaskRequest | undefined {
   if (era === 'legacy') return task === undefined ? undefined : 'parameter'
   const capabilities: unknown = Reflect.get(meta, CLIENT_CAPABILITIES_META_KEY)
   const extensions = isObject(capabilities) ? capabilities.extensions : undefined

@@ -2,36 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode, RELATED_TASK_META_KEY } from '@modelcontextprotocol/server'
 import type { StandardSchemaV1, Task } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import { excerpt } from '../call/excerpt.ts'
-import { resultFor } from '../call/result.ts'
-import type { ToolResult } from '../call/result.ts'
-import { stopWithinMessage } from '../call/stop.ts'
-import type { Stop } from '../call/stop.ts'
-import type { Follower, Followed, Progressed } from '../task/follow.ts'
-import type { TaskRoute, TaskRules } from '../task/rule.ts'
-import type { SealedTask, TaskSealer } from '../task/seal.ts'
-import { DEFAULT_POLL, workResult } from '../task/work.ts'
-import { isObject } from '../tool/json-schema.ts'
-import type { Tool } from '../tool/tool.ts'
-import type { Era } from '../types.ts'
-import { TASKS_EXTENSION } from './task-wish.ts'
-import type { TaskWish } from './task-wish.ts'
+import { excerpt } from '../../call/excerpt.ts'
+import { resultFor } from '../../call/result.ts'
+import type { ToolResult } from '../../call/result.ts'
+import { stopWithinMessage } from '../../call/stop.ts'
+import type { Stop } from '../../call/stop.ts'
+import type { Follower, Followed, Progressed } from '../../task/follow.ts'
+import type { TaskRoute, TaskRules } from '../../task/rule.ts'
+import type { SealedTask, TaskSealer } from '../../task/seal.ts'
+import { DEFAULT_POLL, workResult } from '../../task/work.ts'
+import { isObject } from '../../tool/json-schema.ts'
+import type { Tool } from '../../tool/tool.ts'
+import type { Era } from '../../types.ts'
+import { TASKS_EXTENSION } from './request.ts'
+import type { TaskRequest } from './request.ts'
 
 /** What the endpoint does with running work. */
 export interface Tasks {
   /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
   readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
   /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-  readonly outcome: (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest) => Promise<ToolResult | CreatedTask>
+  readonly outcome: (tool: Tool, result: ToolResult, taskRequest: TaskRequest | undefined, outer: FastifyRequest) => Promise<ToolResult | CreatedTask>
   /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
-  readonly answer: (method: string, id: string, asked: Asked) => Promise<Record<string, unknown>>
+  readonly answer: (method: string, id: string, message: TaskMessage) => Promise<Record<string, unknown>>
 }
 
 /** A result of the protocol that is a task. */
 export interface CreatedTask { readonly task: Readonly<Record<string, unknown>> }
 
 /** One message about a task. */
-export interface Asked {
+export interface TaskMessage {
   readonly era: Era
   readonly outer: FastifyRequest
   /** Ends the message. */
@@ -83,7 +83,7 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
   }
 
   /** @throws a ProtocolError for an id that this caller does not have */
-  async function opened (id: string, { outer, stop, era }: Asked): Promise<{ readonly sealed: SealedTask, readonly work: Followed | undefined }> {
+  async function opened (id: string, { outer, stop, era }: TaskMessage): Promise<{ readonly sealed: SealedTask, readonly work: Followed | undefined }> {
     const sealed = sealer.open(id, outer)
     const tool = sealed && await toolFor(sealed.tool, outer)
     if (sealed === undefined || tool === undefined) throw unknownTask()
@@ -108,18 +108,18 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
   }
 
   /** @throws a ProtocolError if the status is not known */
-  function known (progress: Progressed, asked: Asked): Known {
+  function known (progress: Progressed, message: TaskMessage): Known {
     if (progress.status === 'unknown') throw unknownTask()
     if (progress.status === 'unreadable') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
     if (progress.status !== 'refused') return progress
-    asked.refuse(progress.result)
+    message.refuse(progress.result)
     const [said] = progress.result.content
     throw new ProtocolError(ProtocolErrorCode.InvalidRequest, said?.type === 'text' ? said.text : 'The status route refused the caller')
   }
 
-  function statusOf (id: string, sealed: SealedTask, progress: Known, asked: Asked): Record<string, unknown> {
+  function statusOf (id: string, sealed: SealedTask, progress: Known, message: TaskMessage): Record<string, unknown> {
     const { status } = progress
-    if (asked.era === 'legacy') {
+    if (message.era === 'legacy') {
       // Here, a result that is an error is a failure.
       const isFailed = status === 'lost' || status === 'failed' || (status === 'completed' && progress.result.isError === true)
       return isFailed ? taskOf('legacy', id, sealed, 'failed', { ...progress, message: reasonOf(progress) }) : taskOf('legacy', id, sealed, status, progress)
@@ -131,11 +131,11 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
   }
 
   /** Waits for the end, for as long as a call may take. */
-  async function result (id: string, asked: Asked): Promise<Record<string, unknown>> {
-    const task = await opened(id, asked)
+  async function result (id: string, message: TaskMessage): Promise<Record<string, unknown>> {
+    const task = await opened(id, message)
     const end = Date.now() + patience
     for (;;) {
-      const progress = known(await progressOf(task), asked)
+      const progress = known(await progressOf(task), message)
       if (progress.status === 'lost') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
       if (progress.status !== 'working') {
         const { _meta, ...final } = finalResult(task.sealed, progress)
@@ -143,16 +143,16 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       }
       const wait = Math.max(progress.poll ?? DEFAULT_POLL, MIN_WAIT)
       if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)
-      await pause(wait, asked.stop)
+      await pause(wait, message.stop)
     }
   }
 
-  async function cancel (id: string, asked: Asked): Promise<Record<string, unknown>> {
-    const task = await opened(id, asked)
-    const before = known(await progressOf(task), asked)
+  async function cancel (id: string, message: TaskMessage): Promise<Record<string, unknown>> {
+    const task = await opened(id, message)
+    const before = known(await progressOf(task), message)
     if (before.status !== 'working' || task.work === undefined) {
       // A DELETE of finished work could delete its result.
-      if (asked.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status === 'lost' ? 'completed' : before.status}`)
+      if (message.era === 'legacy') throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The task has ended: ${before.status === 'lost' ? 'completed' : before.status}`)
       return {}
     }
     // The work may have ended meanwhile.
@@ -161,27 +161,27 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
     const cannot = (why: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
     if (route === undefined) throw cannot('its route has no DELETE')
     if (route.tool?.confirm !== undefined) throw cannot(`a person has to agree. Call ${route.tool.public.name}`)
-    if (await isDenied(route, asked.outer)) throw cannot(`this client may not use ${route.tool?.public.name ?? 'that route'}`)
+    if (await isDenied(route, message.outer)) throw cannot(`this client may not use ${route.tool?.public.name ?? 'that route'}`)
     const refused = await follower.cancel(work, route)
-    if (refused !== undefined) known(refused, asked)
-    if (asked.era === 'modern') return {}
+    if (refused !== undefined) known(refused, message)
+    if (message.era === 'modern') return {}
     const after = await follower.progress(work)
     // Many apps forget cancelled work. The DELETE succeeded, whatever the status route says now.
-    return after.status === 'unknown' || after.status === 'refused' || after.status === 'unreadable' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, after, asked)
+    return after.status === 'unknown' || after.status === 'refused' || after.status === 'unreadable' ? taskOf('legacy', id, task.sealed, 'cancelled', {}) : statusOf(id, task.sealed, after, message)
   }
 
-  async function outcomeOf (tool: Tool, result: ToolResult, wish: TaskWish | undefined, outer: FastifyRequest): Promise<ToolResult | CreatedTask> {
+  async function outcomeOf (tool: Tool, result: ToolResult, taskRequest: TaskRequest | undefined, outer: FastifyRequest): Promise<ToolResult | CreatedTask> {
     const { work } = result
     const now = Date.now()
-    if (work !== undefined && wish !== undefined) {
+    if (work !== undefined && taskRequest !== undefined) {
       const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
-      return created(wish, sealer.seal(sealed, outer), sealed, work)
+      return created(taskRequest, sealer.seal(sealed, outer), sealed, work)
     }
     if (work !== undefined) return workResult(tool, result, await usable(work.rule.status.tool, outer))
-    if (wish !== 'parameter' || result.challenge !== undefined) return result
+    if (taskRequest !== 'parameter' || result.challenge !== undefined) return result
     const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
     if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
-    return created(wish, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
+    return created(taskRequest, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
   }
 
   return {
@@ -189,22 +189,22 @@ export function tasksOf ({ rules, sealer, follower, patience, tools, toolFor, ma
       const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
       return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
     },
-    async outcome (tool, result, wish, outer) {
+    async outcome (tool, result, taskRequest, outer) {
       try {
-        return await outcomeOf(tool, result, wish, outer)
+        return await outcomeOf(tool, result, taskRequest, outer)
       } catch (error) {
         // The route has run, so return its response although a function of the host threw.
         outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
         return workResult(tool, result)
       }
     },
-    async answer (method, id, asked) {
-      if (method === 'tasks/result') return await result(id, asked)
-      if (method === 'tasks/cancel') return await cancel(id, asked)
-      const task = await opened(id, asked)
+    async answer (method, id, message) {
+      if (method === 'tasks/result') return await result(id, message)
+      if (method === 'tasks/cancel') return await cancel(id, message)
+      const task = await opened(id, message)
       // No route asks for anything once it has answered 202, so there is nothing to deliver.
       if (method === 'tasks/update') return {}
-      return statusOf(id, task.sealed, known(await progressOf(task), asked), asked)
+      return statusOf(id, task.sealed, known(await progressOf(task), message), message)
     }
   }
 }
@@ -239,8 +239,8 @@ export function noTask (name: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.MethodNotFound, `${excerpt(name)} does not support tasks`)
 }
 
-function created (wish: TaskWish, id: string, sealed: SealedTask, { poll, message }: { readonly poll: number, readonly message?: string | undefined }): CreatedTask {
-  if (wish === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
+function created (taskRequest: TaskRequest, id: string, sealed: SealedTask, { poll, message }: { readonly poll: number, readonly message?: string | undefined }): CreatedTask {
+  if (taskRequest === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
   return { task: { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) } }
 }
 
