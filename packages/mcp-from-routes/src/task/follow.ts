@@ -25,21 +25,27 @@ export interface Followed {
 }
 
 /** How far some work is, with its result if it has ended. */
-export type Progressed =
+export type KnownProgress =
   | Said & { readonly status: 'working' | 'cancelled' }
   | Said & { readonly status: 'completed' | 'failed', readonly result: ToolResult }
+  /** The work is done, but its result cannot be read: the app redirects to a URL that a task does not reach. */
+  | { readonly status: 'lost', readonly why: string }
+
+/** Why that cannot be known. */
+export type UnknownProgress =
   | { readonly status: 'unknown' }
   /** The result says why. */
   | { readonly status: 'refused', readonly result: ToolResult }
   | { readonly status: 'unreadable', readonly why: string }
-  /** The work is done, but its result cannot be read: the app redirects to a URL that a task does not reach. */
-  | { readonly status: 'lost', readonly why: string }
+
+/** What reading the status gives. */
+export type Progressed = KnownProgress | UnknownProgress
 
 /** Follows work by requests to the routes of its task. They carry the caller's headers of the moment, and nothing else. */
 export interface Follower {
   readonly progress: (work: Followed) => Promise<Progressed>
   /** Sends the DELETE. @returns undefined if that went well */
-  readonly cancel: (work: Followed, route: TaskRoute) => Promise<Extract<Progressed, { status: 'unknown' | 'refused' | 'unreadable' }> | undefined>
+  readonly cancel: (work: Followed, route: TaskRoute) => Promise<UnknownProgress | undefined>
 }
 
 /** @param maxParamLength - of the router, in characters */

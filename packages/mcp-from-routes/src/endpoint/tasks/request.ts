@@ -1,4 +1,5 @@
-import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
+import { CLIENT_CAPABILITIES_META_KEY, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import { excerpt } from '../../call/excerpt.ts'
 import { isObject } from '../../tool/json-schema.ts'
 import type { Era } from '../../types.ts'
 
@@ -25,4 +26,20 @@ export function taskRequestOf (era: Era, meta: object, task: unknown): TaskReque
 /** Whether `params.task` is absent or well formed. The `ttl` in it is ignored: the route decides how long a task lives. */
 export function isTaskParameter (task: unknown): boolean {
   return task === undefined || (isObject(task) && (task.ttl === undefined || typeof task.ttl === 'number'))
+}
+
+/** Whether a message subscribes to notifications of tasks, which this server never sends. */
+export function listensToTasks (body: unknown): boolean {
+  const { method, params } = Object(body) as { method?: unknown, params?: { notifications?: { taskIds?: unknown } } }
+  return method === 'subscriptions/listen' && Object(params?.notifications).taskIds !== undefined
+}
+
+/** The error for a client that did not declare the extension in its message. */
+export function missingTasks (): ProtocolError {
+  return new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+}
+
+/** The error for a call that requests a task from a tool that starts none. */
+export function noTask (name: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `${excerpt(name)} does not support tasks`)
 }
