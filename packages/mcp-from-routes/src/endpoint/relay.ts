@@ -1,29 +1,35 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Stop } from '../call/stop.ts'
+import type { Closing } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 
+/** Answers a message of any kind by the SDK. */
+export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown) => Promise<unknown>
+
 /**
  * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK streams
  * even a single answer; the client gets that in the same form as direct answers.
  */
-export async function relay (sdk: SdkHandler, request: FastifyRequest, reply: FastifyReply, body: unknown, stop: Stop): Promise<unknown> {
-  const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
-  const { response, refused, created } = await sdk.fetch(request, body, stop, form !== undefined)
-  const id = isObject(body) ? body.id : undefined
-  const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
-  if (streamed && 'stream' in streamed) return reply.send(new Response(streamed.stream, response))
-  const refusal = refused()
-  if (refusal?.challenge !== undefined) return sendChallenge(reply, id, refusal, refusal.challenge)
-  const task = created()
-  if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
-  if (streamed === undefined || form === undefined) return reply.send(response)
-  if ('answer' in streamed) return sendAnswer(reply, form, streamed.answer)
-  return stop.reason === 'closing'
-    ? reply.code(503).send(rpcError(-32000, 'The server is closing', id))
-    : reply.code(500).send(rpcError(-32603, 'Internal error', id))
+export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
+  return async (request, reply, body) => {
+    const stop = closing.track(request, reply)
+    const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
+    const { response, refused, created } = await sdk.fetch(request, body, stop, form !== undefined)
+    const id = isObject(body) ? body.id : undefined
+    const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
+    if (streamed && 'stream' in streamed) return reply.send(new Response(streamed.stream, response))
+    const refusal = refused()
+    if (refusal?.challenge !== undefined) return sendChallenge(reply, id, refusal, refusal.challenge)
+    const task = created()
+    if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
+    if (streamed === undefined || form === undefined) return reply.send(response)
+    if ('answer' in streamed) return sendAnswer(reply, form, streamed.answer)
+    return stop.reason === 'closing'
+      ? reply.code(503).send(rpcError(-32000, 'The server is closing', id))
+      : reply.code(500).send(rpcError(-32603, 'Internal error', id))
+  }
 }
 
 function isEventStream (response: Response): response is Response & { body: NonNullable<Response['body']> } {

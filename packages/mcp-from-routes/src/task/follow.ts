@@ -32,7 +32,7 @@ export type KnownProgress =
   | { readonly status: 'lost', readonly why: string }
 
 /** Why that cannot be known. */
-export type UnknownProgress =
+type UnknownProgress =
   | { readonly status: 'unknown' }
   /** The result says why. */
   | { readonly status: 'refused', readonly result: ToolResult }

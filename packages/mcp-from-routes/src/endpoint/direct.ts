@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { stopOfCall } from '../call/stop.ts'
+import type { Closing } from '../call/stop.ts'
+import type { Tool } from '../tool/tool.ts'
+import type { Access } from './access.ts'
+import { answerWriter, sendAnswer, sendChallenge } from './answer.ts'
+import { definitionWriter, writtenPages } from './list.ts'
+import type { Relay } from './relay.ts'
+import type { CallMessage, DirectMessage, ListMessage } from './wire.ts'
+
+/** Answers a message in the form that its client accepts. */
+type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+
+/** Answers messages that need no SDK, and passes the others on. */
+export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
+  const { settings, toolFor, call, tasks } = access
+  const write = answerWriter(settings, definitionWriter())
+  const pages = writtenPages(access, write.list)
+
+  async function list ({ era, id, cursor }: ListMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const page = await pages(era, cursor, request)
+    if (page === undefined) return throughSdk(request, reply, request.body)
+    return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
+  }
+
+  async function startWork (tool: Tool, { era, id, args, taskRequest }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
+    const outcome = await tasks.outcome(tool, result, taskRequest, request)
+    closing.endKeepAlive(request, reply)
+    if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
+    return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
+  }
+
+  function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { era, id, args, progressToken, taskRequest } = message
+    // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
+    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
+    if (tool.task !== undefined) return startWork(tool, message, form, request, reply)
+    return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
+      closing.endKeepAlive(request, reply)
+      if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
+      else sendChallenge(reply, id, result, result.challenge)
+      // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.
+      return reply.sent ? undefined : reply
+    })
+  }
+
+  // Promises are chained by hand for calls: an async function costs a tenth of one.
+  return (message, form, request, reply) => {
+    if (message.method === 'tools/list') return list(message, form, request, reply)
+    const tool = toolFor(message.name, request)
+    return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply)) : answer(tool, message, form, request, reply)
+  }
+}
+
+/** `_meta` of a message that has been checked. */
+function metaOf (message: unknown): Readonly<Record<string, unknown>> | undefined {
+  return (message as { readonly params?: { readonly _meta?: Record<string, unknown> } }).params?._meta
+}

@@ -1,0 +1,12 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Settings } from '../options.ts'
+import { rpcError } from './answer.ts'
+
+/** Keeps pages of other sites from calling the endpoint through a visitor's browser. */
+export function originCheck ({ isAllowedOrigin }: Settings) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const { origin } = request.headers
+    if (origin === undefined || isAllowedOrigin(origin)) return done()
+    reply.code(403).send(rpcError(-32000, 'Origin not allowed'))
+  }
+}
