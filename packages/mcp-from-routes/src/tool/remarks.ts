@@ -1,0 +1,21 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Settings } from '../options.ts'
+import { policyRemark } from './key-policy.ts'
+import type { Routes } from './routes.ts'
+import type { Tool } from './tool.ts'
+
+/** Logs what may be a mistake in the routes. */
+export function remarkOnRoutes (log: FastifyBaseLogger, { nearlyTagged, candidates, endpoint }: Routes, { exposedTag, canUse }: Settings): void {
+  if (nearlyTagged.length > 0) log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
+  if (candidates.length === 0) log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"`)
+  const remark = policyRemark(endpoint, candidates, canUse !== undefined)
+  if (remark !== undefined) log[remark.level]({ tools: remark.tools }, remark.message)
+}
+
+/** Logs what the options leave open for these tools. */
+export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], hasTasks: boolean, { impliedArguments, confirmSecret }: Settings): void {
+  const unused = Object.keys(impliedArguments).filter((name) => !tools.some((tool) => tool.public.implied?.includes(name)))
+  if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
+  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
+  if (confirmSecret === undefined && hasTasks) log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+}

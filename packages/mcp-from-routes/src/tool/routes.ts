@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { holdCalls, markRoute } from '../call/guard.ts'
+import type { RouteMark } from '../call/guard.ts'
+import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
+import type { Settings } from '../options.ts'
+import type { KnownRoute } from '../task/rule.ts'
+import type { SeenRoute } from './earlier.ts'
+import type { Candidate } from './tools.ts'
+
+/** A route that is not a tool. */
+type OtherRoute = Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }
+
+/** The routes that were registered after the plugin. */
+export interface Routes {
+  readonly candidates: Candidate[]
+  readonly others: OtherRoute[]
+  /** Routes with a tag that differs from the right one only in case. */
+  readonly nearlyTagged: string[]
+  /** All of them, for tasks. */
+  readonly known: KnownRoute[]
+  /** The route of the endpoint. */
+  endpoint: RouteOptions | undefined
+}
+
+/** Collects the routes during their registration, and prepares those that become tools. */
+export function collectRoutes (app: FastifyInstance, settings: Settings): Routes {
+  const routes: Routes = { candidates: [], others: [], nearlyTagged: [], known: [], endpoint: undefined }
+  app.addHook('onRoute', function (route) {
+    // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
+    const { url } = route
+    if (url === settings.path && [route.method].flat().includes('POST')) routes.endpoint = route
+    routes.known.push({ method: route.method, url, get schema () { return route.schema ?? {} }, constraints: route.constraints ?? {} })
+    const isTool = isExposed(route, settings)
+    const mark = markRoute(route, isTool)
+    const isHeld = isTool && route.config?.mcp?.confirm !== undefined
+    if (isHeld) holdCalls(route)
+    if (isTool) routes.candidates.push({ scope: this, label: labelOf(route), url, route, isHeld, ...mark })
+    else if (hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
+    // The HEAD twin of a tool's route has the same handler.
+    if (!isTool && route.method !== 'HEAD') routes.others.push({ label: labelOf(route), ...mark })
+  })
+  return routes
+}
+
+/**
+ * Checks the routes that were registered before the plugin.
+ * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is tagged
+ */
+export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings): void {
+  const late = earlier.filter((route) => isExposed(route, settings)).map(labelOf)
+  if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
+}
+
+/**
+ * Checks the routes that are not tools.
+ * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_ROUTE} if one of them got the `config` of a tool
+ */
+export function checkOthers (others: readonly OtherRoute[]): void {
+  for (const { label, ownerOfConfig } of others) {
+    const owner = ownerOfConfig()?.public.route
+    if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Create a new object for each route: route.config = { ...route.config, … }`)
+  }
+}
+
+function isExposed ({ method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema }, { exposedTag }: Settings): boolean {
+  return method !== 'HEAD' && method !== 'OPTIONS' && (schema?.tags?.includes(exposedTag) ?? false)
+}
+
+/** Whether a tag differs from the right one only in case. */
+function hasTagLike (route: RouteOptions, { exposedTag }: Settings): boolean {
+  return route.method !== 'HEAD' && (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
+}
+
+function labelOf ({ method, url }: { readonly method: string | string[], readonly url: string }): string {
+  return `${[method].flat().join(',')} ${url}`
+}
