@@ -42,11 +42,11 @@ const PASSED_ON = new Set(['access_denied', 'invalid_scope', 'temporarily_unavai
 export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isSecure }: Broker, sendsIssuer: () => boolean) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = parametersFrom(queryOf(request.url))
-    const state = parameters.get('state') ?? ''
+    const state = parameters.get('state')
     const browser = browserOf(request, reply, isSecure)
     const cookie = `sign-in-${state}`
-    const transaction = sealer.open<Transaction>('transaction', browser.get(cookie) ?? '')
-    if (transaction === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere()
+    const transaction = sealer.open<Transaction>('transaction', browser.get(cookie))
+    if (transaction === undefined || state === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere()
     browser.remove(cookie)
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
