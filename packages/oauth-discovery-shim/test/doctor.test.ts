@@ -191,6 +191,7 @@ t.test('documents written by hand', async t => {
     ['no authorization server', () => ({ resource: { authorization_servers: undefined } }), every(undefined)],
     ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
       { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, url => `the 401 names the document ${url}/nowhere, which returns 404`],
+    ['a challenge to nowhere, and a document that leads nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, resource: { authorization_servers: ['http://127.0.0.1:9'] } }), { ...every(undefined), python: 'challenge' }],
     ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
   ] as ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons, ((url: string) => string)?]>) {
     const url = await byHand(t, change)

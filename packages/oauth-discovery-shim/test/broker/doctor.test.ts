@@ -76,7 +76,7 @@ t.test('--document checks a client of your own, callback by callback', async t =
     return { code: code as number, out }
   }
   const origin = await site(t, {
-    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410, '/down.json': 503
+    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410, '/down.json': 503, '/http.json': { redirect_uris: ['http://agent.example.com/cb'] }
   })
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker: { ...broker, appSchemes: ['agent-app'] } } })
   t.strictSame(await command('--document', `${origin}/client.json`, baseUrl), {
@@ -90,6 +90,9 @@ t.test('--document checks a client of your own, callback by callback', async t =
   t.match(await command('--document', `${origin}/gone.json`, baseUrl), { code: 1, out: 'its server returns the status 410' })
   t.match(await command('--document', `${origin}/down.json`, baseUrl), { code: 1, out: 'cannot be read from here: its server returns the status 503' })
   t.match(await command('--document', 'http://agent.example.com/client.json', baseUrl), { code: 1, out: 'its address does not start with https' })
+  t.match(await command('--document', `${origin}/http.json`, baseUrl), { code: 1, out: 'its redirect_uris contains http://agent.example.com/cb, which is not allowed here' })
+  const [faulty] = await doctor(baseUrl, { document: 'http://agent.example.com/' })
+  t.match(faulty?.client, { id: 'http://agent.example.com/', callback: '' })
 
   const strict = await signInWorld(t, { shimOptions: { broker } })
   t.match(await command('--document', `${origin}/client.json`, strict.baseUrl), { code: 1, out: /its redirect_uris contains agent-app:\/\/cb, which is not allowed here/ })
