@@ -43,8 +43,8 @@ export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = 
     seal (purpose, value, seconds) {
       const expires = seconds === undefined ? null : Math.floor(now() / 1000) + seconds
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv, { authTagLength: TAG_BYTES })
-      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value]), 'utf8'), cipher.final()])
+      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv)
+      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value])), cipher.final()])
       return `${newest}.${Buffer.concat([iv, text, cipher.getAuthTag()]).toString('base64url')}`
     },
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor } from '../../src/doctor/index.ts'
+import { clientsFromDocument } from '../../src/doctor/document.ts'
 import { signInWorld } from '../mcp-app.ts'
 import { selfSigned } from './certificate.ts'
 import { secrets } from './world.ts'
@@ -62,6 +63,14 @@ t.test('the doctor says why a server cannot use a client\'s document', async t =
   }
   const scoped = await signInWorld(t, { shimOptions: { broker, scopes: ['phone'] } })
   t.match((await doctor(scoped.baseUrl, { only: [described(`${origin}/good.json`)] }))[0]?.obstacle, { reason: 'scope' }, 'what the identity provider says is not about the document')
+})
+
+t.test('a document in a private network is read only if the server is in one', async t => {
+  const read = async (host: string, isPrivate: boolean) => (await clientsFromDocument(`https://${host}/client.json`, 200, isPrivate)).obstacle?.detail
+  for (const host of ['localhost:9', '10.0.0.1']) {
+    t.equal(await read(host, false), `no server can use the metadata document https://${host}/client.json: its address leads into a private network`)
+    t.match(await read(host, true), `the metadata document https://${host}/client.json cannot be read from here: its server `)
+  }
 })
 
 t.test('--document checks a client of your own, callback by callback', async t => {

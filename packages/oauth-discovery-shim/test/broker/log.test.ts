@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { memoryBrokerStore } from '../../src/index.ts'
 import { digest } from '../../src/broker/clients/client.ts'
@@ -63,8 +64,10 @@ t.test('what is refused is logged with its reason', async t => {
   t.match(said()[0], { level: INFO, client: document.slice(0, 200), reason: 'its address leads into a private network', msg: 'a client\'s metadata document was refused' })
   await app.inject(authorizeUrl('https://localhost.:9/client.json', pkce().challenge))
   t.match(said()[0], { client: 'https://localhost.:9/client.json', reason: 'its address leads into a private network' })
-  await app.inject(authorizeUrl('https://agent.invalid/client.json', pkce().challenge))
-  t.match(said()[0], { reason: 'its server cannot be reached over https', err: { code: 'ENOTFOUND' } }, 'the cause, which the page does not tell')
+  const here = await logging(t, { broker: { documents: { privateHosts: ['localhost'] } } })
+  here.said()
+  await here.app.inject(authorizeUrl('https://localhost:9/client.json', pkce().challenge))
+  t.match(here.said()[0], { reason: 'its server cannot be reached over https', err: { code: 'ECONNREFUSED' } }, 'the cause, which the page does not tell')
 })
 
 t.test('what the identity provider answers is logged, as loud as it is unexpected', async t => {
@@ -116,6 +119,15 @@ t.test('a sign-in that ends at the identity provider, or cannot end there, is lo
   const other = await signedIn(away)
   t.equal((await token(away, { client_id: other.clientId, token: other.refreshToken }, '/oauth/revoke')).statusCode, 200)
   t.match(away.said().filter(({ url }) => url !== undefined), [{ level: WARN, url: 'http://127.0.0.1:9/revoke', err: { message: 'fetch failed' }, msg: 'the identity provider did not revoke a refresh token' }])
+
+  const closed: string[] = []
+  const endless = await serve(t, (_, response) => { response.on('close', () => { closed.push('closed') }).writeHead(200).write('x') })
+  const talking = await logging(t, { idp: await fakeIdp(t, { revocation_endpoint: `${endless}/revoke` }) })
+  const talked = await signedIn(talking)
+  talking.said()
+  await token(talking, { client_id: talked.clientId, token: talked.refreshToken }, '/oauth/revoke')
+  for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+  t.strictSame([closed, talking.said()], [['closed'], []], 'the body is not read')
 
   const without = await logging(t, { idp: await fakeIdp(t, { revocation_endpoint: undefined }) })
   const third = await signedIn(without)

@@ -57,7 +57,7 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const code = parameters.get('code')
     if (error !== undefined || code === undefined) {
       request.log.info({ error: error?.slice(0, 100) }, 'the identity provider did not sign a person in')
-      const told = PASSED_ON.has(error ?? '') ? error! : 'server_error'
+      const told = error !== undefined && PASSED_ON.has(error) ? error : 'server_error'
       return sendOn(reply, answerUrl(transaction, publicBaseUrl, errorAnswer(refusal(told, 'The identity provider did not sign the person in'))))
     }
     const { client, auth, redirectUri, challenge, scope, verifier } = transaction
