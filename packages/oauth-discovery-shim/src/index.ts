@@ -99,9 +99,9 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
     scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       if (clientId !== '') return reply.code(201).send(registration(settings))
-      const { statusCode = 503, code, message } = new OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID()
+      const { code, message } = new OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID()
       // RFC 6749 §5.2 requires a code of OAuth's own under `error`, where Fastify has the status text
-      return reply.code(statusCode).send({ statusCode, code, error: 'temporarily_unavailable', message, error_description: message })
+      return reply.code(503).send({ statusCode: 503, code, error: 'temporarily_unavailable', message, error_description: message })
     })
   })
   if (hasBroker(settings)) await registerBroker(app, settings, provider)
@@ -112,8 +112,8 @@ function hasBroker (settings: Settings): settings is WithBroker {
 }
 
 /** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
-function startupWait ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance, timeout: number): number {
-  return pluginTimeout === 0 ? timeout : Math.min(timeout, pluginTimeout / 2)
+function startupWait ({ initialConfig: { pluginTimeout } }: FastifyInstance, timeout: number): number {
+  return pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
 }
 
 function cached (reply: FastifyReply, document: object): FastifyReply {

@@ -28,7 +28,7 @@ export function identityProvider (
   const closing = new AbortController()
   let metadata: ProviderMetadata | undefined
   let failures = 0
-  let nextAttempt = 0
+  let nextAttempt = Date.now()
   let timer: NodeJS.Timeout | undefined
 
   async function refresh (): Promise<void> {

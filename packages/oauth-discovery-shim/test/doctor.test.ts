@@ -3,11 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
 import { httpClient } from '../src/doctor/http.ts'
-import { isPublic, namesPrivateHost } from '../src/public-address.ts'
+import { isPublic, namesPrivateHost, publicLookup } from '../src/public-address.ts'
 import { printable } from '../src/doctor/printable.ts'
 import { stop } from '../src/doctor/step.ts'
 import { run } from '../src/doctor/run.ts'
@@ -191,6 +192,7 @@ t.test('documents written by hand', async t => {
     ['no authorization server', () => ({ resource: { authorization_servers: undefined } }), every(undefined)],
     ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
       { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, url => `the 401 names the document ${url}/nowhere, which returns 404`],
+    ['a challenge to nowhere, and a document that leads nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, resource: { authorization_servers: ['http://127.0.0.1:9'] } }), { ...every(undefined), python: 'challenge' }],
     ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
   ] as ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons, ((url: string) => string)?]>) {
     const url = await byHand(t, change)
@@ -603,6 +605,30 @@ t.test('an address is public only if it is one of the internet', async t => {
     '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001:0:1::1', '100::1', '2001:db8::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1', 'fe80::1%eth0',
     'fec0::1', 'ff02::1'
   ]) t.equal(isPublic(address), false, address)
+})
+
+t.test('what a name leads to is passed on as it was resolved', t => {
+  const refuse = (host: string, address: string) => new Error(`${host} is at ${address}`)
+  const away = new Error('away')
+  for (const [resolved, expected] of [
+    [[null, '1.1.1.1', 4], [null, '1.1.1.1', 4]], [[away], [away]], [[null, '10.0.0.1', 4], [new Error('shop is at 10.0.0.1'), '10.0.0.1', 4]],
+    [[null, [{ address: '1.1.1.1', family: 4 }, { address: '::1', family: 6 }]], [new Error('shop is at ::1')]]
+  ] as const) {
+    const lookup = ((_host: string, _options: object, done: (...args: readonly unknown[]) => void) => { done(...resolved) }) as never
+    publicLookup(refuse, { lookup })('shop', {}, (...args) => { t.match(args, expected) })
+  }
+  t.end()
+})
+
+t.test('the body of a redirect is not read', async t => {
+  const closed: string[] = []
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/mcp') response.on('close', () => { closed.push('closed') }).writeHead(307, { location: '/mcp/' }).write('x')
+    else response.writeHead(401).end()
+  })
+  t.equal((await httpClient(60_000, false).post(`${url}/mcp`, {}))?.status, 401)
+  for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+  t.strictSame(closed, ['closed'])
 })
 
 t.test('a public server cannot send the doctor to an address that is not public, by whatever name', async t => {

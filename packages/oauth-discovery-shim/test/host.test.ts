@@ -106,7 +106,7 @@ t.test('the host sees schemas that describe the answers', async t => {
     register_oauth_client: { tags, statuses: ['201', '413', '503'] }
   })
 
-  const wrongType = (value: unknown): unknown => Array.isArray(value) ? [42] : typeof value === 'number' ? 'x' : 42
+  const wrongTypes = (value: unknown): readonly unknown[] => Array.isArray(value) ? [[42], 'x'] : typeof value === 'number' ? ['x'] : [42]
   for (const { method, url, response } of schemas) {
     const answer = await app.inject({ method, url })
     const document = answer.json()
@@ -117,10 +117,11 @@ t.test('the host sees schemas that describe the answers', async t => {
       const isOpen = Number(status) >= 400 || (method === 'GET' && !url.includes('resource'))
       t.equal('additionalProperties' in schema && schema.additionalProperties, isOpen, `${url}: ${status}, open`)
       t.ok(await accepts(body), `${url}: ${status}`)
+      t.notOk(await accepts([]), `${url}: ${status}, a list`)
       for (const [name, value] of Object.entries(body)) {
         // The provider's own members are passed on as they came.
         if (url.includes('server') || url.includes('openid')) if (!specified.has(name) && status === '200') continue
-        t.notOk(await accepts({ ...body, [name]: wrongType(value) }), `${url}: ${status}, ${name} of another type`)
+        for (const wrong of wrongTypes(value)) t.notOk(await accepts({ ...body, [name]: wrong }), `${url}: ${status}, ${name} of another type`)
         const { [name]: _, ...without } = body
         t.equal(await accepts(without), !required.has(name) || status === '503', `${url}: ${status}, without ${name}`)
       }

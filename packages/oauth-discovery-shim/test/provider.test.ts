@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -85,6 +85,7 @@ t.test('a document that must not be served is not served', async t => {
     ['HTML', (_, response) => response.end('<!doctype html>')],
     ['a hostile endpoint', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), authorization_endpoint: 'javascript:alert(1)' }))],
     ['a redirect to a link-local address', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()],
+    ['a redirect to a good document', (request, response) => request.url === '/moved' ? response.end(JSON.stringify(userPool(`http://${request.headers.host}`))) : response.writeHead(302, { location: '/moved' }).end()],
     ['a redirect to itself', (_, response) => response.writeHead(302, { location: '/again' }).end()],
     ['half an answer', (_, response) => { response.writeHead(200, { 'content-length': 1000 }).write('{'); setTimeout(() => response.destroy(), 10) }],
     ['more than 256 KiB', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), padding: 'x'.repeat(256 * 1024) }))],
@@ -125,7 +126,9 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
   for (const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const) {
     const waiting: Array<() => void> = []
     const issuer = await serve(t, (_, response) => { waiting.push(() => response.end(JSON.stringify(userPool(issuer)))) })
+    const start = performance.now()
     const app = await build(t, { ...options(issuer), timeout, server: { pluginTimeout } })
+    t.ok(performance.now() - start > 195, 'half of the plugin timeout, or else the timeout')
     const response = await app.inject(document)
     t.equal(response.statusCode, 503, what)
     t.strictSame(response.json(), unavailable, what)
@@ -145,25 +148,51 @@ t.test('clients are told to wait for the next attempt, which is later after each
 })
 
 t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async t => {
-  const { setTimeout } = globalThis
-  t.teardown(() => { globalThis.setTimeout = setTimeout })
-  const log = { error () {}, warn () {} } as unknown as FastifyBaseLogger
+  const noted = notingWaits(t)
   for (const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [5000, [1000, 2000, 4000, 5000, 5000]], [500, [500, 500]]] as const) {
-    const waits: number[] = []
-    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', timeout: 1000, refreshInterval }, log)
-    globalThis.setTimeout = Object.assign((...[next, wait = 0, ...args]: Parameters<typeof setTimeout>) => {
-      if (wait < 500) return setTimeout(next, wait, ...args)
-      waits.push(wait)
-      return setTimeout(() => {}, 0)
-    }, setTimeout)
+    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', timeout: 1000, refreshInterval }, silent)
     for (const wait of expected) {
       await provider.start()
       t.equal(provider.retryAfter(), Math.max(1, wait / 1000))
     }
-    t.strictSame(waits, expected)
+    t.strictSame(noted.waits.splice(0), expected)
+    t.equal(noted.last?.hasRef(), false, 'a wait does not keep the process alive')
+    t.notOk(noted.cleared.has(noted.last))
     provider.stop()
+    t.ok(noted.cleared.has(noted.last), 'and ends with the app')
   }
 })
+
+t.test('a good document ends the retries, and the next failure is the first one again', async t => {
+  let isUp = false
+  const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(503).end())
+  const { waits } = notingWaits(t)
+  const provider = identityProvider({ issuer, timeout: 1000, refreshInterval: 3_600_000 }, silent)
+  for (isUp of [false, false, true, false, true]) await provider.start()
+  // A connection that is kept waits as well.
+  t.strictSame(waits.filter(wait => wait !== 3000), [1000, 2000, 3_600_000, 1000, 3_600_000])
+  provider.stop()
+})
+
+const silent = { error () {}, warn () {} } as unknown as FastifyBaseLogger
+
+/** Notes waits of half a second and more, which end at once. */
+function notingWaits (t: Test) {
+  const { setTimeout, clearTimeout } = globalThis
+  t.teardown(() => { Object.assign(globalThis, { setTimeout, clearTimeout }) })
+  const noted = { waits: [] as number[], last: undefined as NodeJS.Timeout | undefined, cleared: new Set<unknown>() }
+  globalThis.setTimeout = Object.assign((...[next, wait = 0, ...args]: Parameters<typeof setTimeout>) => {
+    if (wait < 500) return setTimeout(next, wait, ...args)
+    noted.waits.push(wait)
+    noted.last = setTimeout(() => {}, 0)
+    return noted.last
+  }, setTimeout)
+  globalThis.clearTimeout = timer => {
+    noted.cleared.add(timer)
+    clearTimeout(timer)
+  }
+  return noted
+}
 
 t.test('nothing of the plugin keeps the process alive', async t => {
   const { issuer } = await provider(t)
@@ -195,6 +224,14 @@ t.test('an endless document is not read to its end', async t => {
   const app = await build(t, options(issuer))
   t.equal((await app.inject(document)).statusCode, 503)
   t.ok(sent < 50 * 1024 * 1024, `${sent} bytes`)
+})
+
+t.test('an answer that is not wanted is not read on', async t => {
+  const closed: string[] = []
+  const app = await build(t, options(await serve(t, (_, response) => { response.on('close', () => { closed.push('closed') }).writeHead(404).write('x') })))
+  for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+  t.strictSame(closed, ['closed'])
+  t.equal((await app.inject(document)).statusCode, 503)
 })
 
 t.test('an issuer with a slash at its end is asked at the same address', async t => {

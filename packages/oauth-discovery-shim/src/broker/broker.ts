@@ -45,7 +45,6 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     clients: clientsFrom({ listed, sealer: seals, documents }),
     documents,
     target: {
-      publicBaseUrl,
       scopes,
       resource,
       // Clients spell it differently.

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { brokerFrom, type WithBroker } from './broker.ts'
 import { registerClient } from './clients/register.ts'
 import { authorizePath } from './metadata.ts'
@@ -25,6 +25,8 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
   const broker = brokerFrom(settings, provider, app.log)
   if (remembersAlone) app.log.warn('oauth-discovery-shim: broker.store is not set, so this process alone knows which codes and refresh tokens were used. With more than one replica, set it')
 
+  const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
+
   // for programs, also in pages of any origin
   await app.register(async function programs (scope) {
     readText(scope)
@@ -34,8 +36,6 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       request.log.info({ err: error }, error.message)
       return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
     })
-    const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
-
     if (registration) scope.post('/oauth/register', options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
     scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
     scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
@@ -49,8 +49,6 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       request.log.info({ err: error }, error.message)
       return showRefusal(retryLater(reply, error), error)
     })
-    const options = (schema: object, ofThisRoute: FastifyContextConfig = config): RouteShorthandOptions => ({ config: ofThisRoute, schema, bodyLimit: LARGEST_BODY })
-
     scope.get(authorizePath('path'), options(schemas.authorize), startSignIn(broker, 'path'))
     scope.post(authorizePath('path'), options(schemas.decide), decideSignIn(broker))
     scope.get(authorizePath('root'), options(alias(schemas.authorize)), startSignIn(broker, 'root'))

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { refusal } from './refusal.ts'
 
 /** Parameters of a query or a form, each once. */
@@ -9,11 +10,12 @@ const LONGEST = 32_768
 /**
  * Reads a query or a form. Parameters without a value count as left out.
  *
+ * @param text `undefined` without a body
  * @throws a {@link refusal} `invalid_request` if one is there twice: two readers could see different values
  * @see [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1)
  */
-export function parametersFrom (text: string): Parameters {
-  if (text.length > LONGEST) throw refusal('invalid_request', `The parameters are longer than ${LONGEST} characters`)
+export function parametersFrom (text: string | undefined): Parameters {
+  if (text !== undefined && text.length > LONGEST) throw refusal('invalid_request', `The parameters are longer than ${LONGEST} characters`)
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
     if (parameters.has(name)) throw refusal('invalid_request', 'A parameter appears more than once')
@@ -21,6 +23,11 @@ export function parametersFrom (text: string): Parameters {
   }
   for (const [name, value] of parameters) if (value === '') parameters.delete(name)
   return parameters
+}
+
+/** The form in a request's body, which the broker's parser leaves as it came. */
+export function formOf ({ body }: FastifyRequest): Parameters {
+  return parametersFrom(body as string | undefined)
 }
 
 /** The query of a request's URL, as it was sent: the host may parse queries in its own way. */

@@ -17,7 +17,7 @@ export interface Sealer {
   /** @param seconds how long it can be opened; by default for as long as its secret is in the ring */
   seal (purpose: Purpose, value: object, seconds?: number): string
   /** `undefined` for anything that this server did not seal for this purpose, or that has expired. */
-  open<Value extends object> (purpose: Purpose, text: string): Value | undefined
+  open<Value extends object> (purpose: Purpose, text: string | undefined): Value | undefined
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -37,24 +37,25 @@ const LONGEST = 16_384
 export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = () => Date.now()): Sealer {
   const ring = new Map(secrets.map(({ id, secret }) => [id, new Map(purposes.map(purpose =>
     [purpose, Buffer.from(hkdfSync('sha256', secret, issuer, `oauth-discovery-shim ${purpose} v1`, 32))]))]))
-  const [newest = ''] = ring.keys()
+  const newest = secrets[0]!.id
 
   return {
     seal (purpose, value, seconds) {
       const expires = seconds === undefined ? null : Math.floor(now() / 1000) + seconds
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv, { authTagLength: TAG_BYTES })
-      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value]), 'utf8'), cipher.final()])
+      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv)
+      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value])), cipher.final()])
       return `${newest}.${Buffer.concat([iv, text, cipher.getAuthTag()]).toString('base64url')}`
     },
 
-    open<Value extends object> (purpose: Purpose, sealed: string) {
-      if (sealed.length > LONGEST) return undefined
-      const [id = '', encoded = '', ...rest] = sealed.split('.')
+    open<Value extends object> (purpose: Purpose, sealed: string | undefined) {
+      if (sealed === undefined || sealed.length > LONGEST) return undefined
+      const [, id, encoded] = /^([\w-]+)\.([\w-]+)$/.exec(sealed) ?? []
+      if (id === undefined || encoded === undefined) return undefined
       const key = ring.get(id)?.get(purpose)
       const bytes = Buffer.from(encoded, 'base64url')
       // Decoding ignores some characters: each value has one spelling only.
-      if (key === undefined || rest.length > 0 || bytes.toString('base64url') !== encoded) return undefined
+      if (key === undefined || bytes.toString('base64url') !== encoded) return undefined
       try {
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))
         const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()

@@ -68,12 +68,13 @@ export async function signInPage (
 /** Opens the page. On the consent page of a broker it agrees, to see what the identity provider says. */
 async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, readonly response: HttpResponse | undefined }> {
   const page = await http.open(url.href)
-  const [, sealed] = /<input type="hidden" name="request" value="([^"]+)">/.exec(page?.text ?? '') ?? []
-  if (page?.status !== 200 || sealed === undefined) return { asked: url, response: page }
+  if (page?.status !== 200) return { asked: url, response: page }
+  const [, sealed] = /<input type="hidden" name="request" value="([^"]+)">/.exec(page.text) ?? []
+  if (sealed === undefined) return { asked: url, response: page }
   const cookie = page.headers.getSetCookie().map(text => text.split(';')[0]).join('; ')
   const decided = await http.submit(url.origin + url.pathname, { request: sealed, decision: 'allow' }, cookie)
-  const location = decided?.headers.get('location') ?? ''
-  return URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }
+  const location = decided?.headers.get('location')
+  return location != null && URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }
 }
 
 /** Why a broker of this package refused, as its page says. */

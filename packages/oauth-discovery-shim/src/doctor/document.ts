@@ -20,7 +20,7 @@ export async function clientsFromDocument (url: string, timeout: number, onThisM
   try {
     const address = documentUrl(url)
     const { text } = await fetchJson(address, { timeout, largest: LARGEST_DOCUMENT, privateHosts: onThisMachine ? [address.hostname] : [], loopback: onThisMachine })
-    const { name, redirectUris } = clientFromDocument(text, url, [...text.matchAll(SCHEME)].map(([, scheme = '']) => scheme).filter(scheme => scheme !== 'http'))
+    const { name, redirectUris } = clientFromDocument(text, url, [...text.matchAll(SCHEME)].map(([, scheme]) => scheme!).filter(scheme => scheme !== 'http'))
     return { clients: redirectUris.map(callback => clientWith({ url, callback }, `${name}, ${callback}`)) }
   } catch (error) {
     if (!(error instanceof DocumentFault)) throw error

@@ -73,7 +73,7 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
   }
 
   // Not fetch: it does not show the address it connects to, which may differ from one resolved before.
-  async function send (address: string, { method = 'GET', headers, body }: HttpRequest, signal: AbortSignal): Promise<OpenResponse> {
+  async function send (address: string, { method, headers, body }: HttpRequest, signal: AbortSignal): Promise<OpenResponse> {
     const url = new URL(address)
     // an IP address in a URL is never looked up
     if (publicOnly && literalIn(url.hostname) !== undefined && namesPrivateHost(url)) throw hidden(url.hostname, literalIn(url.hostname)!)
@@ -82,7 +82,7 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
     // An error after the response has started also fails its body.
     sent.on('error', () => {})
     const [incoming] = await once(sent.end(body), 'response') as [http.IncomingMessage]
-    return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: incoming }
+    return { status: incoming.statusCode!, headers: headersOf(incoming), body: incoming }
   }
 
   return {

@@ -60,7 +60,7 @@ export async function doctor (url: string, { document, only = document === undef
 
 /** One line per client: `ok` or `fail`, its name, and why. Text from the server is escaped for a terminal. */
 export function report (verdicts: readonly Verdict[]): string {
-  const width = Math.max(0, ...verdicts.map(({ client }) => client.name.length))
+  const width = Math.max(...verdicts.map(({ client }) => client.name.length))
   return verdicts.map(({ client, obstacle }) => [
     obstacle ? 'fail' : 'ok  ',
     client.name.padEnd(width),

@@ -50,9 +50,9 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
 }
 
 interface Arguments {
-  readonly isPrivate: boolean
+  readonly isPrivate?: boolean
   readonly document?: string
-  readonly wantsHelp: boolean
+  readonly wantsHelp?: boolean
   readonly words: readonly string[]
   /** What is wrong with an option. */
   readonly problem?: string
@@ -64,7 +64,7 @@ function argumentsFrom (args: readonly string[]): Arguments {
     const { values, positionals } = parseArgs({ args: [...args], options: { private: flag, help: flag, document: { type: 'string' } }, allowPositionals: true })
     return { isPrivate: values.private, ...values.document !== undefined && { document: values.document }, wantsHelp: values.help, words: positionals }
   } catch (error) {
-    return { isPrivate: false, wantsHelp: false, words: [], problem: printable(error instanceof Error ? error.message : String(error)) }
+    return { words: [], problem: printable(error instanceof Error ? error.message : String(error)) }
   }
 }
 

@@ -43,7 +43,7 @@ async function steps (client: ClientProfile, mcpUrl: string, endpoint: HttpRespo
 
 /** RFC 9728 §5.1. Clients read only the first scheme. */
 function challengeFrom ({ headers }: HttpResponse): { url: string | undefined, scope: string | undefined } {
-  const header = headers.get('www-authenticate') ?? ''
-  const member = (pattern: RegExp) => /^bearer /i.test(header) ? pattern.exec(header)?.[1] : undefined
+  const header = headers.get('www-authenticate')
+  const member = (pattern: RegExp) => header !== null && /^bearer /i.test(header) ? pattern.exec(header)?.[1] : undefined
   return { url: member(/resource_metadata="([^"]*)"/), scope: member(/scope="([^"]*)"/) }
 }

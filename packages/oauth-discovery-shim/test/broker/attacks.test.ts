@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import { memoryBrokerStore } from '../../src/index.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, signedIn, signIn, token } from './world.ts'
@@ -197,6 +198,12 @@ t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and i
   }
   t.strictSame(world.idp.calls, [], 'the identity provider heard of none')
   t.equal((await token(world, { ...grant })).statusCode, 200, 'the client itself')
+
+  for (const [length, status] of [[42, 400], [43, 200], [128, 200], [129, 400]] as const) {
+    const verifier = 'x'.repeat(length)
+    const landed = await signIn(world, authorizeUrl(other, createHash('sha256').update(verifier).digest('base64url')))
+    t.equal((await token(world, { ...grant, client_id: other, code: landed.searchParams.get('code')!, code_verifier: verifier })).statusCode, status, `a verifier of ${length} characters (RFC 7636 §4.1)`)
+  }
 })
 
 t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-in`, async t => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor } from '../../src/doctor/index.ts'
+import { clientsFromDocument } from '../../src/doctor/document.ts'
 import { signInWorld } from '../mcp-app.ts'
 import { selfSigned } from './certificate.ts'
 import { secrets } from './world.ts'
@@ -64,6 +65,14 @@ t.test('the doctor says why a server cannot use a client\'s document', async t =
   t.match((await doctor(scoped.baseUrl, { only: [described(`${origin}/good.json`)] }))[0]?.obstacle, { reason: 'scope' }, 'what the identity provider says is not about the document')
 })
 
+t.test('a document in a private network is read only if the server is in one', async t => {
+  const read = async (host: string, isPrivate: boolean) => (await clientsFromDocument(`https://${host}/client.json`, 200, isPrivate)).obstacle?.detail
+  for (const host of ['localhost:9', '10.0.0.1']) {
+    t.equal(await read(host, false), `no server can use the metadata document https://${host}/client.json: its address leads into a private network`)
+    t.match(await read(host, true), `the metadata document https://${host}/client.json cannot be read from here: its server `)
+  }
+})
+
 t.test('--document checks a client of your own, callback by callback', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -76,7 +85,7 @@ t.test('--document checks a client of your own, callback by callback', async t =
     return { code: code as number, out }
   }
   const origin = await site(t, {
-    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410, '/down.json': 503
+    '/client.json': { redirect_uris: ['https://agent.example.com/cb', 'agent-app://cb'] }, '/plain.json': {}, '/secret.json': { client_secret: 'x' }, '/gone.json': 410, '/down.json': 503, '/http.json': { redirect_uris: ['http://agent.example.com/cb'] }
   })
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker: { ...broker, appSchemes: ['agent-app'] } } })
   t.strictSame(await command('--document', `${origin}/client.json`, baseUrl), {
@@ -90,6 +99,9 @@ t.test('--document checks a client of your own, callback by callback', async t =
   t.match(await command('--document', `${origin}/gone.json`, baseUrl), { code: 1, out: 'its server returns the status 410' })
   t.match(await command('--document', `${origin}/down.json`, baseUrl), { code: 1, out: 'cannot be read from here: its server returns the status 503' })
   t.match(await command('--document', 'http://agent.example.com/client.json', baseUrl), { code: 1, out: 'its address does not start with https' })
+  t.match(await command('--document', `${origin}/http.json`, baseUrl), { code: 1, out: 'its redirect_uris contains http://agent.example.com/cb, which is not allowed here' })
+  const [faulty] = await doctor(baseUrl, { document: 'http://agent.example.com/' })
+  t.match(faulty?.client, { id: 'http://agent.example.com/', callback: '' })
 
   const strict = await signInWorld(t, { shimOptions: { broker } })
   t.match(await command('--document', `${origin}/client.json`, strict.baseUrl), { code: 1, out: /its redirect_uris contains agent-app:\/\/cb, which is not allowed here/ })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
@@ -205,6 +206,24 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
   t.equal((await Promise.all(flood)).filter(({ statusCode }) => statusCode === 503).length, 24, 'the others are told to come again')
 })
 
+t.test('five hundred documents are kept, and the oldest gives way', async t => {
+  const { client, requests } = await site(t)
+  const { app } = await brokerWorld(t, trusting)
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const start = now()
+  Date.now = () => start
+  const ask = async (i: number) => {
+    requests.length = 0
+    await app.inject(authorizeUrl(client(`/${i}.json`, {}, { 'cache-control': `max-age=${i === 5 ? 60 : 3600}` }), pkce().challenge))
+    return requests.length
+  }
+  for (let i = 0; i < 500; i++) await ask(i)
+  Date.now = () => start + 60_000
+  t.strictSame([await ask(5), await ask(0)], [1, 0], 'one that is read again takes no place')
+  t.strictSame([await ask(500), await ask(1), await ask(0)], [1, 0, 1])
+})
+
 t.test('a document is read again when its time is over', async t => {
   const { client, requests } = await site(t)
   const { app } = await brokerWorld(t, trusting)
@@ -260,13 +279,15 @@ t.test('an older document counts for a day while its server has an outage, or to
   await Promise.all(others)
 })
 
-t.test('what is too large is not read on', async t => {
+t.test('what is too large, or not wanted, is not read on', async t => {
   const { pages, origin } = await site(t)
-  const closed = new Promise<void>(resolve => {
-    pages.set('/endless', response => { response.on('close', resolve).writeHead(200, { 'content-type': 'application/json' }).write(' '.repeat(100)) })
-  })
-  await t.rejects(fetchJson(new URL(`${origin}/endless`), { timeout: 60_000, largest: 99, privateHosts: ['localhost'], loopback: false, ca: cert }), { message: 'it is larger than 99 bytes' })
-  await closed
+  for (const [status, message] of [[200, 'it is larger than 99 bytes'], [404, 'its server returns the status 404']] as const) {
+    const closed: string[] = []
+    pages.set('/endless', response => { response.on('close', () => { closed.push('closed') }).writeHead(status, { 'content-type': 'application/json' }).write(' '.repeat(100)) })
+    await t.rejects(fetchJson(new URL(`${origin}/endless`), { timeout: 60_000, largest: 99, privateHosts: ['localhost'], loopback: false, ca: cert }), { message })
+    for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+    t.strictSame(closed, ['closed'], message)
+  }
 })
 
 t.test('what is read of a host, and how', async t => {
@@ -282,6 +303,7 @@ t.test('what is read of a host, and how', async t => {
     ['JSON lines', 200, { 'content-type': 'application/jsonl' }, '{}', 'its server does not send it as application/json'],
     ['no type', 200, {}, '{}', 'its server does not send it as application/json'],
     ['compressed', 200, { ...json, 'content-encoding': 'br' }, '{}', 'its server sends it compressed'],
+    ['not to be kept', 200, { ...json, 'cache-control': 'no-store' }, '{}', { text: '{}', maxAge: 0 }],
     ['a redirect', 300, json, '{}', 'its server redirects to another address'],
     ['the last redirect', 399, json, '{}', 'its server redirects to another address'],
     ['an error', 400, json, '{}', 'its server returns the status 400'],
@@ -370,6 +392,7 @@ t.test('consent is remembered for clients with a document and an https callback,
   const direct = await person.get(url(), { 'sec-fetch-site': 'none' })
   t.equal(direct.statusCode, 303)
   t.match(String(direct.headers.location), idp.issuer.replace('/pool', '/authorize'))
+  t.equal((await person.get(url(), { 'sec-fetch-site': 'same-origin' })).statusCode, 303, 'a page of this server')
   t.equal((await person.get(idp.signIn(String(direct.headers.location)).href)).statusCode, 303, 'and the sign-in goes on')
   for (const [what, asked] of [
     ['a site sent the browser here', person.get(url(), { 'sec-fetch-site': 'cross-site' })],
@@ -436,7 +459,9 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
     t.strictSame([response.statusCode, response.json().error], [401, 'invalid_client'], what)
   }
   t.match((await token(world, { ...grant, client_id: id, client_assertion: await assertion(), client_assertion_type: 'x' })).json(), { error: 'invalid_client' })
-  t.match((await token(world, grant)).json(), { error: 'invalid_request', error_description: 'The parameter client_id is missing' })
+  for (const form of [{}, { client_assertion: 'x', client_assertion_type: type }, { client_assertion: await assertion({ sub: undefined }), client_assertion_type: type }]) {
+    t.match((await token(world, { ...grant, ...form })).json(), { error: 'invalid_request', error_description: 'The parameter client_id is missing' })
+  }
 
   const once = await assertion()
   const exchanged = await token(world, { ...grant, client_assertion: once, client_assertion_type: type })
@@ -444,16 +469,20 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   const refresh = { grant_type: 'refresh_token', refresh_token: exchanged.json().refresh_token }
   t.match((await token(world, { ...refresh, client_assertion: once, client_assertion_type: type })).json(), { error: 'invalid_client' }, 'an assertion works once (RFC 7523 §3)')
   t.match((await token(world, { ...refresh, client_id: id })).json(), { error: 'invalid_client' }, 'a stolen refresh token is worth nothing')
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const second = Math.floor(now() / 1000)
+  Date.now = () => second * 1000
   for (const claims of [{ aud: `${base}/oauth` }, { aud: base }, { aud: `${base}/oauth/revoke` }, { exp: Math.floor(Date.now() / 1000) - 20 }, { exp: Math.floor(Date.now() / 1000) + 3600 }]) {
     t.equal((await token(world, { ...refresh, client_assertion: await assertion(claims), client_assertion_type: type })).statusCode, 200, JSON.stringify(claims))
   }
+
+  Date.now = now
 
   // As long as another replica, whose clock is behind, lets it pass.
   const late = await assertion()
   const used = async () => (await token(world, { ...refresh, client_assertion: late, client_assertion_type: type })).statusCode
   t.equal(await used(), 200)
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
   Date.now = () => now() + 110_000
   t.equal(await used(), 401, 'it is remembered until nobody accepts it')
   Date.now = () => now() + 122_000

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { memoryBrokerStore } from '../../src/index.ts'
 import { digest } from '../../src/broker/clients/client.ts'
@@ -63,6 +64,10 @@ t.test('what is refused is logged with its reason', async t => {
   t.match(said()[0], { level: INFO, client: document.slice(0, 200), reason: 'its address leads into a private network', msg: 'a client\'s metadata document was refused' })
   await app.inject(authorizeUrl('https://localhost.:9/client.json', pkce().challenge))
   t.match(said()[0], { client: 'https://localhost.:9/client.json', reason: 'its address leads into a private network' })
+  const here = await logging(t, { broker: { documents: { privateHosts: ['localhost'] } } })
+  here.said()
+  await here.app.inject(authorizeUrl('https://localhost:9/client.json', pkce().challenge))
+  t.match(here.said()[0], { reason: 'its server cannot be reached over https', err: { code: 'ECONNREFUSED' } }, 'the cause, which the page does not tell')
 })
 
 t.test('what the identity provider answers is logged, as loud as it is unexpected', async t => {
@@ -70,14 +75,15 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
   const world = { app, idp }
   const { clientId, refreshToken } = await signedIn(world)
   const url = `${new URL(idp.issuer).origin}/token`
-  const refresh = async () => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).statusCode
+  const refresh = async () => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }))
   said()
   for (const [status, body, level, answer] of [
-    [400, { error: 'invalid_client' }, INFO, 502], [429, { error: 'slow_down' }, INFO, 503], [500, { error: 'x'.repeat(101) }, ERROR, 503], [200, { error: 'no token' }, ERROR, 502], [200, { access_token: 1 }, ERROR, 502], [400, [], INFO, 502]
+    [400, { error: 'invalid_client' }, INFO, 502], [429, { error: 'slow_down' }, INFO, 503], [500, { error: 'x'.repeat(101) }, ERROR, 503], [200, { error: 'no token' }, ERROR, 502], [200, { access_token: 1 }, ERROR, 502], [400, [], INFO, 502], [400, null, INFO, 502]
   ] as const) {
     idp.answer = () => ({ status, body })
-    t.equal(await refresh(), answer)
-    t.match(said()[0], { level, status, error: 'error' in body ? body.error.slice(0, 100) : 'undefined', url, msg: 'the identity provider refused a request for tokens' })
+    const { statusCode, error } = (await refresh()).json()
+    t.strictSame([statusCode, error], [answer, answer === 503 ? 'temporarily_unavailable' : 'server_error'])
+    t.match(said()[0], { level, status, error: body !== null && 'error' in body ? body.error.slice(0, 100) : 'undefined', url, msg: 'the identity provider refused a request for tokens' })
   }
   for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map(error => [error, `The identity provider rejected the request: ${error}`] as const)) {
     idp.answer = () => ({ status: 400, body: { error: passed } })
@@ -87,7 +93,7 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
   for (const [more, answer] of [[1, 503], [0, 200]] as const) {
     said()
     idp.answer = () => ({ status: 200, body: { ...largest, padding: 'x'.repeat(256 * 1024 - JSON.stringify(largest).length + more) } })
-    t.equal(await refresh(), answer, '256 KiB, and no more')
+    t.equal((await refresh()).statusCode, answer, '256 KiB, and no more')
     if (more > 0) t.match(said()[0], { level: ERROR, url, err: { message: 'its answer is larger than 262144 bytes' }, msg: 'the identity provider did not answer a request for tokens' })
   }
 })
@@ -114,6 +120,15 @@ t.test('a sign-in that ends at the identity provider, or cannot end there, is lo
   t.equal((await token(away, { client_id: other.clientId, token: other.refreshToken }, '/oauth/revoke')).statusCode, 200)
   t.match(away.said().filter(({ url }) => url !== undefined), [{ level: WARN, url: 'http://127.0.0.1:9/revoke', err: { message: 'fetch failed' }, msg: 'the identity provider did not revoke a refresh token' }])
 
+  const closed: string[] = []
+  const endless = await serve(t, (_, response) => { response.on('close', () => { closed.push('closed') }).writeHead(200).write('x') })
+  const talking = await logging(t, { idp: await fakeIdp(t, { revocation_endpoint: `${endless}/revoke` }) })
+  const talked = await signedIn(talking)
+  talking.said()
+  await token(talking, { client_id: talked.clientId, token: talked.refreshToken }, '/oauth/revoke')
+  for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+  t.strictSame([closed, talking.said()], [['closed'], []], 'the body is not read')
+
   const without = await logging(t, { idp: await fakeIdp(t, { revocation_endpoint: undefined }) })
   const third = await signedIn(without)
   t.equal((await token(without, { client_id: third.clientId, token: third.refreshToken }, '/oauth/revoke')).statusCode, 200)
@@ -130,7 +145,7 @@ t.test('an identity provider that redirects a request for tokens, or does not an
       asked.push(request.url)
       if (answer) response.writeHead(answer.status, { location: answer.location }).end()
     })
-    const world = await logging(t, { issuer, timeout: 100 })
+    const world = await logging(t, { issuer, timeout: 500 })
     const grant = await grantOf(world)
     world.said()
     t.equal((await token(world, { ...grant })).statusCode, 503, what)

@@ -197,13 +197,45 @@ t.test('somebody who does not agree, or does not sign in, is sent back with the 
   const denied = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
   t.equal(denied.headers.location, `${loopback}?error=access_denied&error_description=The+person+did+not+agree&state=the+state+of+the+client&iss=${encodeURIComponent(`${base}/oauth`)}`)
 
-  for (const [error, told] of [['access_denied', 'access_denied'], ['login_required', 'login_required'], ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const) {
+  const passedOn = ['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'].map(error => [error, error] as const)
+  for (const [error, told] of [...passedOn, ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const) {
     const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
     const callback = idp.signIn(String(decided.headers.location), { error })
     callback.searchParams.delete('code')
     const answer = new URL(String((await person.get(callback.href)).headers.location)).searchParams
     t.strictSame([answer.get('error'), answer.get('state'), answer.has('code')], [told, 'the state of the client', false], error)
   }
+})
+
+t.test('of what the provider answers, the client gets what is of the right type', async t => {
+  const world = await brokerWorld(t)
+  const { clientId, refreshToken } = await signedIn(world)
+  const usual = { token_type: 'Bearer', scope: 'openid email profile' }
+  for (const [answer, expected] of [
+    [{}, usual], [{ expires_in: 60 }, { ...usual, expires_in: 60 }], [{ expires_in: '60' }, { ...usual, expires_in: 60 }], [{ expires_in: 'soon' }, usual], [{ expires_in: null }, usual], [{ expires_in: true }, usual],
+    [{ scope: 'openid' }, { ...usual, scope: 'openid' }], [{ scope: 1 }, usual], [{ refresh_token: 1 }, usual]
+  ] as const) {
+    world.idp.answer = () => ({ status: 200, body: { access_token: 'x', ...answer } })
+    const { access_token: _access, refresh_token: next, ...rest } = (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+    t.strictSame(rest, expected, JSON.stringify(answer))
+    t.type(next, 'string')
+  }
+})
+
+t.test('a provider that grants less, or no refresh token, is taken at its word', async t => {
+  const world = await brokerWorld(t)
+  const exchange = async (body: object) => {
+    const grant = await grantOf(world)
+    world.idp.answer = () => ({ status: 200, body: { access_token: 'x', ...body } })
+    return { clientId: grant.client_id, tokens: (await token(world, { ...grant })).json() }
+  }
+  t.strictSame((await exchange({})).tokens, { access_token: 'x', token_type: 'Bearer', scope: 'openid email profile' })
+  const { clientId, tokens } = await exchange({ refresh_token: 'y', scope: 'openid' })
+  t.equal(tokens.scope, 'openid')
+  world.idp.answer = () => ({ status: 200, body: { access_token: 'x' } })
+  const refresh = async (scope?: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: tokens.refresh_token, scope })).json()
+  t.match(await refresh('openid email'), { error: 'invalid_scope' })
+  t.equal((await refresh()).scope, 'openid')
 })
 
 t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async t => {

@@ -60,6 +60,10 @@ t.test('a refresh token works as long as the option says, and comes again for th
   t.type((await refresh(world, clientId, refreshToken)).refresh_token, 'string')
   at(70_000)
   t.match(await refresh(world, clientId, refreshToken), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
+
+  const strict = await brokerWorld(t, { broker: { refreshGrace: 1 } })
+  const other = await signedIn(strict)
+  for (let i = 0; i < 2; i++) t.type((await refresh(strict, other.clientId, other.refreshToken)).refresh_token, 'string', 'in the same millisecond')
 })
 
 t.test('the store is told what to remember, and for how long', async t => {
@@ -115,6 +119,8 @@ t.test('consent is remembered for as long as the option says, for the last twent
   const many = browser(app)
   for (const { id } of clients) await allow(many, authorizeUrl(id, pkce().challenge, { redirect_uri: callback }), own)
   t.strictSame([await isAsked(0, many), await isAsked(1, many), await isAsked(20, many)], [true, false, false])
+  // The key's id and a dot, then in base64url: 28 bytes of IV and tag, and 36 for each client in an object in a list.
+  t.equal(many.cookies.get('__Host-oauth-consent')?.length, 8 + Math.ceil((28 + '[null,{}]'.length - 1 + 20 * 36) * 4 / 3))
   // Of somebody who allowed it before and was asked all the same.
   const page = await many.get(authorizeUrl('client-1', pkce().challenge, { redirect_uri: callback, prompt: 'consent' }), own)
   const denied = await many.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })

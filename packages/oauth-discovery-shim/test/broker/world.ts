@@ -20,7 +20,7 @@ export interface Idp {
   readonly issuer: string
   readonly calls: Call[]
   /** Answers instead of it. */
-  answer: (call: Call) => { readonly status: number, readonly body: object } | undefined
+  answer: (call: Call) => { readonly status: number, readonly body: object | null } | undefined
   /** Holds an answer back. */
   wait: (call: Call) => Promise<void>
   /** Whether a refresh token works once. */

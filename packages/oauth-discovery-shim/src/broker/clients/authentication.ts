@@ -1,4 +1,4 @@
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Broker } from '../broker.ts'
 import { digest, type ClientAuth } from './client.ts'
 import { ASSERTION_ALGORITHMS, issuerOf } from '../metadata.ts'
@@ -61,7 +61,7 @@ export function clientOf (parameters: Parameters, broker: Broker): NamedClient {
 async function requireAssertion (assertion: string, id: string, { clients, documents, store, settings: { publicBaseUrl } }: Broker): Promise<void> {
   const keys = await documents?.keysOf(await clients.find(id))
   try {
-    const { payload: { exp = 0, jti } } = await jwtVerify(assertion, createLocalJWKSet(keys as JSONWebKeySet), {
+    const { payload: { exp, jti } } = await jwtVerify(assertion, createLocalJWKSet(keys as JSONWebKeySet), {
       issuer: id,
       subject: id,
       audience: [issuerOf('path', publicBaseUrl), issuerOf('root', publicBaseUrl), `${publicBaseUrl}/oauth/token`, `${publicBaseUrl}/oauth/revoke`],
@@ -69,7 +69,7 @@ async function requireAssertion (assertion: string, id: string, { clients, docum
       clockTolerance: TOLERANCE,
       requiredClaims: ['exp', 'jti']
     })
-    const left = exp - Date.now() / 1000
+    const left = exp! - Date.now() / 1000
     if (typeof jti !== 'string' || left > LONGEST) throw new Error('jti is not a string, or exp is too far in the future')
     const { raised } = await store.raise(`assertion:${digest(`${id} ${jti}`)}`, 1, Math.ceil(left) + 2 * TOLERANCE)
     if (!raised) throw new Error('it was used before')
@@ -82,8 +82,9 @@ const refused = (): Refusal => refusal('invalid_client', 'client_assertion is no
 
 /** Who an assertion says that it is of. Nothing is believed yet. */
 function subjectOf (assertion: string | undefined): string | undefined {
+  if (assertion === undefined) return undefined
   try {
-    const { sub } = JSON.parse(Buffer.from(assertion?.split('.')[1] ?? '', 'base64url').toString()) as { sub?: unknown }
+    const { sub } = decodeJwt(assertion)
     return typeof sub === 'string' ? sub : undefined
   } catch {
     return undefined

@@ -61,12 +61,14 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
 const PRIVATE = 'its address leads into a private network'
 
 async function read (response: IncomingMessage, largest: number): Promise<Fetched> {
-  const { statusCode = 0, headers } = response
+  const { headers } = response
+  const statusCode = response.statusCode!
   if (statusCode >= 300 && statusCode < 400) throw new DocumentFault('its server redirects to another address')
   if (statusCode !== 200) throw new (statusCode >= 500 || statusCode === 429 ? DocumentOutage : DocumentFault)(`its server returns the status ${statusCode}`)
   // Some servers compress what nobody wanted compressed; a small body may expand to a huge one.
   if (!['identity', undefined].includes(headers['content-encoding'])) throw new DocumentFault('its server sends it compressed')
-  if (!/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(headers['content-type'] ?? '')) throw new DocumentFault('its server does not send it as application/json')
+  const type = headers['content-type']
+  if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(type)) throw new DocumentFault('its server does not send it as application/json')
 
   const chunks: Uint8Array[] = []
   let size = 0
@@ -79,7 +81,8 @@ async function read (response: IncomingMessage, largest: number): Promise<Fetche
 }
 
 /** RFC 9111 §5.2.2. */
-function maxAgeFrom (header = ''): number | undefined {
+function maxAgeFrom (header: string | undefined): number | undefined {
+  if (header === undefined) return undefined
   if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/i.test(header)) return 0
   const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(header) ?? []
   return seconds === undefined ? undefined : Number(seconds)

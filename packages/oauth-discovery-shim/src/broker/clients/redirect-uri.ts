@@ -20,7 +20,8 @@ export function redirectKind (uri: unknown, schemes: readonly string[]): Redirec
   if (typeof uri !== 'string' || uri.length > LONGEST || !/^[\x21-\x7e]+$/.test(uri) || /["#<>\\^`{|}]/.test(uri) || !URL.canParse(uri)) return undefined
   const { href, protocol, username, password } = new URL(uri)
   if (username !== '' || password !== '') return undefined
-  if (LOOPBACK.test(uri)) return portless(href) === portless(uri) || portless(href) === `${portless(uri) ?? ''}/` ? 'loopback' : undefined
+  const local = portless(uri)
+  if (local !== undefined) return [local, `${local}/`].includes(String(portless(href))) ? 'loopback' : undefined
   if (href !== uri && href !== `${uri}/`) return undefined
   const scheme = protocol.slice(0, -1)
   if (scheme === 'https') return 'https'

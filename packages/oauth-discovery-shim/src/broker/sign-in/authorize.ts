@@ -28,7 +28,6 @@ export interface Recipient {
 
 /** What is known of the server that the request is for. */
 export interface Target {
-  readonly publicBaseUrl: string
   readonly scopes: readonly string[]
   /** What it is called in requests to the identity provider. */
   readonly resource: string

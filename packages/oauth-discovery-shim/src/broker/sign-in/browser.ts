@@ -27,10 +27,10 @@ const NAME = 'oauth-'
 export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecure: boolean): Browser {
   const prefix = isSecure ? `__Host-${NAME}` : NAME
   const cookies = new Map<string, string>()
-  for (const pair of (request.headers.cookie ?? '').split(';')) {
-    const [name = '', value = ''] = pair.trim().split(/=(.*)/s)
+  for (const pair of request.headers.cookie?.split(';') ?? []) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair.trim()) ?? []
     // Without the prefix __Host- a cookie for a longer path comes first. Ours is the last one.
-    if (name.startsWith(prefix)) cookies.set(name.slice(prefix.length), value)
+    if (name?.startsWith(prefix)) cookies.set(name.slice(prefix.length), value!)
   }
   const send = (name: string, value: string, ...attributes: readonly string[]): void => {
     reply.header('set-cookie', [`${prefix}${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], ...attributes].join('; '))

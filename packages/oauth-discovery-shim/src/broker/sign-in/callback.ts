@@ -42,11 +42,11 @@ const PASSED_ON = new Set(['access_denied', 'invalid_scope', 'temporarily_unavai
 export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isSecure }: Broker, sendsIssuer: () => boolean) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = parametersFrom(queryOf(request.url))
-    const state = parameters.get('state') ?? ''
+    const state = parameters.get('state')
     const browser = browserOf(request, reply, isSecure)
     const cookie = `sign-in-${state}`
-    const transaction = sealer.open<Transaction>('transaction', browser.get(cookie) ?? '')
-    if (transaction === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere()
+    const transaction = sealer.open<Transaction>('transaction', browser.get(cookie))
+    if (transaction === undefined || state === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere()
     browser.remove(cookie)
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
@@ -57,7 +57,7 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const code = parameters.get('code')
     if (error !== undefined || code === undefined) {
       request.log.info({ error: error?.slice(0, 100) }, 'the identity provider did not sign a person in')
-      const told = PASSED_ON.has(error ?? '') ? error! : 'server_error'
+      const told = error !== undefined && PASSED_ON.has(error) ? error : 'server_error'
       return sendOn(reply, answerUrl(transaction, publicBaseUrl, errorAnswer(refusal(told, 'The identity provider did not sign the person in'))))
     }
     const { client, auth, redirectUri, challenge, scope, verifier } = transaction

@@ -8,12 +8,13 @@ type Allowed = Readonly<Record<string, number>>
 const MOST = 20
 
 function allowedIn (sealer: Sealer, browser: Browser): Allowed {
-  return sealer.open<Allowed>('consent', browser.get('consent') ?? '') ?? {}
+  return sealer.open<Allowed>('consent', browser.get('consent')) ?? {}
 }
 
 /** Whether somebody allowed this in this browser before, and it still counts. */
 export function remembers (sealer: Sealer, browser: Browser, name: string): boolean {
-  return (allowedIn(sealer, browser)[name] ?? 0) * 1000 > Date.now()
+  const until = allowedIn(sealer, browser)[name]
+  return until !== undefined && until * 1000 > Date.now()
 }
 
 /** @returns the cookie with one more, for so many milliseconds */

@@ -80,7 +80,7 @@ export function warnings ({ client, kind, redirectUri }: Recipient): readonly st
     ...kind === 'https' && own !== undefined && own !== host
       ? [`The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`]
       : [],
-    ...[own ?? '', kind === 'https' ? host : ''].some(name => /(?:^|\.)xn--/.test(name))
+    ...[own, kind === 'https' ? host : undefined].some(name => name !== undefined && /(?:^|\.)xn--/.test(name))
       ? ['The address has letters that can look like others (xn--). Compare it with the one that you expect.']
       : []
   ]

@@ -8,7 +8,7 @@ import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
 import { consentHeading, consentPage, consentTitle } from './consent.ts'
 import { authorizePath, type Name } from '../metadata.ts'
 import { sendOn, sendPage, sendProblemPage } from './pages.ts'
-import { parametersFrom, queryOf, required } from '../parameters.ts'
+import { formOf, parametersFrom, queryOf, required } from '../parameters.ts'
 import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 
 /** In seconds: how long somebody may read the consent page, and then take to sign in. */
@@ -95,12 +95,13 @@ export function decideSignIn (broker: Broker) {
   const { settings: { publicBaseUrl, broker: { rememberConsent } }, sealer, isSecure } = broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const form = parametersFrom(String(request.body ?? ''))
+    const form = formOf(request)
     const browser = browserOf(request, reply, isSecure)
-    const pending = sealer.open<PendingConsent>('request', form.get('request') ?? '')
+    const pending = sealer.open<PendingConsent>('request', form.get('request'))
     // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
     const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
-    if (pending === undefined || !isOwnForm || digest(browser.get('browser') ?? '') !== pending.browser) throw elsewhere()
+    const id = browser.get('browser')
+    if (pending === undefined || !isOwnForm || id === undefined || digest(id) !== pending.browser) throw elsewhere()
 
     const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = pending
     if (form.get('decision') !== 'allow') {

@@ -33,7 +33,7 @@ export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_b
 export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): BrokerStore {
   const rowsOf = async <Row>(sql: string, bindings: readonly [...Array<string | number>]): Promise<readonly Row[]> =>
     (await knex.raw(sql, bindings) as { readonly rows: readonly Row[] }).rows
-  let sweepAt = 0
+  let sweepAt = Date.now()
 
   return {
     async raise (key, value, seconds) {

@@ -23,6 +23,12 @@ export interface ProviderCalls {
   revoke (refreshToken: string): Promise<void>
 }
 
+/** An answer to a request for tokens; the body is empty unless it is a JSON object. */
+interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
 /** In bytes. */
 const LARGEST = 256 * 1024
 
@@ -52,6 +58,16 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
     })
   }
 
+  async function answerTo (form: Readonly<Record<string, string>>, url: string): Promise<Answer> {
+    try {
+      const response = await post(url, form)
+      return { status: response.status, body: objectFrom(await textOf(response)) }
+    } catch (err) {
+      log.error({ err, url }, 'the identity provider did not answer a request for tokens')
+      throw unavailable()
+    }
+  }
+
   return {
     authorizationUrl (parameters) {
       const url = new URL(metadata().authorization_endpoint)
@@ -61,16 +77,7 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
 
     async tokens (form) {
       const { token_endpoint: url } = metadata()
-      let status = 0
-      let body: Readonly<Record<string, unknown>> = {}
-      try {
-        const response = await post(url, form)
-        status = response.status
-        body = objectFrom(await textOf(response))
-      } catch (err) {
-        log.error({ err, url }, 'the identity provider did not answer a request for tokens')
-        throw unavailable()
-      }
+      const { status, body } = await answerTo(form, url)
       const { access_token: accessToken } = body
       if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
       const error = String(body['error'])

@@ -33,7 +33,7 @@ export function responseFrom ({ accessToken, expiresIn, refreshToken, scope }: P
   return {
     access_token: accessToken,
     token_type: 'Bearer',
-    ...expiresIn !== undefined && { expires_in: expiresIn },
+    expires_in: expiresIn,
     ...next.token !== '' && { refresh_token: broker.sealer.seal('refresh', next, lifetimeOf(broker)) },
     scope: scope ?? used.scope
   }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Broker } from '../broker.ts'
 import { clientOf } from '../clients/authentication.ts'
-import { parametersFrom, required } from '../parameters.ts'
+import { formOf, required } from '../parameters.ts'
 import { refusal } from '../refusal.ts'
 import { familyKey, lifetimeOf, REVOKED, type RefreshToken } from './refresh-token.ts'
 
@@ -16,7 +16,7 @@ export function revokeToken (broker: Broker) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-    const parameters = parametersFrom(String(request.body ?? ''))
+    const parameters = formOf(request)
     const text = required(parameters, 'token')
     const client = clientOf(parameters, broker)
     const token = sealer.open<RefreshToken>('refresh', text)

@@ -5,7 +5,7 @@ import type { Broker } from '../broker.ts'
 import { CODE_LIFETIME, type Code } from '../sign-in/callback.ts'
 import { clientOf, type NamedClient } from '../clients/authentication.ts'
 import { digest } from '../clients/client.ts'
-import { parametersFrom, required, type Parameters } from '../parameters.ts'
+import { formOf, required, type Parameters } from '../parameters.ts'
 import { familyKey, lifetimeOf, responseFrom, REVOKED } from './refresh-token.ts'
 import { refresh } from './refresh.ts'
 import { refusal } from '../refusal.ts'
@@ -18,7 +18,7 @@ import { refusal } from '../refusal.ts'
 export function issueTokens (broker: Broker) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-    const parameters = parametersFrom(String(request.body ?? ''))
+    const parameters = formOf(request)
     const grant = required(parameters, 'grant_type')
     if (grant !== 'authorization_code' && grant !== 'refresh_token') throw refusal('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
     requireResource(parameters, broker.target)
@@ -56,7 +56,5 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
 /** [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6) */
 function provesChallenge (verifier: string, challenge: string): boolean {
   if (!/^[\w.~-]{43,128}$/.test(verifier)) return false
-  const hash = createHash('sha256').update(verifier).digest()
-  const expected = Buffer.from(challenge, 'base64url')
-  return hash.length === expected.length && timingSafeEqual(hash, expected)
+  return timingSafeEqual(createHash('sha256').update(verifier).digest(), Buffer.from(challenge, 'base64url'))
 }
