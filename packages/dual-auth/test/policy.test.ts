@@ -340,7 +340,7 @@ t.test('a token without the scopes of a route is challenged to get all of them',
     auth: {
       challenge,
       policy: () => 'dual',
-      tokenScopes: ({ url, method }) => url === '/mcp' ? null : url !== '/shops/:shop_id/products' ? [] : method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
+      tokenScopes: ({ url, method }) => url === '/mcp' ? null : url === '/shops/:shop_id/api-keys' && method === 'GET' ? ['keys'] : url !== '/shops/:shop_id/products' ? [] : method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
     }
   })
   const { plaintext } = await mint()
@@ -356,6 +356,8 @@ t.test('a token without the scopes of a route is challenged to get all of them',
   t.match((await ask('GET', 'openid')).json(), { message: 'GET /shops/:shop_id/products needs the scope catalog/read. This token lacks catalog/read' })
   for (const scope of ['catalog/read catalog/write', 'catalog/write openid catalog/read']) t.equal((await ask('PUT', scope)).statusCode, 200)
   for (const scope of ['catalog', 'CATALOG/READ', 'catalog/read2', 'xcatalog/read', '']) t.equal((await ask('GET', scope)).statusCode, 403, scope)
+  const unmanaged = await ask('GET', 'openid', `/shops/${SHOP}/api-keys`)
+  t.equal(unmanaged.headers['www-authenticate'], `Bearer error="insufficient_scope", ${WHERE}, scope="keys"`, 'on the routes that manage keys too')
   t.equal((await ask('POST', '', '/mcp')).statusCode, 200, 'null needs none')
   t.equal((await ask('GET', '', '/orders')).statusCode, 200, 'and so does an empty list')
 
@@ -425,9 +427,11 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
   const none = await app.inject({ method: 'POST', url: '/mcp' })
   t.strictSame(none.json(), MISSING)
   t.equal(none.headers['www-authenticate'], `Bearer ${resource}`)
-  const bad = await app.inject({ method: 'POST', url: '/mcp', headers: bearer('bad') })
-  t.strictSame(bad.json(), REFUSED)
-  t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`)
+  for (const [method, url] of [['POST', '/mcp'], ['GET', '/orders'], ['GET', `/shops/${SHOP}/api-keys`], ['POST', `/shops/${SHOP}/api-keys`]] as const) {
+    const bad = await app.inject({ method, url, headers: bearer('bad') })
+    t.strictSame(bad.json(), REFUSED, url)
+    t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`, url)
+  }
   for (const headers of [{ 'x-api-key': 'bad' }, { 'x-api-key': 'bad', ...bearer(issuer.user()) }]) {
     const badKey = await app.inject({ method: 'POST', url: '/mcp', headers })
     t.strictSame(badKey.json(), REFUSED)
