@@ -120,7 +120,7 @@ t.test('a key that is stored too late and cannot be revoked either is named in t
   await landed
   await setImmediate()
   const [{ id }] = (await app.inject({ url: path, headers: bearer(issuer.user()) })).json()
-  t.match(warnings, [{ keyId: id, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
+  t.match(warnings, [{ keyId: id, err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' }, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
 })
 
 t.test('a use that could not be noted is noted by the next', async t => {

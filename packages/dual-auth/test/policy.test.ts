@@ -222,10 +222,10 @@ t.test('the documented scopes let every key into an MCP endpoint, with and witho
 })
 
 t.test('a dual route whose parameters are none the shop is known by is a warning at the boot, once', async t => {
-  const lines: string[] = []
+  const lines: object[] = []
   await build(t, {
     auth: { policy: () => undefined },
-    server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line).msg) } } } },
+    server: { logger: { level: 'warn', stream: { write: (line: string) => { const { path, params, msg } = JSON.parse(line); lines.push({ path, params, msg }) } } } },
     routes: app => {
       const dual = { config: { auth: 'dual' } } as const
       const handler = async () => ''
@@ -244,12 +244,12 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, handler)
     }
   })
-  const warning = (path: string) => `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id`
+  const warning = (path: string, ...params: string[]) => ({ path, params, msg: `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id` })
   t.strictSame(lines, [
-    warning('/stores/:shopId/products'),
-    warning('/all/*'),
-    'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out',
-    warning('/shops/:id')
+    warning('/stores/:shopId/products', 'shopId'),
+    warning('/all/*', '*'),
+    { path: '/any/:shop_id?', params: ['shop_id'], msg: 'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out' },
+    warning('/shops/:id', 'id')
   ])
 })
 
