@@ -79,6 +79,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The schemas are valid: validating them only takes time.'
   },
   {
+    file: 'packages/dual-auth/src/management/routes.ts',
+    within: 'managementRoutes',
+    before: 'const parseJson = app.getDefaultJsonParser(\'error\', \'error\')',
+    after: 'const parseJson = app.getDefaultJsonParser(\'\', \'error\')',
+    reason: 'The parser takes an empty action for "error".'
+  },
+  {
+    file: 'packages/dual-auth/src/management/routes.ts',
+    within: 'managementRoutes',
+    before: 'const parseJson = app.getDefaultJsonParser(\'error\', \'error\')',
+    after: 'const parseJson = app.getDefaultJsonParser(\'error\', \'\')',
+    reason: 'The parser takes an empty action for "error".'
+  },
+  {
     file: 'packages/dual-auth/src/keys/verify.ts',
     within: 'matches',
     before: 'return cost <= LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))',
