@@ -164,6 +164,15 @@ t.test('a tenant of Entra', async t => {
   t.match(await command(args, { token: tokensOf('entra', issuer).user({ ver: '1.0' }) }), { code: 1, out: /rejected: ver is not 2\.0: set .*\n(.*\n)*note {2}ver +"1\.0"\n/ })
 })
 
+t.test('what was examined is not read again', async t => {
+  const other = await startIssuer()
+  t.teardown(() => other.stop())
+  await examine({ ...SAMPLES.okta.jwt(other), jwksRefresh: 20 }, tokensOf('okta', other).machine())
+  t.equal(other.fetches, 2, 'once for the issuer, and once for the token')
+  await new Promise(resolve => setTimeout(resolve, 60))
+  t.equal(other.fetches, 2)
+})
+
 const misuses: Array<[title: string, args: readonly string[], says: RegExp | string]> = [
   ['nothing', [], /^Usage: /],
   ['another command', ['check'], /^Usage: /],

@@ -198,6 +198,15 @@ t.test('on a route of several methods each needs its own scope, and a key can be
   }
 })
 
+t.test('which scopes open a route is asked once for each of its methods', async t => {
+  const asked: string[] = []
+  const { app, mint } = await build(t, { auth: { scopes: ({ method, url }) => { asked.push(`${String(method)} ${url}`); return null } } })
+  const { plaintext } = await mint()
+  asked.length = 0
+  for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) t.equal((await app.inject({ method, url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  t.strictSame(asked, ['GET /shops/:shop_id/products', 'PUT /shops/:shop_id/products'])
+})
+
 t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async t => {
   const { mint } = await build(t, {
     // A HEAD route beside it would supply 'read' too.
