@@ -30,6 +30,69 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Never true, so every write sweeps: the guard only saves time.'
   },
   {
+    file: 'packages/dual-auth/src/index.ts',
+    within: 'plugin',
+    before: 'app.decorateRequest(guard.outcome, null)',
+    after: ';',
+    reason: 'A property that a request gets later works the same: declaring it only saves time.'
+  },
+  {
+    file: 'packages/dual-auth/src/index.ts',
+    within: 'plugin',
+    before: 'app.decorateRequest(guard.outcome, null)',
+    after: 'app.decorateRequest(guard.outcome)',
+    reason: 'Undefined means the same as null there.'
+  },
+  {
+    file: 'packages/dual-auth/src/keys/last-used.ts',
+    within: 'sweep',
+    before: 'if (now - lastSweep < interval) return',
+    after: 'if (now - lastSweep <= interval) return',
+    reason: 'The guard only saves time, and a sweep may come a millisecond later.'
+  },
+  {
+    file: 'packages/dual-auth/src/keys/last-used.ts',
+    within: 'sweep',
+    before: 'lastSweep = now',
+    after: ';',
+    reason: 'Every write sweeps from then on: the guard only saves time.'
+  },
+  {
+    file: 'packages/dual-auth/src/keys/last-used.ts',
+    within: 'sweep',
+    before: 'for (const [network, at] of networks) if (now - at >= interval) networks.delete(network)',
+    after: 'for (const [network, at] of networks) if (now - at > interval) networks.delete(network)',
+    reason: 'The next use deletes what has the age of the interval, and so does the next sweep.'
+  },
+  {
+    file: 'packages/dual-auth/src/management/compilers.ts',
+    within: 'compileOwnSchemas',
+    before: 'validateSchema: false',
+    after: 'validateSchema: true',
+    reason: 'The schemas are valid: validating them only takes time.'
+  },
+  {
+    file: 'packages/dual-auth/src/management/compilers.ts',
+    within: 'compileOwnSchemas',
+    before: 'removeAdditional: false, // The schemas are constants; validating them takes longer than compiling them. validateSchema: false',
+    after: 'removeAdditional: false',
+    reason: 'The schemas are valid: validating them only takes time.'
+  },
+  {
+    file: 'packages/dual-auth/src/management/routes.ts',
+    within: 'managementRoutes',
+    before: 'const parseJson = app.getDefaultJsonParser(\'error\', \'error\')',
+    after: 'const parseJson = app.getDefaultJsonParser(\'\', \'error\')',
+    reason: 'The parser takes an empty action for "error".'
+  },
+  {
+    file: 'packages/dual-auth/src/management/routes.ts',
+    within: 'managementRoutes',
+    before: 'const parseJson = app.getDefaultJsonParser(\'error\', \'error\')',
+    after: 'const parseJson = app.getDefaultJsonParser(\'error\', \'\')',
+    reason: 'The parser takes an empty action for "error".'
+  },
+  {
     file: 'packages/dual-auth/src/keys/verify.ts',
     within: 'matches',
     before: 'return cost <= LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))',

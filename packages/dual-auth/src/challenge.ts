@@ -12,9 +12,9 @@ const RETRY_AFTER = '5'
 /** What a challenge says beyond the options. */
 export interface Refused {
   /** All scopes that the route needs of a token. */
-  readonly scopes?: readonly string[]
+  readonly scopes: readonly string[]
   /** Whether it was the `Authorization` header that was refused. */
-  readonly isBearer?: boolean
+  readonly isBearer: boolean
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Refused {
  * @see [RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1), and for the challenge of every 401
  *   [RFC 9110 §15.5.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2)
  */
-export function headersFromRefusal (code: string, challenge: ChallengeOptions, { scopes = [], isBearer = false }: Refused = {}): Record<string, string> {
+export function headersFromRefusal (code: string, challenge: ChallengeOptions, { scopes, isBearer }: Refused): Record<string, string> {
   switch (code) {
     case 'DUAL_AUTH_CREDENTIAL_MISSING':
       return { 'www-authenticate': bearer(undefined, challenge.scope, challenge) }
@@ -35,6 +35,14 @@ export function headersFromRefusal (code: string, challenge: ChallengeOptions, {
       return { 'www-authenticate': bearer(isBearer ? 'invalid_token' : undefined, challenge.scope, challenge) }
     case 'DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT':
       return { 'www-authenticate': bearer('insufficient_scope', scopes.join(' '), challenge) }
+    default:
+      return headersFromOutage(code)
+  }
+}
+
+/** `Retry-After` for a 503, and nothing for any other code. */
+export function headersFromOutage (code: string): Record<string, string> {
+  switch (code) {
     case 'DUAL_AUTH_BUSY':
     case 'DUAL_AUTH_STORE_UNAVAILABLE':
     case 'DUAL_AUTH_PROVIDER_UNAVAILABLE':

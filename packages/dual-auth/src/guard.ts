@@ -72,9 +72,8 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     if (byMethod === undefined) rules.set(config, byMethod = new Map())
     let found = byMethod.get(method)
     if (found === undefined) {
-      const route = { method: routeOptions.method ?? [], url: routeOptions.url ?? '', schema: routeOptions.schema, config }
       // The policy is that of the whole route, as decided when it was registered; scopes are those of the method.
-      found = rulesFromRoute({ ...route, method }, settings)
+      found = rulesFromRoute({ method, url: routeOptions.url ?? '', schema: routeOptions.schema, config }, settings)
       byMethod.set(method, found)
     }
     return found

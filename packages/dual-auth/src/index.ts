@@ -72,7 +72,7 @@ const LAST_USED_INTERVAL = 60_000
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const settings = settingsFromOptions(options)
-  const { apiKeys, challenge, management, scanning } = settings
+  const { apiKeys, management, scanning } = settings
   const { store } = apiKeys
   const tokens = await registerJwt(app, settings.jwt)
   const callStore = createStoreCall(apiKeys.storeTimeout, app.log)
@@ -117,7 +117,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
-    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, canManage, onKeyChange, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit, challenge })
+    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, canManage, onKeyChange, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
   }
   if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management?.onKeyChange ?? (() => {}), emit: watch.emit })
 }

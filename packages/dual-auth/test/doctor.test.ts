@@ -68,6 +68,24 @@ for (const [title, token, reason, note] of refusals) {
   })
 }
 
+t.test('all that a rejected token has and that may decide about it, in order', async t => {
+  const kinds = ['token_use', 'ver', 'idtyp', 'gty', 'tid', 'oid', 'uid', 'client_id', 'clientId', 'cid', 'nonce', 'at_hash']
+  const notes = async (claims: Record<string, unknown>, header: Record<string, unknown> = {}) => {
+    const findings = await examine(SAMPLES.keycloak.jwt(issuer), issuer.sign({ iss: issuer.url, aud: 'account', typ: 'Bearer', sub: 'ada', ...claims }, header))
+    return findings.filter(({ level }) => level === 'note').map(({ what, found }) => `${what}: ${found}`)
+  }
+  t.strictSame(await notes({ ...Object.fromEntries(kinds.map(name => [name, name])), azp: 'web-app', exp: NOW + 60, iat: NOW, preferred_username: 'ada', realm_access: { roles: ['staff'] }, scope: 'write', acr: '1' }, { typ: 'JWT' }), [
+    'header alg: "RS256"; accepted: RS256', 'header typ: "JWT"', 'header kid: "key-1"',
+    `iss: "${issuer.url}"; accepted: ${issuer.url}`, 'sub: "ada"', `exp: "${new Date((NOW + 60) * 1000).toISOString()}"`, `iat: "${new Date(NOW * 1000).toISOString()}"`,
+    `aud: "account"; accepted: ${AUDIENCE}`, 'azp: "web-app"; accepted: web-app, robot', 'typ: "Bearer"', ...kinds.map(name => `${name}: "${name}"`),
+    'preferred_username: "ada"', 'realm_access.roles: ["staff"]', 'scope: "write"'
+  ])
+  t.strictSame(await notes({ sub: undefined, exp: 'soon', iat: 1e300 }), [
+    'header alg: "RS256"; accepted: RS256', 'header typ: missing', 'header kid: "key-1"', `iss: "${issuer.url}"; accepted: ${issuer.url}`,
+    'sub: missing', 'exp: "soon"', 'iat: 1e+300', `aud: "account"; accepted: ${AUDIENCE}`, 'azp: missing; accepted: web-app, robot', 'typ: "Bearer"'
+  ], 'of what it lacks, only what every token needs')
+})
+
 for (const [title, token] of [['an opaque token', 'x'.repeat(40)], ['an encrypted token', 'a.b.c.d.e'], ['a long one', `a.${'b'.repeat(9000)}.c`], ['something else', 'a b\u001b']] as const) {
   t.test(`${title} is no token that the plugin reads`, async t => {
     const { code, out } = await command(keycloak(), { token })
@@ -144,6 +162,15 @@ t.test('a tenant of Entra', async t => {
   const { issuer: url, jwksUri = '' } = SAMPLES.entra.jwt(issuer)
   const args = ['doctor', '--issuer', url, '--provider', 'entra', '--tenant', TENANT_ID, '--audience', AUDIENCE, '--jwks-uri', jwksUri]
   t.match(await command(args, { token: tokensOf('entra', issuer).user({ ver: '1.0' }) }), { code: 1, out: /rejected: ver is not 2\.0: set .*\n(.*\n)*note {2}ver +"1\.0"\n/ })
+})
+
+t.test('what was examined is not read again', async t => {
+  const other = await startIssuer()
+  t.teardown(() => other.stop())
+  await examine({ ...SAMPLES.okta.jwt(other), jwksRefresh: 20 }, tokensOf('okta', other).machine())
+  t.equal(other.fetches, 2, 'once for the issuer, and once for the token')
+  await new Promise(resolve => setTimeout(resolve, 60))
+  t.equal(other.fetches, 2)
 })
 
 const misuses: Array<[title: string, args: readonly string[], says: RegExp | string]> = [

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
-import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
+import { DUAL_AUTH_KEY_REPLACED, DUAL_AUTH_STORE_UNAVAILABLE, memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
 import { createStoreCall } from '../src/keys/call-store.ts'
 import { createEvents } from '../src/keys/events.ts'
 import { mintKey } from '../src/keys/format.ts'
@@ -212,6 +212,66 @@ t.test('the end waits for a look that is under way, which starts no other', asyn
   answer()
   await end
   t.equal(events.length, 1)
+})
+
+t.test('further refusals are told every 15 minutes, and keys looked through every hour, until the server stops', async t => {
+  const { setInterval, setTimeout, clearInterval } = globalThis
+  t.teardown(() => Object.assign(globalThis, { setInterval, setTimeout, clearInterval }))
+  let tick = () => {}
+  let timer: unknown
+  const waits: unknown[] = []
+  const cleared: unknown[] = []
+  Object.assign(globalThis, {
+    setInterval (work: () => void, wait: number) {
+      waits.push(wait)
+      tick = work
+      return (timer = setInterval(work, wait))
+    },
+    setTimeout: Object.assign((...args: Parameters<typeof setTimeout>) => {
+      if (args[1] === 3_600_000) waits.push(args[1])
+      return setTimeout(...args)
+    }, setTimeout),
+    clearInterval (timer: NodeJS.Timeout) { cleared.push(timer); clearInterval(timer) }
+  })
+  const told: unknown[] = []
+  const watch = createWatch(event => { told.push(event.type === 'refused' && event.count) }, memoryStore(), createStoreCall(1000, log), 1000, log)
+  watch.start()
+  while (waits.length < 2) await setImmediate()
+  t.strictSame(waits, [900_000, 3_600_000])
+  for (let times = 0; times < 3; times++) watch.report('unknown', null, undefined)
+  tick()
+  await setImmediate()
+  await setImmediate()
+  t.strictSame(told, [1, 2])
+  await watch.stop()
+  t.strictSame([cleared, told], [[timer], [1, 2]])
+})
+
+t.test('neither what is done nor a server that only waits keeps the process running', async t => {
+  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  const before = timers()
+  await createStoreCall(60_000, log)(async () => '')
+  t.equal(timers(), before, 'a call of the store')
+  await createEvents(() => {}, log).settled(60_000)
+  t.equal(timers(), before, 'the end of a server')
+  const { app } = await watched(t)
+  // Its first look for notices sets the timer of the next.
+  while (process.getActiveResourcesInfo().includes('Immediate')) await setImmediate()
+  t.equal(timers(), before, 'a server')
+  await app.close()
+  t.equal(timers(), before, 'a server that was stopped')
+})
+
+t.test('a store that fails or is silent is one 503 that says why, and its own answers pass', async t => {
+  const callStore = createStoreCall(20, log)
+  const [down, own, answer] = [new Error('down'), new DUAL_AUTH_STORE_UNAVAILABLE(), new DUAL_AUTH_KEY_REPLACED('x')]
+  const failure = (call: () => Promise<unknown>) => callStore(call).then(() => undefined, error => error)
+  for (const [call, cause] of [[async () => { throw down }, down], [() => { throw down }, down], [() => new Promise<never>(() => {}), 'no answer in 20 ms']] as const) {
+    const error = await failure(call)
+    t.equal(error.code, 'DUAL_AUTH_STORE_UNAVAILABLE')
+    t.equal(error.cause, cause)
+  }
+  for (const error of [own, answer]) t.equal(await failure(async () => { throw error }), error)
 })
 
 t.test('without a host to tell, the store is not asked for notices', async t => {

@@ -176,23 +176,33 @@ t.test('the keys of the identity provider are trusted as long as the option says
 })
 
 t.test('the keys of the identity provider are read again after the refresh interval, and after a failure after the cooldown', async t => {
-  const { setTimeout } = globalThis
-  t.teardown(() => { globalThis.setTimeout = setTimeout })
+  const { setTimeout, clearTimeout } = globalThis
+  t.teardown(() => Object.assign(globalThis, { setTimeout, clearTimeout }))
   const waits: unknown[] = []
+  const timers = new Map<unknown, unknown>()
   globalThis.setTimeout = Object.assign((...args: Parameters<typeof setTimeout>) => {
-    if (args[1] === 70_001 || args[1] === 70_002) waits.push(args[1])
-    return setTimeout(...args)
+    const timer = setTimeout(...args)
+    if (args[1] === 70_001 || args[1] === 70_002) {
+      waits.push(args[1])
+      timers.set(timer, args[1])
+    }
+    return timer
   }, setTimeout)
+  globalThis.clearTimeout = timer => {
+    if (timers.has(timer)) waits.push(`no ${timers.get(timer)}`)
+    clearTimeout(timer)
+  }
   const issuer = await startIssuer()
   const keys = createKeySet(issuerSettings({ ...jwt, issuer: issuer.url, jwksRefresh: 70_001, jwksCooldown: 70_002 })[0]!, log)
   t.equal(await keys.refresh(), true)
   await issuer.stop()
   t.equal(await keys.refresh(), false)
   t.equal(keys.hasKeys(), true)
-  t.strictSame(waits, [70_001, 70_002])
+  t.strictSame(waits, [70_001, 'no 70001', 70_002], 'one timer at a time')
   keys.close()
   t.equal(await keys.refresh(), false)
-  t.equal(waits.length, 2, 'not any more')
+  t.strictSame(waits.slice(3, 4), ['no 70002'])
+  t.equal(timers.size, 2, 'not any more')
 })
 
 t.test('a key with fewer than 2048 bits is not taken', async t => {

@@ -14,6 +14,12 @@ interface Line {
   readonly [member: string]: unknown
 }
 
+/** A line of the log without what is of the process and the request, and of an error its code, or else its message. */
+function shown ({ pid: _pid, hostname: _hostname, time: _time, reqId: _reqId, err, ...line }: Line): object {
+  const { code, message } = err as { code?: string, message: string } ?? {}
+  return { ...line, ...err !== undefined && { err: code ?? message } }
+}
+
 /** A server that logs, and what it has said since this was asked last, without Fastify's own lines. */
 async function logging (t: Test, settings: Settings = {}) {
   const lines: Line[] = []
@@ -35,7 +41,7 @@ t.test('why a credential is refused is in the log', async t => {
   const refused = async (url: string, headers: Record<string, string>, reason: string) => {
     said()
     t.equal((await app.inject({ url, headers })).statusCode, 401, reason)
-    t.match(said(), [{ level: INFO, reason, msg: 'credential refused' }])
+    t.strictSame(said().map(shown), [{ level: INFO, reason, msg: 'credential refused' }])
   }
   await refused(products(), { 'x-api-key': 'x' }, 'the API key is malformed')
   await refused(products(), { authorization: 'Basic eDp5' }, 'the credential is malformed')
@@ -69,18 +75,21 @@ t.test('what is wrong with stored keys is in the log, with their ids', async t =
     await new Promise(resolve => setImmediate(resolve))
     lines.push(...said())
   }
-  t.match(lines.find(({ msg }) => msg === 'last_used_at was not written'), { level: WARN, err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' } })
-  t.match(lines.find(({ msg }) => msg === 'an API key was not rehashed'), { level: WARN, keyId, err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' } })
-  t.match(lines.filter(({ level }) => level === ERROR), [{ err: { message: 'no touch' }, msg: 'the API key store failed' }, { err: { message: 'no rehash' }, msg: 'the API key store failed' }])
+  const linesOf = (wanted: number) => lines.filter(({ level }) => level === wanted).map(shown)
+  t.strictSame(linesOf(WARN), [
+    { level: WARN, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'last_used_at was not written' },
+    { level: WARN, keyId, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'an API key was not rehashed' }
+  ])
+  t.strictSame(linesOf(ERROR), ['no touch', 'no rehash'].map(err => ({ level: ERROR, err, msg: 'the API key store failed' })))
 
   wrong.hash = Buffer.alloc(96)
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
-  t.match(said().filter(({ level }) => level === ERROR), [{ keyId, msg: 'the stored hash of an API key was not made from the key' }])
+  t.strictSame(said().map(shown).slice(0, 1), [{ level: ERROR, keyId, msg: 'the stored hash of an API key was not made from the key' }])
 })
 
 t.test('tokens for any resource are warned of at startup, and keys of a scanner that cannot be read', async t => {
   const { said } = await logging(t, { jwt: { audience: undefined as never } })
-  t.match(said().filter(({ level }) => level === WARN), [{ issuer: issuer.url, msg: 'jwt.audience is not set: tokens that clients requested for another resource are accepted too' }])
+  t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, msg: 'jwt.audience is not set: tokens that clients requested for another resource are accepted too' }])
   t.strictSame((await logging(t)).said(), [])
 
   const scanner = await startScanner(t)
@@ -88,6 +97,6 @@ t.test('tokens for any resource are warned of at startup, and keys of a scanner 
   for (const [document, message] of [[{ public_keys: [] }, 'the keys of the scanner have no usable key'], ['x', 'the keys of the scanner have no usable key']] as const) {
     scanner.document = document
     t.equal((await world.app.inject({ method: 'POST', url: '/secret-scanning', headers: scanner.headers('[]'), payload: '[]' })).statusCode, 503)
-    t.match(world.said().filter(({ level }) => level === WARN), [{ keysUrl: scanner.keysUrl, err: { message }, msg: 'the keys of the secret scanner could not be read' }])
+    t.strictSame(world.said().map(shown).slice(0, 1), [{ level: WARN, keysUrl: scanner.keysUrl, err: message, msg: 'the keys of the secret scanner could not be read' }])
   }
 })

@@ -485,7 +485,7 @@ t.test('a body that is missing or broken is 400; a DELETE may say JSON and send 
   const harness = await build(t)
   const { app, issuer, mint } = harness
   const headers = { ...bearer(issuer.user()), 'content-type': 'application/json' }
-  for (const payload of ['', '{', '[]', 'null', '{"__proto__":{"name":"x"}}']) {
+  for (const payload of ['', '{', '[]', 'null', '{"name":"x","__proto__":{"name":"y"}}', '{"name":"x","constructor":{"prototype":{}}}']) {
     t.equal((await app.inject({ method: 'POST', url: PATH, headers, payload })).statusCode, 400, payload)
   }
   const { id } = await mint()
@@ -523,6 +523,18 @@ t.test('what is no UUID is 400, before the store is asked; one in capitals is th
   t.strictSame(asked, [])
   t.equal((await as(harness)('DELETE', PATH + id.toUpperCase())).statusCode, 204)
   t.strictSame(asked, [id])
+})
+
+t.test('a host that reads JSON in its own way reads none of these bodies', async t => {
+  const call = as(await build(t, {
+    host: app => {
+      app.removeContentTypeParser('application/json')
+      app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, _body, done) => { done(null, { name: 'of the host' }) })
+    }
+  }))
+  const made = (await call('POST', PATH, { name: 'of the caller' })).json()
+  t.equal(made.name, 'of the caller')
+  t.equal((await call('DELETE', PATH + made.id)).statusCode, 204)
 })
 
 const notMine = () => { throw new RangeError('not my kind of schema') }

@@ -3,10 +3,10 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import knex from 'knex'
-import { memoryStore, type ApiKeyStore } from '../src/index.ts'
+import { createApiKey, memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { serverDatabase, SERVER_URL } from './databases.ts'
-import { bearer, build, products, REFUSED, SHOP } from './build.ts'
+import { bearer, build, PEPPER, products, REFUSED, SHOP } from './build.ts'
 
 const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_STORE_UNAVAILABLE', error: 'Service Unavailable', message: 'API keys cannot be verified at the moment' }
 
@@ -120,8 +120,21 @@ t.test('a key that is stored too late and cannot be revoked either is named in t
   await landed
   await setImmediate()
   const [{ id }] = (await app.inject({ url: path, headers: bearer(issuer.user()) })).json()
-  t.match(warnings, [{ keyId: id, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
+  t.match(warnings, [{ keyId: id, err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' }, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
 })
+
+for (const slow of ['touch', 'rehash'] as const) {
+  t.test(`a server that ends waits for a ${slow} of its store`, async t => {
+    const inner = memoryStore()
+    let isDone = false
+    const store: ApiKeyStore = { ...inner, [slow]: async () => { await setTimeout(100); isDone = true; return [] } }
+    const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', createdBy: 'ada' })
+    const { app } = await build(t, { store, apiKeys: { logN: 5 } })
+    t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
+    await app.close()
+    t.equal(isDone, true)
+  })
+}
 
 t.test('a use that could not be noted is noted by the next', async t => {
   const inner = memoryStore()

@@ -198,6 +198,15 @@ t.test('on a route of several methods each needs its own scope, and a key can be
   }
 })
 
+t.test('which scopes open a route is asked once for each of its methods', async t => {
+  const asked: string[] = []
+  const { app, mint } = await build(t, { auth: { scopes: ({ method, url }) => { asked.push(`${String(method)} ${url}`); return null } } })
+  const { plaintext } = await mint()
+  asked.length = 0
+  for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) t.equal((await app.inject({ method, url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  t.strictSame(asked, ['GET /shops/:shop_id/products', 'PUT /shops/:shop_id/products'])
+})
+
 t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async t => {
   const { mint } = await build(t, {
     // A HEAD route beside it would supply 'read' too.
@@ -222,10 +231,10 @@ t.test('the documented scopes let every key into an MCP endpoint, with and witho
 })
 
 t.test('a dual route whose parameters are none the shop is known by is a warning at the boot, once', async t => {
-  const lines: string[] = []
+  const lines: object[] = []
   await build(t, {
     auth: { policy: () => undefined },
-    server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line).msg) } } } },
+    server: { logger: { level: 'warn', stream: { write: (line: string) => { const { path, params, msg } = JSON.parse(line); lines.push({ path, params, msg }) } } } },
     routes: app => {
       const dual = { config: { auth: 'dual' } } as const
       const handler = async () => ''
@@ -244,12 +253,12 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, handler)
     }
   })
-  const warning = (path: string) => `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id`
+  const warning = (path: string, ...params: string[]) => ({ path, params, msg: `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id` })
   t.strictSame(lines, [
-    warning('/stores/:shopId/products'),
-    warning('/all/*'),
-    'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out',
-    warning('/shops/:id')
+    warning('/stores/:shopId/products', 'shopId'),
+    warning('/all/*', '*'),
+    { path: '/any/:shop_id?', params: ['shop_id'], msg: 'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out' },
+    warning('/shops/:id', 'id')
   ])
 })
 
@@ -340,7 +349,7 @@ t.test('a token without the scopes of a route is challenged to get all of them',
     auth: {
       challenge,
       policy: () => 'dual',
-      tokenScopes: ({ url, method }) => url === '/mcp' ? null : url !== '/shops/:shop_id/products' ? [] : method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
+      tokenScopes: ({ url, method }) => url === '/mcp' ? null : url === '/shops/:shop_id/api-keys' && method === 'GET' ? ['keys'] : url !== '/shops/:shop_id/products' ? [] : method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
     }
   })
   const { plaintext } = await mint()
@@ -356,6 +365,8 @@ t.test('a token without the scopes of a route is challenged to get all of them',
   t.match((await ask('GET', 'openid')).json(), { message: 'GET /shops/:shop_id/products needs the scope catalog/read. This token lacks catalog/read' })
   for (const scope of ['catalog/read catalog/write', 'catalog/write openid catalog/read']) t.equal((await ask('PUT', scope)).statusCode, 200)
   for (const scope of ['catalog', 'CATALOG/READ', 'catalog/read2', 'xcatalog/read', '']) t.equal((await ask('GET', scope)).statusCode, 403, scope)
+  const unmanaged = await ask('GET', 'openid', `/shops/${SHOP}/api-keys`)
+  t.equal(unmanaged.headers['www-authenticate'], `Bearer error="insufficient_scope", ${WHERE}, scope="keys"`, 'on the routes that manage keys too')
   t.equal((await ask('POST', '', '/mcp')).statusCode, 200, 'null needs none')
   t.equal((await ask('GET', '', '/orders')).statusCode, 200, 'and so does an empty list')
 
@@ -425,9 +436,11 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
   const none = await app.inject({ method: 'POST', url: '/mcp' })
   t.strictSame(none.json(), MISSING)
   t.equal(none.headers['www-authenticate'], `Bearer ${resource}`)
-  const bad = await app.inject({ method: 'POST', url: '/mcp', headers: bearer('bad') })
-  t.strictSame(bad.json(), REFUSED)
-  t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`)
+  for (const [method, url] of [['POST', '/mcp'], ['GET', '/orders'], ['GET', `/shops/${SHOP}/api-keys`], ['POST', `/shops/${SHOP}/api-keys`]] as const) {
+    const bad = await app.inject({ method, url, headers: bearer('bad') })
+    t.strictSame(bad.json(), REFUSED, url)
+    t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`, url)
+  }
   for (const headers of [{ 'x-api-key': 'bad' }, { 'x-api-key': 'bad', ...bearer(issuer.user()) }]) {
     const badKey = await app.inject({ method: 'POST', url: '/mcp', headers })
     t.strictSame(badKey.json(), REFUSED)

@@ -63,11 +63,20 @@ t.test('a reported key is revoked at once, and the audit hook learns which and w
 })
 
 t.test('a report may come again, and may name a key twice', async t => {
-  const { mint, report, changes } = await world(t)
+  const store = memoryStore()
+  const calls: string[] = []
+  const { mint, report, changes } = await world(t, {
+    store: {
+      ...store,
+      find: async fingerprints => { calls.push('find'); return store.find(fingerprints) },
+      revoke: async (...args) => { calls.push('revoke'); return store.revoke(...args) }
+    }
+  })
   const { plaintext } = await mint()
   const twice = [feedback(plaintext, 'true_positive'), feedback(plaintext, 'true_positive')]
   for (let time = 0; time < 2; time++) t.strictSame((await report(match(plaintext), match(plaintext, { source: 'commit' }))).body, twice)
   t.equal(changes.filter(({ action }) => action === 'revoke').length, 1)
+  t.strictSame(calls, ['find', 'revoke', 'find'], 'each report looks a key up once, and only the first has to revoke it')
 })
 
 t.test('the database says who revoked the key', async t => {

@@ -51,7 +51,7 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
   const given = argumentsFrom(argv)
   if (typeof given === 'string') return misused(given)
   const { values, positionals: [command, ...words] } = given
-  if (values.help) {
+  if (values.help === true) {
     stdout.write(`${usage}\n`)
     return 0
   }
@@ -96,7 +96,7 @@ const OPTIONS = {
   'machine-scope': several,
   algorithm: several,
   tenant: several,
-  help: { type: 'boolean', default: false }
+  help: { type: 'boolean' }
 } as const
 
 type Arguments = ReturnType<typeof parseArgs<{ options: typeof OPTIONS, allowPositionals: true }>>

@@ -22,7 +22,6 @@ export function compileOwnSchemas (scope: FastifyInstance): void {
       customOptions: {
         coerceTypes: false,
         removeAdditional: false,
-        useDefaults: false,
         // The schemas are constants; validating them takes longer than compiling them.
         validateSchema: false
       },

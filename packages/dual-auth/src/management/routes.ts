@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { headersFromRefusal, type ChallengeOptions } from '../challenge.ts'
+import { headersFromOutage } from '../challenge.ts'
 import type { StoreCall } from '../keys/call-store.ts'
 import type { Watch } from '../keys/watch.ts'
 import type { LastUsed } from '../keys/last-used.ts'
@@ -30,11 +30,10 @@ export interface RouteParts {
   readonly queue: Queue
   readonly lastUsed: LastUsed
   readonly emit: Watch['emit']
-  readonly challenge: ChallengeOptions
 }
 
 /** The routes to create, list, rotate and revoke the keys of a shop, for tokens only: with an API key nobody can list or create keys. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit, challenge }) => {
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit }) => {
   const { store, maxPerShop } = settings
   const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(settings.shopParam)
   const config = { auth: 'jwt' } as const
@@ -48,11 +47,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     else parseJson(request, body, done)
   })
 
-  // Adds headers only; the host's error handler sends the response. Fastify already knows the handler set before this
-  // registration. One set later would not apply to these routes, so it is called here.
+  // Adds headers only; the host's error handler sends the response. The challenge of a refusal is set already. Fastify
+  // knows the handler set before this registration. One set later would not apply to these routes, so it is called here.
   const early = app.errorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    reply.headers(headersFromRefusal(error.code, challenge))
+    reply.headers(headersFromOutage(error.code))
     if (host.errorHandler === early) throw error
     return host.errorHandler(error, request, reply)
   })

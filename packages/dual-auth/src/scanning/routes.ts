@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
-import { headersFromRefusal } from '../challenge.ts'
+import { headersFromOutage } from '../challenge.ts'
 import { DUAL_AUTH_REPORT_REFUSED } from '../errors.ts'
 import type { StoreCall } from '../keys/call-store.ts'
 import { fingerprint, keyMatcher } from '../keys/format.ts'
@@ -115,7 +115,7 @@ export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (app, { s
       return await work()
     } catch (error) {
       if (error instanceof DUAL_AUTH_REPORT_REFUSED) reply.log.info({ reason: error.cause }, 'report of leaked keys refused')
-      if (error instanceof Error && 'code' in error) reply.headers(headersFromRefusal(String(error.code), {}))
+      if (error instanceof Error && 'code' in error) reply.headers(headersFromOutage(String(error.code)))
       throw error
     }
   }
