@@ -10,7 +10,7 @@ import { clientFromDocument, documentUrl } from '../../src/broker/clients/docume
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { selfSigned } from './certificate.ts'
-import { allow, authorizeUrl, base, brokerWorld, browser, grantOf, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
+import { allow, authorizeUrl, base, brokerWorld, browser, clock, grantOf, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
 
 const { key, cert } = selfSigned()
 const schemes = ['cursor']
@@ -209,17 +209,14 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
 t.test('five hundred documents are kept, and the oldest gives way', async t => {
   const { client, requests } = await site(t)
   const { app } = await brokerWorld(t, trusting)
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const start = now()
-  Date.now = () => start
+  const at = clock(t)
   const ask = async (i: number) => {
     requests.length = 0
     await app.inject(authorizeUrl(client(`/${i}.json`, {}, { 'cache-control': `max-age=${i === 5 ? 60 : 3600}` }), pkce().challenge))
     return requests.length
   }
   for (let i = 0; i < 500; i++) await ask(i)
-  Date.now = () => start + 60_000
+  at(60_000)
   t.strictSame([await ask(5), await ask(0)], [1, 0], 'one that is read again takes no place')
   t.strictSame([await ask(500), await ask(1), await ask(0)], [1, 0, 1])
 })
@@ -227,9 +224,7 @@ t.test('five hundred documents are kept, and the oldest gives way', async t => {
 t.test('a document is read again when its time is over', async t => {
   const { client, requests } = await site(t)
   const { app } = await brokerWorld(t, trusting)
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const start = now()
+  const at = clock(t)
   for (const [header, seconds] of [
     ['', 300], ['public', 300], ['max-age=59', 60], ['max-age=61', 61], ['private,max-age="90", x', 90], ['MAX-AGE=100', 100], ['s-max-age=100', 300], ['max-age=86399', 86_399], ['max-age=86401', 86_400],
     ['max-age=1000, no-store', 60], ['No-Cache', 60], ['no-cache="set-cookie", max-age=1000', 1000], ['x-no-store, max-age=1000', 1000]
@@ -237,7 +232,7 @@ t.test('a document is read again when its time is over', async t => {
     const path = `/${encodeURIComponent(header)}.json`
     const id = client(path, {}, { 'cache-control': header })
     for (const [later, reads] of [[0, 1], [seconds * 1000 - 1, 1], [seconds * 1000, 2]] as const) {
-      Date.now = () => start + later
+      at(later)
       t.equal((await app.inject(authorizeUrl(id, pkce().challenge))).statusCode, 200)
       t.equal(requests.filter(url => url === path).length, reads, `${header}: ${later}`)
     }
@@ -249,27 +244,24 @@ t.test('an older document counts for a day while its server has an outage, or to
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json')
   const ask = async (of = id) => (await app.inject(authorizeUrl(of, pkce().challenge))).statusCode
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const start = now()
-  Date.now = () => start
+  const at = clock(t)
   t.equal(await ask(), 200)
   for (const [status, later, expected] of [[500, 86_399_999, 200], [429, 86_399_999, 200], [599, 86_399_999, 200], [500, 86_400_000, 400]] as const) {
     pages.set('/client.json', response => response.writeHead(status).end())
-    Date.now = () => start + later
+    at(later)
     t.equal(await ask(), expected, `${status} after ${later}`)
   }
   for (const status of [300, 399, 400, 499]) {
-    Date.now = () => start
+    at(0)
     client('/client.json')
     t.equal(await ask(), 200)
-    Date.now = () => start + 300_000
+    at(300_000)
     pages.set('/client.json', response => response.writeHead(status).end())
     t.equal(await ask(), 400, `${status} is no outage`)
   }
   client('/client.json')
   t.equal(await ask(), 200)
-  Date.now = () => start + 900_000
+  at(900_000)
   const waiting: ServerResponse[] = []
   for (let i = 0; i < 16; i++) pages.set(`/${i}.json`, response => { waiting.push(response) })
   const others = Array.from({ length: 16 }, (_, i) => ask(`${origin}/${i}.json`))
@@ -328,9 +320,8 @@ t.test('while the server of a document has an outage, what it said within a day 
   const ask = () => app.inject(authorizeUrl(id, pkce().challenge))
   t.equal((await ask()).statusCode, 200)
 
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const later = (minutes: number) => { Date.now = () => now() + minutes * 60_000 }
+  const at = clock(t)
+  const later = (minutes: number) => at(minutes * 60_000)
   later(6)
   pages.set('/client.json', response => response.writeHead(503).end())
   t.equal((await ask()).statusCode, 200, 'an error of the server')

@@ -9,6 +9,7 @@ import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
 import { REVOKED } from '../../src/broker/tokens/refresh-token.ts'
 import { createBrokerTable, knexBrokerStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
+import { clock } from './world.ts'
 
 t.test('callback URLs', t => {
   for (const [uri, kind] of [
@@ -129,11 +130,9 @@ t.test('the store in a table deletes expired rows every ten minutes', async t =>
       return { rows: [{ value: 1 }] }
     }
   })
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const start = now()
+  const at = clock(t)
   for (const [after, sweeps] of [[0, true], [0, false], [599_999, false], [600_000, true], [600_001, false]] as const) {
-    Date.now = () => start + after
+    at(after)
     await store.raise('a', 1, 60)
     t.strictSame(statements.splice(0), sweeps ? ['delete', 'insert'] : ['insert'], String(after))
   }

@@ -1,16 +1,6 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
-import { allow, authorizeUrl, brokerWorld, browser, grantOf, pkce, register, sealedIn, signedIn, token, type Browser, type World } from './world.ts'
-
-/** Stops the clock at a whole second. @returns sets it to so many milliseconds after that */
-function clock (t: Test): (milliseconds: number) => void {
-  const now = Date.now
-  t.teardown(() => { Date.now = now })
-  const start = Math.ceil(now() / 1000) * 1000
-  const at = (milliseconds: number): void => { Date.now = () => start + milliseconds }
-  at(0)
-  return at
-}
+import { allow, authorizeUrl, brokerWorld, browser, clock, grantOf, pkce, register, sealedIn, signedIn, token, type Browser, type World } from './world.ts'
 
 const refresh = async (world: World, clientId: string, refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
 

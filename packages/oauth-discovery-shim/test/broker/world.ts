@@ -207,3 +207,13 @@ export async function signedIn (world: World, clientId?: string): Promise<{ read
   const tokens = (await token(world, { ...grant })).json()
   return { clientId: grant.client_id, accessToken: tokens.access_token, refreshToken: tokens.refresh_token }
 }
+
+/** Stops the clock at a whole second. @returns sets it to so many milliseconds after that */
+export function clock (t: Test): (milliseconds: number) => void {
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  const start = Math.ceil(now() / 1000) * 1000
+  const at = (milliseconds: number): void => { Date.now = () => start + milliseconds }
+  at(0)
+  return at
+}

@@ -21,7 +21,10 @@ export function redirectKind (uri: unknown, schemes: readonly string[]): Redirec
   const { href, protocol, username, password } = new URL(uri)
   if (username !== '' || password !== '') return undefined
   const local = portless(uri)
-  if (local !== undefined) return [local, `${local}/`].includes(String(portless(href))) ? 'loopback' : undefined
+  if (local !== undefined) {
+    const parsed = portless(href)
+    return parsed === local || parsed === `${local}/` ? 'loopback' : undefined
+  }
   if (href !== uri && href !== `${uri}/`) return undefined
   const scheme = protocol.slice(0, -1)
   if (scheme === 'https') return 'https'

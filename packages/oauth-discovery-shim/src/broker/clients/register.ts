@@ -16,7 +16,7 @@ const LONGEST_ID = 4000
 export function registerClient (sealer: Sealer, schemes: readonly string[], scopes: readonly string[]) {
   return async ({ body }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-    // Without a body it is no JSON either.
+    // Without a body, this is the string "undefined", which is not JSON either.
     const client = registeredClientFrom(String(body), schemes)
     const id = sealer.seal('client', client)
     if (id.length > LONGEST_ID) throw refusal('invalid_client_metadata', 'redirect_uris are too long in total')
