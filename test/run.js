@@ -29,7 +29,7 @@ const FIRST = [
   'changes-property', 'console/test/console', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
   'shop/test/health', 'test/production'
 ]
-/** How many files a process takes before another goes on: the more memory it has used, the slower it gets. */
+/** How many files a process runs before a new one takes over: it gets slower the more memory it has used. */
 const SHARE = 12
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']

@@ -25,7 +25,7 @@ export function shell (t: Test, { cwd, home, env, onError }: {
     cwd, detached: true, env: { PATH: process.env['PATH'], HOME: home, npm_config_update_notifier: 'false', ...env }, stdio: ['pipe', 'pipe', 'pipe']
   })
   const ended = once(child, 'exit')
-  // A test that is killed tears nothing down, and a page's loop would wait for ever.
+  // Nothing is torn down when the test is killed: a loop of the page would run forever.
   child.stdin.write(`(while kill -0 ${process.pid}; do sleep 1; done; kill -KILL 0) </dev/null >/dev/null 2>&1 & disown\n`)
   t.teardown(async () => {
     // What it started belongs to its group, and goes along.

@@ -167,21 +167,21 @@ export const equivalents: readonly Equivalent[] = [
     within: 'compileNothing',
     before: 'scope.setValidatorCompiler(() => () => true)',
     after: 'scope.setValidatorCompiler(() => () => false)',
-    reason: 'Fastify asks a validator that fails for its errors: this one has none, so nothing is refused.'
+    reason: 'Fastify rejects a request by the errors of its validator, and this one has none.'
   },
   {
     file: 'packages/oauth-discovery-shim/src/broker/seal.ts',
     within: 'open',
     before: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))',
     after: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES)).setAuthTag(bytes.subarray(-TAG_BYTES))',
-    reason: 'A shorter tag is of a text that is empty, which is no JSON: the length only says what Node should refuse.'
+    reason: 'Only an empty text comes with a shorter tag, and that is not JSON.'
   },
   {
     file: 'packages/oauth-discovery-shim/src/broker/seal.ts',
     within: 'open',
     before: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))',
     after: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { }).setAuthTag(bytes.subarray(-TAG_BYTES))',
-    reason: 'A shorter tag is of a text that is empty, which is no JSON: the length only says what Node should refuse.'
+    reason: 'Only an empty text comes with a shorter tag, and that is not JSON.'
   },
   {
     file: 'packages/oauth-discovery-shim/src/doctor/http.ts',

@@ -47,8 +47,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     else parseJson(request, body, done)
   })
 
-  // Adds headers only; the host's error handler sends the response. The challenge of a refusal is set already. Fastify
-  // knows the handler set before this registration. One set later would not apply to these routes, so it is called here.
+  // Adds headers only; the host's error handler sends the response. The guard has set the challenge. Fastify knows the
+  // handler that was set before this registration. One set later would not apply to these routes, so it is called here.
   const early = app.errorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
     reply.headers(headersFromOutage(error.code))

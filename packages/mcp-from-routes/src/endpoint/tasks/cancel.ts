@@ -1,5 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { isDenied, known, progressOf } from './open.ts'
+import { isDenied, knownProgress, progressOf } from './open.ts'
 import type { OpenTask, TaskAccess, TaskMessage } from './open.ts'
 import { statusOf, taskOf } from './status.ts'
 
@@ -21,7 +21,7 @@ export async function cancelTask (task: OpenTask, message: TaskMessage, { follow
   if (route.tool?.confirm !== undefined) throw cannot(`a person has to agree. Call ${route.tool.public.name}`)
   if (await isDenied(route, outer, mayUse)) throw cannot(`this client may not use ${route.tool?.public.name ?? 'that route'}`)
   const refused = await follower.cancel(work, route)
-  if (refused !== undefined) known(refused, message)
+  if (refused !== undefined) knownProgress(refused, message)
   if (era === 'modern') return {}
   const after = await follower.progress(work)
   // Many apps forget cancelled work. The DELETE succeeded, whatever the status route says now.

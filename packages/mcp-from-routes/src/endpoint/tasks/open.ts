@@ -57,13 +57,13 @@ export async function isDenied ({ tool }: TaskRoute, outer: FastifyRequest, mayU
 
 /** @throws a ProtocolError if the status is not known */
 export async function progressOf ({ sealed: { result }, work }: OpenTask, message: TaskMessage, follower: Follower): Promise<KnownProgress> {
-  if (work !== undefined) return known(await follower.progress(work), message)
+  if (work !== undefined) return knownProgress(await follower.progress(work), message)
   const content = (result?.content ?? []) as ToolResult['content']
   return { status: result?.isError === true ? 'failed' : 'completed', result: { content } }
 }
 
 /** @throws a ProtocolError if the status is not known */
-export function known (progress: Progressed, { refuse }: TaskMessage): KnownProgress {
+export function knownProgress (progress: Progressed, { refuse }: TaskMessage): KnownProgress {
   if (progress.status === 'unknown') throw unknownTask()
   if (progress.status === 'unreadable') throw new ProtocolError(ProtocolErrorCode.InternalError, progress.why)
   if (progress.status !== 'refused') return progress
