@@ -152,6 +152,20 @@ export const equivalents: readonly Equivalent[] = [
     file: 'packages/mcp-from-routes/src/call/light.ts',
     within: 'release',
     before: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') > 0 || this.listenerCount(\'end\') > 0)) this.resume()',
+    after: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') >= 0 || this.listenerCount(\'end\') > 0)) this.resume()',
+    reason: 'A stream that nobody listens to ends unseen: the condition only saves time.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/light.ts',
+    within: 'release',
+    before: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') > 0 || this.listenerCount(\'end\') > 0)) this.resume()',
+    after: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') > 0 || this.listenerCount(\'end\') >= 0)) this.resume()',
+    reason: 'A stream that nobody listens to ends unseen: the condition only saves time.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/light.ts',
+    within: 'release',
+    before: 'if (this.readableFlowing === null && (this.listenerCount(\'close\') > 0 || this.listenerCount(\'end\') > 0)) this.resume()',
     after: 'if ((this.readableFlowing === null)) this.resume()',
     reason: 'A stream that nobody listens to ends unseen: the condition only saves time.'
   },

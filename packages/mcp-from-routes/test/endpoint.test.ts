@@ -83,7 +83,7 @@ t.test('onRequest guards the endpoint, and its challenge reaches the client', as
 })
 
 t.test('onRequest need not return a promise, and may take a callback', async (t) => {
-  const { url } = await listen(t, hello, { onRequest: [() => {}, (_request, _reply, done) => done()] })
+  const { url } = await listen(t, hello, { onRequest: [() => {}, (_request, _reply) => {}, (_request, _reply, done) => done()] })
   t.equal((await post(url, LIST)).status, 200)
 })
 

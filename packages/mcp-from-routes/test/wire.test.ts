@@ -212,6 +212,7 @@ t.test('Accept decides between JSON and a stream', async (t) => {
   const response = await fetch(url, { method: 'POST', headers: { ...JSON_TYPE, accept: 'text/event-stream' }, body: JSON.stringify({ ...CALL, params: { name: 'text' } }) })
   t.equal(response.headers.get('content-type'), 'text/event-stream')
   t.equal(response.headers.get('x-accel-buffering'), 'no')
+  t.equal(response.headers.get('cache-control'), 'no-cache')
   t.equal(await response.text(), 'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"text"}]}}\n\n')
   t.match((await post(url, { ...CALL, params: { name: 'pretty' } }, { accept: 'text/event-stream' })).body, { result: { structuredContent: { a: [1] } } })
   t.equal((await post(url, CALL, { accept: 'text/html' })).status, 406)
