@@ -12,6 +12,7 @@ const cases: Array<{ title: string, from: Record<string, unknown>, to: unknown }
   { title: 'dependencies', from: { dependencies: { a: ['b'], c: { required: ['d'] } } }, to: { dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } } },
   { title: 'exclusive bounds of draft 4', from: { minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }, to: { exclusiveMinimum: 0, maximum: 9 } },
   { title: 'the example of OpenAPI', from: { type: 'string', example: 'x' }, to: { type: 'string', examples: ['x'] } },
+  { title: 'examples say more than the one example beside them', from: { type: 'string', example: 'x', examples: ['y', 'z'] }, to: { type: 'string', examples: ['y', 'z'] } },
   { title: 'the examples map of OpenAPI is dropped', from: { type: 'string', examples: { one: { value: 'x' } } }, to: { type: 'string' } },
   { title: 'keywords of Fastify, OpenAPI and Ajv are dropped', from: { $id: 'A', $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', 'x-internal': 1, 'x-mcp-header': 'X-A', discriminator: {}, xml: {}, externalDocs: {}, errorMessage: '', instanceof: 'Date', $comment: 'c' }, to: { type: 'object' } },
   { title: 'properties named like keywords stay', from: { properties: { 'x-internal': { type: 'string' }, nullable: { type: 'string' }, $id: { type: 'string' }, example: { type: 'string' } } }, to: { properties: { 'x-internal': { type: 'string' }, nullable: { type: 'string' }, $id: { type: 'string' }, example: { type: 'string' } } } },
