@@ -26,6 +26,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const { values: options } = parseArgs({
   options: {
     package: { type: 'string', multiple: true, default: readdirSync(join(root, 'packages')) },
+    under: { type: 'string', default: 'src' },
     size: { type: 'string', default: '25' },
     seed: { type: 'string', default: '1' },
     jobs: { type: 'string', default: String(availableParallelism()) }
@@ -54,7 +55,7 @@ async function scoreOf (home: string): Promise<number> {
 
   const compiler = compilerOf(join(root, home))
   const mutated = (mutant: Mutant): string => mutate(sources.get(mutant.file)!, mutant)
-  const drawn = sample(mutants, size, options.seed, (mutant) =>
+  const drawn = sample(mutants.filter(({ file }) => file.startsWith(`${home}/${options.under}`)), size, options.seed, (mutant) =>
     !equivalents.some((entry) => isSame(entry, mutant)) && compiler.accepts(join(root, mutant.file), mutated(mutant)))
   console.log(`${home}: ${drawn.length} of ${mutants.length} mutants, seed ${options.seed}`)
 
