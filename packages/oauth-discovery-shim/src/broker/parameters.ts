@@ -25,9 +25,9 @@ export function parametersFrom (text: string | undefined): Parameters {
   return parameters
 }
 
-/** The form in a request's body, which the broker's parser leaves as it came. */
+/** The form in a request's body, which the broker's parser leaves as it came; a hook of the host may have replaced it. */
 export function formOf ({ body }: FastifyRequest): Parameters {
-  return parametersFrom(body as string | undefined)
+  return parametersFrom(typeof body === 'string' ? body : undefined)
 }
 
 /** The query of a request's URL, as it was sent: the host may parse queries in its own way. */

@@ -212,13 +212,21 @@ t.test('of what the provider answers, the client gets what is of the right type'
   const { clientId, refreshToken } = await signedIn(world)
   const usual = { token_type: 'Bearer', scope: 'openid email profile' }
   for (const [answer, expected] of [
-    [{}, usual], [{ expires_in: 60 }, { ...usual, expires_in: 60 }], [{ expires_in: '60' }, { ...usual, expires_in: 60 }], [{ expires_in: 'soon' }, usual], [{ expires_in: null }, usual], [{ expires_in: true }, usual],
+    [{}, usual], [{ expires_in: 60 }, { ...usual, expires_in: 60 }], [{ expires_in: '60' }, { ...usual, expires_in: 60 }], [{ expires_in: 'soon' }, usual], [{ expires_in: '' }, usual], [{ expires_in: null }, usual], [{ expires_in: true }, usual],
     [{ scope: 'openid' }, { ...usual, scope: 'openid' }], [{ scope: 1 }, usual], [{ refresh_token: 1 }, usual]
   ] as const) {
     world.idp.answer = () => ({ status: 200, body: { access_token: 'x', ...answer } })
     const { access_token: _access, refresh_token: next, ...rest } = (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
     t.strictSame(rest, expected, JSON.stringify(answer))
     t.type(next, 'string')
+  }
+})
+
+t.test('a hook of the host that replaces the body leaves no parameters', async t => {
+  for (const body of [null, { grant_type: 'refresh_token' }, Buffer.from('grant_type=refresh_token')]) {
+    const { app } = await brokerWorld(t, { onRequest: request => { Object.defineProperty(request, 'body', { get: () => body, set: () => {} }) } })
+    const response = await token({ app }, { grant_type: 'refresh_token' })
+    t.strictSame([response.statusCode, response.json().error], [400, 'invalid_request'])
   }
 })
 

@@ -80,7 +80,7 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
       const { status, body } = await answerTo(form, url)
       const { access_token: accessToken } = body
       if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
-      const error = String(body['error'])
+      const error = typeof body['error'] === 'string' ? body['error'] : 'none'
       log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), url }, 'the identity provider refused a request for tokens')
       if (status >= 500 || status === 429) throw unavailable()
       throw PASSED_ON.has(error)
@@ -112,7 +112,7 @@ function tokensFrom (accessToken: string, { refresh_token: refreshToken, expires
     accessToken,
     ...typeof refreshToken === 'string' && { refreshToken },
     // some providers send a number as text
-    ...['number', 'string'].includes(typeof seconds) && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
+    ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
     ...typeof scope === 'string' && { scope }
   }
 }
