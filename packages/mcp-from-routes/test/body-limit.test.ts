@@ -90,6 +90,10 @@ t.test('the id of a message is looked for at both ends, and nowhere in one that 
   for (const [spaces, id] of [[padding, 1], [padding + 1, undefined]] as const) t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(spaces)}`), id)
   for (const [spaces, id] of [[1024 - '{"id":1,'.length, 1], [1024 - '{"id":1,'.length + 1, undefined]] as const) t.equal(await idOf(`${' '.repeat(spaces)}{"id":1,"a":"${'x'.repeat(5000)}"}`), id)
   t.equal(await idOf(`${' '.repeat(1100)}{"id":1,"a":"${'x'.repeat(5000)}"}`, Infinity, true, 1000), undefined, 'in pieces it is looked for no further')
+  t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(1100)}`, Infinity, true, 1000), undefined, 'nor at the end')
+  for (const [id, found] of [['1'.repeat(15), true], ['1'.repeat(17), false], [`"${'x'.repeat(200)}"`, true], [`"${'x'.repeat(201)}"`, false]] as const) {
+    for (const text of [`{"id":${id},"a":"${'x'.repeat(5000)}"}`, `{"a":"${'x'.repeat(5000)}","id":${id}}`]) t.equal(await idOf(text), found ? JSON.parse(id) : undefined)
+  }
 })
 
 t.test('authentication comes first, and the answer is in the stream that the client wants', async (t) => {

@@ -43,6 +43,28 @@ t.test('one timer does for all calls that run', async (t) => {
   t.equal(timers, 1)
 })
 
+t.test('a call is stopped in the very moment in which it has to end', async (t) => {
+  const { setTimeout: real } = globalThis
+  const { now } = performance
+  t.teardown(() => { Object.assign(globalThis, { setTimeout: real }); performance.now = now })
+  let clock = 1000
+  let timer: { readonly check: () => void, readonly delay: number } | undefined
+  performance.now = () => clock
+  Object.assign(globalThis, { setTimeout: (check: () => void, delay: number) => { timer = { check, delay }; return { unref () {} } } })
+  const deadlines = new Deadlines(LIMIT)
+  const [first, second] = [new Stop(), new Stop()]
+  deadlines.start(first)
+  clock += 1
+  deadlines.start(second)
+  t.equal(timer?.delay, LIMIT)
+  clock += LIMIT - 1
+  timer?.check()
+  t.strictSame([first.reason, second.reason, timer?.delay], ['timeout', undefined, 1])
+  clock += 1
+  timer?.check()
+  t.equal(second.reason, 'timeout')
+})
+
 t.test('each listener hears of a stop once, unless it was forgotten', async (t) => {
   const heard: string[] = []
   const stop = new Stop()

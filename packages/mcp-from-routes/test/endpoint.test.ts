@@ -113,6 +113,8 @@ t.test('what is not a message is refused in the words of the protocol', async (t
   const { url } = await listen(t, hello)
   t.match(await post(url, '{"jsonrpc":'), { status: 400, body: { error: { code: -32700 }, id: null } })
   t.match(await post(url, ''), { status: 400, body: { error: { code: -32700 }, id: null } })
+  const { url: roomy } = await listen(t, hello, { bodyLimit: 10_000_000 })
+  t.match(await post(roomy, `{${' '.repeat(5_000_000)}`), { status: 400, body: { error: { code: -32700 }, id: null } }, 'however long it is')
   t.match(await post(url, '{"jsonrpc":"2.0","id":1,"method":"ping","__proto__":{}}'), { status: 400, body: { error: { code: -32700 } } })
   t.match(await post(url, '"text"'), { status: 400, body: { error: { code: -32600 } } })
   t.match(await post(url, LIST, { 'content-type': 'text/plain' }), { status: 415, body: { error: { code: -32000 } } })

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getDefaultHighWaterMark, Readable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { injectLoopback, lightLoopback } from '../src/call/loopback.ts'
+import { LightResponse } from '../src/call/light.ts'
+import { checkLoopback, injectLoopback, lightLoopback } from '../src/call/loopback.ts'
 import type { Loopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import type { InnerResponse } from '../src/types.ts'
@@ -87,7 +89,9 @@ t.test('the light loopback lets handlers write to the raw response as app.inject
     ['null in the end', (raw) => { raw.end(null, told('ended')) }],
     ['flushed headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.flushHeaders(); log.push(raw.headersSent, raw.writableEnded); raw.end(); log.push(raw.writableEnded) }],
     ['a status after the headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.statusCode = 500; raw.end('x') }],
-    ['a body that its status has not', (raw) => { raw.writeHead(204).end('x') }]
+    ['a body that its status has not', (raw) => { raw.writeHead(204).end('x') }],
+    ['a body of what was not modified', (raw) => { raw.writeHead(304).end('x') }],
+    ['the status once it is sent', (raw) => { raw.writeHead(202); log.push(raw.statusCode); raw.end() }]
   ]
   const { app, outer } = await outside(t, (app) => {
     app.get('/:handler', ({ params }, reply) => {
@@ -113,14 +117,18 @@ t.test('light: a handler may treat the socket as one, whose other end is the cli
     app.get('/socket', async ({ raw: { socket, rawHeaders } }) => {
       seen.push([socket.setTimeout(5), socket.setKeepAlive(true), socket.setNoDelay(), socket.ref(), socket.unref()].every((same) => same === socket), socket.cork(), socket.uncork())
       seen.push([socket.remotePort, socket.remoteFamily, socket.localAddress, socket.localPort, socket.writable, socket.writableLength], rawHeaders)
+      const { encrypted, authorized, getPeerCertificate } = socket as TLSSocket
+      seen.push([encrypted, authorized, getPeerCertificate()])
       seen.push(socket.destroyed, socket.destroy() === socket, socket.destroyed)
       return 'x'
     })
   })
+  // What a connection with TLS has.
+  Object.assign(outer.raw.socket, { encrypted: true, authorized: false, getPeerCertificate (this: unknown) { return { own: this === outer.raw.socket } } })
   await lightLoopback(app, { method: 'GET', url: '/socket', headers: { host: 'a.example.com', accept: '*/*' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
   const { remotePort, remoteFamily, localAddress, localPort } = outer.raw.socket
   t.type(localPort, 'number')
-  t.strictSame(seen, [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], false, true, true])
+  t.strictSame(seen, [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], [true, false, { own: true }], false, true, true])
   t.equal(outer.raw.socket.destroyed, false, 'and the connection of the client stays')
 })
 
@@ -260,6 +268,21 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
 }
 
 for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopback]] as const) {
+  t.test(`${name}: a hook may say itself what the address of the peer is`, async (t) => {
+    const seen: unknown[] = []
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/peer', async ({ raw: { socket } }) => {
+        Reflect.set(socket, 'remoteAddress', '192.0.2.1')
+        seen.push(socket.remoteAddress)
+        Object.defineProperty(socket, 'remoteAddress', { get: () => '192.0.2.2' })
+        seen.push(socket.remoteAddress)
+        return 'x'
+      })
+    })
+    t.match(await loopback(app, { method: 'GET', url: '/peer', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 }), { statusCode: 200 })
+    t.strictSame(seen, ['192.0.2.1', '192.0.2.2'])
+  })
+
   t.test(`${name}: headers that are flushed are sent`, async (t) => {
     const { app, outer } = await outside(t, (app) => {
       app.get('/flushed', (_request, reply) => {
@@ -274,6 +297,50 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     t.match(essence(await loopback(app, { method: 'GET', url: '/flushed', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })), { statusCode: 201, headers: { a: 'b' }, body: 'true' })
   })
 }
+
+t.test('light: nothing is written after the end of a response, nor after it was destroyed', async (t) => {
+  const { app, outer } = await outside(t, (app) => {
+    app.get('/:how', ({ params }, reply) => {
+      reply.hijack()
+      reply.raw.write('a')
+      if ((params as { how: string }).how === 'destroyed') reply.raw.destroy()
+      else reply.raw.end('b')
+      reply.raw.write('c')
+    })
+  })
+  for (const [how, wanted] of [['ended', ['a', 'b']], ['destroyed', ['a']]] as const) {
+    const seen: string[] = []
+    const response = await lightLoopback(app, { method: 'GET', url: `/${how}`, headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000, onChunk: (chunk) => seen.push(String(chunk)) })
+    t.strictSame([seen, response && String(response.body)], [wanted, how === 'ended' ? 'ab' : undefined], how)
+  }
+})
+
+t.test('a version of Node.js in which a response without a connection does not work is noticed at startup', async (t) => {
+  t.doesNotThrow(checkLoopback)
+  const proto = LightResponse.prototype
+  const { writeHead, end } = proto
+  const broken: ReadonlyArray<readonly [string, PropertyDescriptorMap]> = [
+    ['it has ended from the start', { writableEnded: { get: () => true } }],
+    ['it never ends', { writableEnded: { get: () => false } }],
+    ['it loses its socket', { socket: { get: () => undefined, set () {} } }],
+    ['it has another status', { writeHead: { value (this: LightResponse) { return writeHead.call(this, 200) } } }],
+    ['it loses its headers', { getHeaderNames: { value: () => [] } }],
+    ['it has another body', { end: { value (this: LightResponse) { return end.call(this, 'd') } } }]
+  ]
+  for (const [title, properties] of broken) {
+    const before = Object.keys(properties).map((name) => [name, Object.getOwnPropertyDescriptor(proto, name)] as const)
+    Object.defineProperties(proto, Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, { ...property, configurable: true }])))
+    try {
+      t.throws(checkLoopback, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_VERSION', message: 'mcp-from-routes does not work with this version of Node.js: a response without a connection cannot be written. Use a version that its README names, or a newer mcp-from-routes' }, title)
+    } finally {
+      for (const [name, property] of before) {
+        if (property === undefined) Reflect.deleteProperty(proto, name)
+        else Object.defineProperty(proto, name, property)
+      }
+    }
+  }
+  t.doesNotThrow(checkLoopback)
+})
 
 t.test('light: a writer has to pause after each 16 KiB', async (t) => {
   const goOn: boolean[] = []
@@ -296,7 +363,7 @@ t.test('light: a response ends once, and not after it was destroyed, as over HTT
   const { app, outer } = await outside(t, (app) => {
     app.get('/:how', ({ params }, reply) => {
       reply.hijack()
-      reply.raw.on('finish', () => log.push('finished')).on('close', () => log.push('closed'))
+      reply.raw.on('finish', () => log.push('finished')).on('close', () => log.push(reply.raw.destroyed ? 'closed' : 'open')).on('error', () => log.push('failed'))
       if ((params as { how: string }).how === 'destroyed') reply.raw.destroy()
       reply.raw.end()
       reply.raw.end()

@@ -152,6 +152,25 @@ t.test('what the host throws while its routes are read is thrown as it is', asyn
   await t.rejects(async () => await app.ready(), { code: 'ENOENT', message: 'no such file' })
 })
 
+t.test('a version of Fastify that lacks what the plugin needs is named at startup', async (t) => {
+  for (const [change, lack] of [
+    [{ genReqId: undefined }, 'it has no genReqId'],
+    [{ findRoute: () => null }, 'findRoute returns no searchParams'],
+    [{ findRoute: () => ({ searchParams: 'a=x' }) }, 'findRoute returns no searchParams'],
+    [{ findRoute: () => ({ searchParams: null }) }, 'findRoute returns no searchParams']
+  ] as const) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    for (const [name, value] of Object.entries(change)) Object.defineProperty(app, name, { value })
+    const starts = async (): Promise<void> => {
+      await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+      app.get('/x', tagged('x'), async () => 'x')
+      await app.ready()
+    }
+    await t.rejects(starts(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_VERSION', message: `mcp-from-routes does not work with this version of Fastify: ${lack}. Use a version that its README names, or a newer mcp-from-routes` }, lack)
+  }
+})
+
 t.test('one startup error lists all routes that cannot be tools', async (t) => {
   const app = await build(t, (app) => {
     app.get('/a', { schema: { tags: ['mcp'] } }, async () => 1)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { taskConfig } from '../../src/task/config.ts'
-import { paramsFromLocation } from '../../src/task/location.ts'
+import { hasWholeSegments, paramsFromLocation } from '../../src/task/location.ts'
 import { bodyOf, isKnownWord, messageFrom, pollFrom, stateFromResponse, timeFrom } from '../../src/task/state.ts'
 import { partsFromPath } from '../../src/tool/path.ts'
 import type { PathPart } from '../../src/tool/path.ts'
@@ -43,6 +43,20 @@ t.test('a Location leads to the status route, or nowhere', async (t) => {
   for (const location of [undefined, 7, ['/shops/s1/jobs/7'], {}]) t.equal(paramsFromLocation(location, parts, from), undefined)
   t.equal(paramsFromLocation('/shops/s1/jobs/7', parts, { ...from, hosts: ['no host at all'] }), undefined)
   t.equal(paramsFromLocation('/shops/s1/jobs/7', parts, { ...from, hosts: [] }), undefined)
+})
+
+t.test('a Location and each of its parameters may have a length, and no more', async (t) => {
+  const to = (id: string): string => `/shops/s1/jobs/${id}`
+  for (const [id, maxParamLength, found] of [['x'.repeat(100), 100, true], ['x'.repeat(101), 100, false], ['x'.repeat(4096 - to('').length), 5000, true], ['x'.repeat(4097 - to('').length), 5000, false]] as const) {
+    t.equal(paramsFromLocation(to(id), parts, { ...from, maxParamLength })?.get('id'), found ? id : undefined)
+  }
+})
+
+t.test('a route of a task has parameters that are whole segments', async (t) => {
+  for (const [path, whole] of [
+    ['/jobs', true], ['/jobs/:id', true], ['/jobs/:id/report', true], ['/shops/:shop/jobs/:id', true], ['/:id', true],
+    ['/jobs/:id.json', false], ['/jobs/:from-:to', false], ['/jobs/x:id', false], ['/jobs/:id?', false], ['/:shop.s/jobs', false]
+  ] as const) t.equal(hasWholeSegments(partsFromPath(path) as readonly PathPart[]), whole, path)
 })
 
 const config = taskConfig('GET /x', { status: 'GET /x', words: { Uploading: 'working', banned: 'failed', done: 'working' } })
