@@ -53,17 +53,15 @@ export function paramsFromLocation (location: unknown, parts: readonly PathPart[
 type Segment = string | { readonly param: string }
 
 /** The segments of a path; a parameter is a whole one. */
-export function segmentsOf (parts: readonly PathPart[]): readonly Segment[] {
+function segmentsOf (parts: readonly PathPart[]): readonly Segment[] {
   const segments: Segment[] = ['']
   for (const part of parts) {
     if ('param' in part) {
       segments[segments.length - 1] = { param: part.param }
       continue
     }
-    const [first = '', ...rest] = encodeURI(part.text).split('/')
-    const last = segments.at(-1)
-    if (typeof last === 'string') segments[segments.length - 1] = last + first
-    segments.push(...rest)
+    // Texts start with a slash: at the start of the path, and after each parameter.
+    segments.push(...encodeURI(part.text).split('/').slice(1))
   }
   return segments
 }
