@@ -51,7 +51,7 @@ export function workText (tool: Tool, { rule: { status }, params, poll }: Work, 
 /** The arguments that give the tool's path these parameters. */
 function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
-    const value = place === 'path' && argument !== undefined ? params.get(name) : undefined
+    const value = place === 'path' ? params.get(name) : undefined
     return value === undefined || argument === undefined ? [] : [[argument, value]]
   }))
 }

@@ -110,7 +110,7 @@ for (const era of ERAS) {
   t.test(`${era}: a status route that is no tool is named by its path`, async (t) => {
     const { url } = await jobsApp(t, { tags: [] })
     t.match(await start(url, {}, { era, tasks: false }), {
-      result: { content: [{ text: 'start_job has started the work, which is still running. Its status is at GET /shops/s1/jobs/1, which no tool of yours reads. Tell the person, who can look there in 5 s. Do not call start_job again for the same work.' }] }
+      result: { content: [{ text: 'start_job has started the work, which is still running. Its status is at GET /shops/s1/jobs/1, which no tool of yours reads. Tell the person, who can look there in 5 s. Do not call start_job again for the same work.' }], _meta: { 'mcp-from-routes/headers': { location: '/shops/s1/jobs/1' } } }
     })
     const taskId = await startTask(url, {}, { era })
     t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'working', statusMessage: '0 of 10' } })
@@ -292,6 +292,10 @@ t.test('what cannot hold stops the startup', async (t) => {
     [{ status: 'GET /a' }, "task: the field status of the status route can be draft, shiny. Say what they mean: words: { draft: 'working' }", (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { type: 'string', enum: ['running', 'draft', 'shiny'] } } } } } }, handler)
     }],
+    [{ status: 'GET /a', field: 'job.state' }, "task: the field job.state of the status route can be draft. Say what they mean: words: { draft: 'working' }", (app) => {
+      app.get('/a', { schema: { response: { 200: { type: 'object', properties: { job: { type: 'object', properties: { state: { enum: ['running', 'draft'] } } } } } } } }, handler)
+    }],
+    [{ status: 'GET /a' }, 'started', (app) => { app.get('/a', { schema: { querystring: { type: 'object', properties: { token: { type: 'string' } }, required: [] } } }, handler) }],
     [{ status: 'GET /a' }, 'started', (app) => {
       app.get('/a', { schema: { response: { 200: { type: 'object', properties: { status: { enum: ['running', null, 5] } } } } } }, handler)
     }],
