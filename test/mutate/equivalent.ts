@@ -121,6 +121,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The expression matches what the comparison does: that is only faster.'
   },
   {
+    file: 'packages/mcp-from-routes/src/contract/patterns.ts',
+    within: 'normalPattern',
+    before: 'if (matches(pattern, \'\') === undefined) return pattern',
+    after: 'if (matches(pattern, \'changed\') === undefined) return pattern',
+    reason: 'Whether a pattern can be read does not depend on the text.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/certainty.ts',
+    within: 'candidates',
+    before: 'const numbers = [0, 1, -1, 0.5, ...bounds.flatMap((bound) => [bound, bound - 1, bound + 1, bound - 0.5, bound + 0.5, ...steps.flatMap((step) => [-1, 0, 1].map((by) => (Math.round(bound / step) + by) * step))])]',
+    after: 'const numbers = [0, 1, -1, 0.5, ...bounds.flatMap((bound) => [bound, bound - 1, bound + 1, bound - 0.5, bound + 0.5, ...steps.flatMap((step) => [-1, 0, 1].map((by) => (Math.round(bound / step) - by) * step))])]',
+    reason: 'The same three numbers in another order, and any that is fit will do.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
     within: 'oneOfGaps',
     before: 'const isOne = [...likely < 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&',

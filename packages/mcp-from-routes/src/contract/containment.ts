@@ -36,7 +36,7 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
   if (types === 0) return []
   if (!isObject(schema)) return [{ path, keyword: 'false', from: true, to: false, certain: true }]
   if (facts.some((fact) => sameSchema(fact, comparison.from, schema, comparison.to))) return []
-  const pair = `${[...new Set(facts.map(canonical))].sort().join()} ${canonical(schema)}`
+  const pair = `${[...new Set(facts.map(canonical))].sort()} ${canonical(schema)}`
   const { begun, budget, proved } = comparison
   if (proved.has(pair)) return []
   const since = begun.get(pair)

@@ -39,13 +39,13 @@ export function normalPattern (pattern: string): string {
 /** Where `(?:` would have begun and ended, if the token is its `?` or `:`. */
 function startOf (token: string, index: number): readonly [start: number, end: number] {
   const start = index - ['(', '?', ':'].indexOf(token)
-  return token === '?' || token === ':' ? [Math.max(0, start), start + 3] : [0, 0]
+  return token === '?' || token === ':' ? [start, start + 3] : [0, 0]
 }
 
 /** What needs no backslash in a list of members; a hyphen would make a range. */
 const ESCAPED = /^\\([\^$.*+?()[\]{}|/])$/
 
-function normalClass (text: string): readonly [open: string, ...atoms: string[]] {
+function normalClass (text: string): readonly [isNegated: boolean, ...atoms: string[]] {
   const isNegated = text.startsWith('^')
   const members = text.slice(isNegated ? 1 : 0).match(MEMBER) ?? []
   const atoms = new Set<string>()
@@ -56,5 +56,5 @@ function normalClass (text: string): readonly [open: string, ...atoms: string[]]
       index += 2
     } else for (const atom of SHORT[member] ?? [member.replace(ESCAPED, '$1')]) atoms.add(atom)
   }
-  return [isNegated ? '[^' : '[', ...[...atoms].sort()]
+  return [isNegated, ...[...atoms].sort()]
 }

@@ -70,11 +70,15 @@ t.test('a limit that all listed values keep to changes nothing, and one that any
     [4, { minimum: 4 }, { minimum: 5 }], [4, { maximum: 4 }, { maximum: 3 }], [4, { exclusiveMinimum: 3 }, { exclusiveMinimum: 4 }], [4, { exclusiveMaximum: 5 }, { exclusiveMaximum: 4 }],
     [4, { multipleOf: 2 }, { multipleOf: 3 }], ['ab', { minLength: 2 }, { minLength: 3 }], ['ab', { maxLength: 2 }, { maxLength: 1 }], ['\u{1f600}', { maxLength: 1 }, { minLength: 2 }], ['ab', { pattern: '^a' }, { pattern: '^b' }],
     [[1, 2], { minItems: 2 }, { minItems: 3 }], [[1, 2], { maxItems: 2 }, { maxItems: 1 }], [{ a: 1, b: 2 }, { minProperties: 2 }, { minProperties: 3 }], [{ a: 1, b: 2 }, { maxProperties: 2 }, { maxProperties: 1 }],
+    [[1, 2], { uniqueItems: true }, { minItems: 3 }], [[1, 1], { uniqueItems: false }, { uniqueItems: true }], [4, { type: ['integer', 'boolean'] }, { type: ['string', 'boolean'] }],
     [{ a: 1, b: 2 }, { required: ['a', 'b'] }, { required: ['a', 'c'] }], [{ a: 1, b: 2 }, { dependentRequired: { a: ['b'], c: ['d'] } }, { dependentRequired: { a: ['b', 'c'] } }], [{ a: 1 }, { dependentRequired: { b: ['c'] } }, { dependentRequired: { a: ['c'] } }]
   ] as const) {
     const listed = { enum: [value, true] }
     const isMajor = (limit: object): boolean => lines(listed, { ...listed, ...limit }).some((line) => line.startsWith('major '))
     t.strictSame([isMajor(kept), isMajor(broken)], [false, true], JSON.stringify([value, kept, broken]))
+    // One that a limit has always refused can be taken off the list.
+    const isMissed = (limit: object): boolean => lines({ ...listed, ...limit }, { const: true }).some((line) => line.startsWith('major'))
+    t.strictSame([isMissed(kept), isMissed(broken)], [true, false], JSON.stringify([value, kept, broken]))
   }
 })
 
@@ -140,6 +144,91 @@ t.test('that an argument left a branch is certain if that branch has become one 
     ['its kind is in one', { anyOf: [branch(1, 'a'), branch(2, 'old')] }, true],
     ['its kind is in two', { anyOf: [branch(1, 'a'), branch(1, 'b'), branch(2, 'old')] }, false],
     ['its kind is in one, and another has none', { anyOf: [branch(1, 'a'), branch(undefined, 'b'), branch(2, 'old')] }, true]
-  ] as const) t.strictSame(leftBranches(documentOf(before), documentOf(after)), [{ path: 'old', certain }], title)
+  ] as const) {
+    t.strictSame(leftBranches(documentOf(before), documentOf(after)), [{ path: 'old', certain }], title)
+    const listed = (schema: JsonSchema): JsonSchema => JSON.parse(JSON.stringify(schema).replaceAll(/"const":(\d)/g, '"enum":[$1]'))
+    t.strictSame(leftBranches(documentOf(listed(before)), documentOf(listed(after))), [{ path: 'old', certain }], `${title}, as a list of one`)
+  }
   t.end()
+})
+
+t.test('which branch another one has become', (t) => {
+  const branch = (properties: object): JsonSchema => ({ type: 'object', properties })
+  const within = (...names: readonly string[]): JsonSchema => branch({ x: branch(Object.fromEntries(names.map((name) => [name, text]))) })
+  const kind = (value: number): JsonSchema => ({ const: value })
+  for (const [title, before, after, left] of [
+    ['the one of its kind', [branch({ k: kind(1), a: text, old: text })], [branch({ a: text, old: text }), branch({ k: kind(1), a: text })], ['old']],
+    ['none of another kind', [branch({ k: kind(1), old: text })], [branch({ k: kind(2) })], []],
+    ['none of another type', [branch({ old: text })], [text], []],
+    ['the one with most of its names', [branch({ a: text, b: text, old: text })], [branch({ z: text }), branch({ a: text, b: text })], ['old']],
+    ['the one at its place', [within('p'), within('q', 'old')], [within('p'), within('q')], ['x.old']],
+    ['itself, wherever it stands', [within('p')], [branch({ x: branch({ q: text }), y: text }), within('p')], []]
+  ] as const) t.strictSame(leftBranches(documentOf({ anyOf: before }), documentOf({ anyOf: after })).map(({ path }) => path), left, title)
+  const shared = (...names: readonly string[]): JsonSchema => ({ ...branch({ x: { $ref: '#/$defs/X' } }), $defs: { X: { anyOf: [branch(Object.fromEntries(names.map((name) => [name, text])))] } } })
+  t.strictSame(leftBranches(documentOf(shared('a', 'old')), documentOf(shared('a'))), [{ path: 'x.old', certain: true }], 'one behind a reference')
+  t.strictSame(leftBranches(documentOf(shared('a', 'old')), documentOf(shared('a', 'old'))), [])
+  t.end()
+})
+
+t.test('which values two schemas share, to the last one', async (t) => {
+  const integer = { type: 'integer' }
+  const all = [text, { type: 'number' }, { type: 'boolean' }, { type: 'null' }, { type: 'array' }, { type: 'object' }]
+  const range = (least: number, most: number): JsonSchema => ({ ...integer, minimum: least, maximum: most })
+  const listed = (least: number, most: number): JsonSchema => ({ enum: Array.from({ length: most - least + 1 }, (_, n) => least + n) })
+  const list = (more: object): JsonSchema => ({ type: 'array', ...more })
+  for (const [before, after, is] of [
+    [range(150, 160), listed(150, 160), true], [range(150, 160), listed(150, 159), false], [range(150, 160), listed(151, 160), false],
+    [range(-10, 189), listed(-10, 189), true], [range(-10, 190), listed(-10, 190), false],
+    [{ ...integer, exclusiveMinimum: 1, exclusiveMaximum: 3 }, listed(1, 3), true], [{ type: ['integer', 'null'], minimum: 1, maximum: 2 }, { enum: [1, 2, null] }, true],
+    [range(1, 3), { anyOf: [{ const: 1 }, { enum: [2, 3] }] }, true], [range(1, 3), { anyOf: [{ const: 1 }, { const: 2 }] }, false],
+    [range(1, 3), { allOf: [range(1, 3), { not: { const: 4 } }] }, true], [range(1, 3), { allOf: [range(1, 3), { not: { const: 3 } }] }, false],
+    [{}, { anyOf: all }, true], ...all.map((one) => [{}, { anyOf: all.filter((other) => other !== one) }, false] as const),
+    [{ maxLength: 5, allOf: [{ anyOf: [text, integer] }] }, { anyOf: [{ ...text, maxLength: 5 }, integer] }, true],
+    [{ anyOf: [text, integer], allOf: [{ maxLength: 5 }] }, { anyOf: [{ ...text, maxLength: 5 }, integer] }, true],
+    [{ anyOf: [text, integer], maxLength: 5 }, { anyOf: [{ ...text, maxLength: 5 }, integer] }, true],
+    [list({ items: text, maxItems: 2 }), list({ prefixItems: [text, text, integer], items: integer, maxItems: 2 }), true],
+    [list({ items: text, maxItems: 2 }), list({ prefixItems: [text, integer], items: text, maxItems: 2 }), false],
+    [list({ items: text, maxItems: 3 }), list({ prefixItems: [text, text], items: integer, maxItems: 3 }), false],
+    [list({ prefixItems: [text], items: integer }), list({ prefixItems: [text, integer], items: integer }), true],
+    [list({ prefixItems: [text], items: integer }), list({ prefixItems: [text, text], items: integer }), false],
+    [list({ items: text, maxItems: 1 }), list({ items: text, maxItems: 1, uniqueItems: true }), true], [list({ items: text, maxItems: 2 }), list({ items: text, maxItems: 2, uniqueItems: true }), false],
+    [list({ prefixItems: [text], items: false }), list({ prefixItems: [text], maxItems: 1 }), true], [list({ prefixItems: [text, text], items: false }), list({ prefixItems: [text, text], maxItems: 1 }), false],
+    [list({}), list({ minItems: 0 }), true], [list({ minItems: 2 }), list({ minItems: 2, maxItems: 2 }), false],
+    [list({}), list({ unevaluatedItems: true }), true], [list({}), list({ unevaluatedItems: false }), false], [text, { ...text, unevaluatedItems: false }, true],
+    [{ type: 'object' }, { type: 'object', unevaluatedProperties: true }, true], [{ type: 'object' }, { type: 'object', unevaluatedProperties: false }, false], [text, { ...text, unevaluatedProperties: false }, true],
+    [{ ...text, pattern: '^(?:a)b' }, { ...text, pattern: '^(a)b' }, true], [{ ...text, pattern: '(?:a)b' }, { ...text, pattern: '(a)b' }, true], [{ ...text, pattern: ':(a)' }, { ...text, pattern: ':(?:a)' }, true],
+    [{ ...text, pattern: '^[^ab]$' }, { ...text, pattern: '^[^ba]$' }, true], [{ ...text, pattern: '^[^ab]$' }, { ...text, pattern: '^[ab]$' }, false],
+    [{ ...text, pattern: '^[0-9a-]$' }, { ...text, pattern: '^[a\\d-]$' }, true], [{ ...text, pattern: '^\\w{0,}b{1,}c{0,1}$' }, { ...text, pattern: '^[a-zA-Z_0-9]*b+c?$' }, true]
+  ] as const) t.equal(lines(before, after).some((line) => line.startsWith('major')), !is, JSON.stringify([before, after]))
+})
+
+t.test('an example is found close to each limit', async (t) => {
+  const both = { type: 'number', allOf: [{ multipleOf: 7 }, { multipleOf: 8 }] }
+  const steps = { type: 'number', multipleOf: 7 }
+  for (const [before, more, certain] of [
+    [text, { maxLength: 99_999 }, true], [text, { maxLength: 100_000 }, false],
+    [both, { maximum: 50 }, true], [both, { minimum: -50 }, true], [{ ...steps, maximum: 59 }, { maximum: 54 }, true],
+    [{ type: 'integer' }, { maximum: 50 }, true], [{ type: 'integer' }, { minimum: -50 }, true],
+    [{ type: 'number', minimum: 5 }, { type: 'integer' }, true], [{ type: 'number', maximum: -5 }, { type: 'integer' }, true], [{ type: 'number', minimum: 5 }, { exclusiveMinimum: 5 }, true],
+    ...['a', 'A', '0', ' ', '-'].map((letter) => [{ ...text, pattern: `^${letter}+$` }, { maxLength: 3 }, true] as const),
+    [{ ...text, pattern: '^$' }, { pattern: 'x' }, true], [{ ...text, pattern: '^a$' }, { pattern: '^b' }, true], [{ ...text, pattern: '^ab$' }, { pattern: '^c' }, false]
+  ] as const) t.ok(lines(before, { ...before, ...more }).some((line) => line.startsWith(certain ? 'major ' : 'major? ')), JSON.stringify([before, more]))
+})
+
+t.test('a limit at the bottom of deep objects and lists is the one thing that is told', async (t) => {
+  for (const around of [
+    (inner: JsonSchema) => ({ type: 'object', properties: { a: inner }, additionalProperties: false }),
+    (inner: JsonSchema) => ({ type: 'object', properties: { a: inner }, patternProperties: { '^x': text } }),
+    (inner: JsonSchema) => ({ type: 'object', patternProperties: { '^x': inner }, additionalProperties: false }),
+    (inner: JsonSchema) => ({ type: 'array', prefixItems: [inner], items: false })
+  ]) {
+    const nested = (most: number): JsonSchema => Array.from({ length: 18 }).reduce<JsonSchema>((inner) => around(inner), { ...text, maxLength: most })
+    t.match(lines(nested(9), nested(5)).join('\n'), /^major\?? t [^ \n]*: maxLength 9 → 5$/)
+  }
+})
+
+t.test('an argument of an item is gone where the item gets a schema of its own', async (t) => {
+  const item = (...names: readonly string[]): JsonSchema => ({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, text])) })
+  const before = { type: 'array', prefixItems: [text], items: item('a', 'b') }
+  t.strictSame(lines(before, { ...before, prefixItems: [text, item('a')] }), ['major t input.x[1].b: argument → removed'])
 })
