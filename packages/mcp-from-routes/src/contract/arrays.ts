@@ -55,7 +55,7 @@ function saidUnique (facts: Facts, { from }: Comparison): boolean {
 function containsGaps (facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
   const { contains, minContains = 1, maxContains } = schema
   if (minContains === 0 && maxContains === undefined) return []
-  const isSame = facts.some((fact) => fact.contains !== undefined && (fact.minContains ?? 1) === minContains && fact.maxContains === maxContains &&
+  const isSame = facts.some((fact) => (fact.minContains ?? 1) === minContains && fact.maxContains === maxContains &&
     sameSchema(fact.contains, comparison.from, contains, comparison.to))
   if (isSame) return []
   const items = factsOf(facts.filter(({ prefixItems }) => prefixItems === undefined).map(({ items = true }) => items), comparison.from)

@@ -124,6 +124,7 @@ t.test('what lists in lists contain is compared to the last one', async (t) => {
   const tree = (more: JsonSchema): JsonSchema => ({ $ref: '#/$defs/Tree', $defs: { Tree: { type: 'array', minItems: 1, ...more } } })
   const of = (inputSchema: JsonSchema): Contract => new Map([['t', { inputSchema }]])
   const inside = { $ref: '#/$defs/Tree' }
+  t.equal(diffContracts(of(tree({ items: inside, minItems: 2 })), of(tree({ items: inside }))).bump, 'minor')
   t.equal(diffContracts(of(tree({ items: inside })), of(tree({ contains: inside }))).bump, 'minor')
   t.equal(diffContracts(of(tree({ items: inside })), of(tree({ contains: inside, minContains: 2 }))).bump, 'major')
 })
@@ -160,6 +161,7 @@ t.test('which branch another one has become', (t) => {
     ['the one of its kind', [branch({ k: kind(1), a: text, old: text })], [branch({ a: text, old: text }), branch({ k: kind(1), a: text })], ['old']],
     ['none of another kind', [branch({ k: kind(1), old: text })], [branch({ k: kind(2) })], []],
     ['none of another type', [branch({ old: text })], [text], []],
+    ['one that says nothing of what it contains', [{ type: 'array', items: branch({ old: text }) }], [{ type: 'array' }], []],
     ['the one with most of its names', [branch({ a: text, b: text, old: text })], [branch({ z: text }), branch({ a: text, b: text })], ['old']],
     ['the one at its place', [within('p'), within('q', 'old')], [within('p'), within('q')], ['x.old']],
     ['itself, wherever it stands', [within('p')], [branch({ x: branch({ q: text }), y: text }), within('p')], []]
@@ -194,6 +196,9 @@ t.test('which values two schemas share, to the last one', async (t) => {
     [list({ items: text, maxItems: 1 }), list({ items: text, maxItems: 1, uniqueItems: true }), true], [list({ items: text, maxItems: 2 }), list({ items: text, maxItems: 2, uniqueItems: true }), false],
     [list({ prefixItems: [text], items: false }), list({ prefixItems: [text], maxItems: 1 }), true], [list({ prefixItems: [text, text], items: false }), list({ prefixItems: [text, text], maxItems: 1 }), false],
     [list({}), list({ minItems: 0 }), true], [list({ minItems: 2 }), list({ minItems: 2, maxItems: 2 }), false],
+    [list({}), list({ contains: text, minContains: 0 }), true], [list({}), list({ contains: text, minContains: 0, maxContains: 2 }), false], [list({ contains: text }), list({ contains: integer }), false],
+    [list({ items: integer, minItems: 1 }), list({ items: integer, minItems: 1, contains: text }), false], [list({ prefixItems: [integer], items: text, minItems: 1 }), list({ prefixItems: [integer], items: text, minItems: 1, contains: text }), false],
+    ...([[{ minContains: 2 }, true], [{ minContains: 3 }, false], [{ maxContains: 3 }, true], [{ maxContains: 2 }, false]] as const).map(([more, is]) => [list({ items: text, minItems: 2, maxItems: 3 }), list({ items: text, minItems: 2, maxItems: 3, contains: text, ...more }), is] as const),
     [list({}), list({ unevaluatedItems: true }), true], [list({}), list({ unevaluatedItems: false }), false], [text, { ...text, unevaluatedItems: false }, true],
     [{ type: 'object' }, { type: 'object', unevaluatedProperties: true }, true], [{ type: 'object' }, { type: 'object', unevaluatedProperties: false }, false], [text, { ...text, unevaluatedProperties: false }, true],
     [{ ...text, pattern: '^(?:a)b' }, { ...text, pattern: '^(a)b' }, true], [{ ...text, pattern: '(?:a)b' }, { ...text, pattern: '(a)b' }, true], [{ ...text, pattern: ':(a)' }, { ...text, pattern: ':(?:a)' }, true],

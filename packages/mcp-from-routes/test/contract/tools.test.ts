@@ -30,7 +30,7 @@ const cases: Array<[title: string, before: Record<string, ContractTool>, after: 
     'major update: tool → removed, probably renamed to change: callers and agents that use it by name fail',
     'minor change: none → new tool: callers that do not know it ignore it'
   ]],
-  ['one is not', { update }, { list: { inputSchema: { type: 'object' }, annotations: update.annotations!, description: 'List.' } }, [
+  ['one is not', { update }, { list: { inputSchema: { type: 'object' }, annotations: { ...update.annotations }, description: 'List.' } }, [
     'major update: tool → removed: callers and agents that use it by name fail',
     'minor list: none → new tool: callers that do not know it ignore it'
   ]],
