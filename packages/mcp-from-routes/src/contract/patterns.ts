@@ -36,7 +36,7 @@ export function normalPattern (pattern: string): string {
   }))
 }
 
-/** Where `(?:` would have begun and ended, if the token is its `?` or `:`. */
+/** Where `(?:` would have begun and ended, if the token is its `?` or `:`. A negative start leaves fewer than three tokens. */
 function startOf (token: string, index: number): readonly [start: number, end: number] {
   const start = index - ['(', '?', ':'].indexOf(token)
   return token === '?' || token === ':' ? [start, start + 3] : [0, 0]
