@@ -1,4 +1,5 @@
 import t from 'tap'
+import { withoutFilled } from '../src/tool/defaults.ts'
 import { inputFromRoute, mentionsFile, type RequestSchemas, type ToolInput } from '../src/tool/input.ts'
 import type { JsonSchema } from '../src/tool/json-schema.ts'
 import { type ArgumentOverrides, Overrides } from '../src/tool/overrides.ts'
@@ -78,6 +79,28 @@ t.test('where each argument goes', async (t) => {
   t.equal(body, 'fields')
   t.equal(inputOf('/', { body: text }).body, 'whole')
   t.equal(inputOf('/', { querystring: object({ a: text }) }).body, 'none')
+})
+
+t.test('what the validator fills in is not required, wherever it fills in', async (t) => {
+  const properties = { a: { ...text, default: 'x' }, b: { ...text, default: null }, c: text }
+  const [given, left] = [object(properties, { required: ['a', 'b', 'c', 'toString'] }), object(properties, { required: ['c', 'toString'] })]
+  for (const [schema, wanted] of [
+    [given, left],
+    [object(properties, { required: ['a', 'b'] }), object(properties)],
+    [object(properties, { required: ['c'] }), object(properties, { required: ['c'] })],
+    [{ required: ['a'] }, { required: ['a'] }],
+    [object(properties, { required: 'a' }), object(properties, { required: 'a' })],
+    [object({ inner: given }), object({ inner: left })],
+    [{ type: 'array', items: given }, { type: 'array', items: left }],
+    ...['allOf', 'prefixItems'].map((keyword) => [{ [keyword]: [given, true] }, { [keyword]: [left, true] }]),
+    // There it only tries.
+    ...['anyOf', 'oneOf'].map((keyword) => [{ [keyword]: [given, true] }, { [keyword]: [given, true] }]),
+    ...['contains', 'if', 'not', 'propertyNames'].map((keyword) => [{ [keyword]: given }, { [keyword]: given }]),
+    [{ not: object({ inner: given }) }, { not: object({ inner: given }) }],
+    // What is shared is required where one of its places only tries.
+    [{ ...object({ one: ref('A'), two: ref('A') }), $defs: { A: given } }, { ...object({ one: ref('A'), two: ref('A') }), $defs: { A: left } }],
+    [{ ...object({ one: ref('A') }), not: ref('A'), $defs: { A: given } }, { ...object({ one: ref('A') }), not: ref('A'), $defs: { A: given } }]
+  ] as Array<[JsonSchema, JsonSchema]>) t.strictSame(withoutFilled(schema), wanted, JSON.stringify(schema))
 })
 
 t.test('what no tool can take is refused', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { annotationsOf } from '../src/tool/annotations.ts'
 import { combine, definitionsOf, followed, referredTo } from '../src/tool/definitions.ts'
 import { flatBody, flatObject } from '../src/tool/flatten.ts'
 import { mapSubschemas } from '../src/tool/json-schema.ts'
@@ -167,6 +168,15 @@ t.test('the types that a schema names', async (t) => {
   ] as const) t.strictSame(typesOf(schema, root), types && new Set(types), JSON.stringify(schema))
   for (const ref of ['#/$defs/Text/type', '#/definitions/Text', 'x#/$defs/Text', 'toString']) t.equal(definition(ref, root), undefined, ref)
   for (const [types, only] of [[undefined, false], [['array'], true], [['null', 'array'], true], [['null'], false], [['array', 'string'], false]] as const) t.equal(takesOnly('array', types && new Set(types)), only)
+})
+
+t.test('the hints of a tool by the method of its route', async (t) => {
+  for (const [method, readOnlyHint, destructiveHint, idempotentHint] of [
+    ['GET', true, false, true], ['QUERY', true, false, true], ['POST', false, false, false], ['PUT', false, true, true], ['DELETE', false, true, true], ['PATCH', false, true, false]
+  ] as const) t.strictSame(annotationsOf(method), { readOnlyHint, destructiveHint, idempotentHint, openWorldHint: false }, method)
+  t.strictSame(annotationsOf('DELETE', { readOnlyHint: true, openWorldHint: true, title: 'T' }), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true, title: 'T' })
+  t.strictSame(annotationsOf('GET', { readOnlyHint: false }), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
+  t.strictSame(annotationsOf('POST', { destructiveHint: true }), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false })
 })
 
 t.test('the hints of a tool', async (t) => {

@@ -14,8 +14,7 @@ const MOST_EXPANDED = 20_000
  */
 export function compact (schema: JsonSchema): JsonSchema {
   const short = inlined(schema, (name, target, uses) =>
-    uses === 1 || uses * lengthOf(target) <= lengthOf({ [name]: target }) + uses * lengthOf({ $ref: `#/$defs/${name}` }))
-  if (short.$defs === undefined) return short
+    uses * lengthOf(target) <= lengthOf({ [name]: target }) + uses * lengthOf({ $ref: `#/$defs/${name}` }))
   const long = expanded(short)
   return long !== undefined && long.$defs === undefined && lengthOf(long) <= ALLOWANCE * lengthOf(short) ? long : short
 }
@@ -31,7 +30,6 @@ export function expanded (schema: JsonSchema): JsonSchema | undefined {
 /** @param isInlined - whether a definition that is in no circle stands in place of its references */
 function inlined (schema: JsonSchema, isInlined: (name: string, target: JsonSchema, uses: number) => boolean): JsonSchema {
   const { $defs, ...root } = schema
-  if ($defs === undefined) return schema
   const definitions = definitionsOf(schema)
   const uses = new Map<string, number>()
   const circular = new Set<string>()

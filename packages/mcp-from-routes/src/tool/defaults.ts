@@ -20,7 +20,7 @@ function rewritten (schema: JsonSchema, place: number, use: (schema: JsonSchema,
   const out = mapSubschemas(schema, (sub, keyword) => isObject(sub) ? rewritten(sub, TRIED.has(keyword) ? 0 : place, use) : sub)
   if (place !== FILLED || !Array.isArray(out.required) || !isObject(schema.properties)) return out
   const { properties } = schema
-  const required = out.required.filter((name) => Object(Object.hasOwn(properties, name) && properties[name]).default === undefined)
+  const required = out.required.filter((name) => Object(properties[name]).default === undefined)
   if (required.length > 0) return { ...out, required }
   delete out.required
   return out
