@@ -89,6 +89,7 @@ t.test('what the validator fills in is not required, wherever it fills in', asyn
     [object(properties, { required: ['a', 'b'] }), object(properties)],
     [object(properties, { required: ['c'] }), object(properties, { required: ['c'] })],
     [{ required: ['a'] }, { required: ['a'] }],
+    [{ items: ref('Nobody') }, { items: ref('Nobody') }],
     [object(properties, { required: 'a' }), object(properties, { required: 'a' })],
     [object({ inner: given }), object({ inner: left })],
     [{ type: 'array', items: given }, { type: 'array', items: left }],

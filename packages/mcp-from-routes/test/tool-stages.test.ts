@@ -174,7 +174,7 @@ t.test('the hints of a tool by the method of its route', async (t) => {
   for (const [method, readOnlyHint, destructiveHint, idempotentHint] of [
     ['GET', true, false, true], ['QUERY', true, false, true], ['POST', false, false, false], ['PUT', false, true, true], ['DELETE', false, true, true], ['PATCH', false, true, false]
   ] as const) t.strictSame(annotationsOf(method), { readOnlyHint, destructiveHint, idempotentHint, openWorldHint: false }, method)
-  t.strictSame(annotationsOf('DELETE', { readOnlyHint: true, openWorldHint: true, title: 'T' }), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true, title: 'T' })
+  t.strictSame(annotationsOf('DELETE', { readOnlyHint: true, openWorldHint: true }), { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true })
   t.strictSame(annotationsOf('GET', { readOnlyHint: false }), { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false })
   t.strictSame(annotationsOf('POST', { destructiveHint: true }), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false })
 })

@@ -56,8 +56,7 @@ function convert (schema: unknown): Record<string, unknown> {
 function tuples (schema: Record<string, unknown>): void {
   if (!Array.isArray(schema.items)) return
   schema.prefixItems = schema.items
-  delete schema.items
-  if (schema.additionalItems !== undefined) schema.items = schema.additionalItems
+  schema.items = schema.additionalItems
 }
 
 /** `dependencies` became `dependentRequired` and `dependentSchemas`. */
@@ -74,7 +73,7 @@ function dependencies (schema: Record<string, unknown>): void {
 function bounds (schema: Record<string, unknown>): void {
   for (const [exclusive, inclusive] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
     if (typeof schema[exclusive] !== 'boolean') continue
-    if (schema[exclusive] && typeof schema[inclusive] === 'number') {
+    if (schema[exclusive]) {
       schema[exclusive] = schema[inclusive]
       delete schema[inclusive]
     } else {
@@ -84,7 +83,7 @@ function bounds (schema: Record<string, unknown>): void {
 }
 
 function examples (schema: Record<string, unknown>): void {
-  if (schema.examples !== undefined && !Array.isArray(schema.examples)) delete schema.examples
+  if (!Array.isArray(schema.examples)) delete schema.examples
   if (schema.example !== undefined && schema.examples === undefined) schema.examples = [schema.example]
 }
 
