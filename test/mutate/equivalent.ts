@@ -149,6 +149,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Once the budget is spent the answer is that there are too many, however many more are looked at.'
   },
   {
+    file: 'packages/mcp-from-routes/src/tool/defaults.ts',
+    within: '',
+    before: 'const FILLED = 1',
+    after: 'const FILLED = 2',
+    reason: 'What holds of a place is one bit here, and any bit will do.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/endpoint/oversized.ts',
     within: 'idOfOversized',
     before: 'if (start.length < WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',

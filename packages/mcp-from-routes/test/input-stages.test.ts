@@ -34,6 +34,8 @@ t.test('what a tool takes', async (t) => {
       .map((own) => ['/:id', { params: object({ id: { ...text, ...own } }) }, taken({ id: { ...text, ...own } }, { required: ['id'] })] as const),
     ['/:id', { params: object({ id: { ...text, format: 'regex' } }) }, taken({ id: { ...text, format: 'regex', minLength: 1 } }, { required: ['id'] })],
     ['/:id', { params: object({ id: ref('Id') }) }, taken({ id: { ...text, minLength: 2 } }, { required: ['id'] }), { $defs: { Id: { ...text, minLength: 2 } } }],
+    ['/:id', { params: object({ id: ref('Id') }) }, taken({ id: { ...text, minLength: 1 } }, { required: ['id'] }), { $defs: { Id: { ...text, minLength: 1 } } }],
+    ['/', { querystring: object({ a: ref('List') }) }, taken({ a: { type: 'array', minItems: 1 } }), { $defs: { List: { type: 'array', minItems: 1 } } }],
     ['/:id', { params: ref('Params') }, taken({ id: number }, { required: ['id'] }), { $defs: { Params: object({ id: number }) } }],
     ['/:id', { params: object({ id: { type: ['array', 'string'] } }) }, taken({ id: { type: ['array', 'string'], minLength: 1 } }, { required: ['id'] })],
     // A query string holds no empty array.
