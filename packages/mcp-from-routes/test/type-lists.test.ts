@@ -22,6 +22,38 @@ const cases: Array<{ title: string, from: JsonSchema, gives: unknown }> = [
   { title: 'subschemas and definitions are rewritten, data is not', from: { properties: { type: { items: { type: ['string', 'null'] } } }, default: { type: ['a', 'b'] }, $defs: { A: { type: ['null', 'boolean'] } } }, gives: { properties: { type: { items: { anyOf: [{ type: 'string' }, { type: 'null' }] } } }, default: { type: ['a', 'b'] }, $defs: { A: { anyOf: [{ type: 'null' }, { type: 'boolean' }] } } } }
 ]
 
+const KEYWORDS = {
+  array: ['contains', 'items', 'maxContains', 'maxItems', 'minContains', 'minItems', 'prefixItems', 'uniqueItems'],
+  number: ['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
+  integer: ['exclusiveMaximum', 'exclusiveMinimum', 'maximum', 'minimum', 'multipleOf'],
+  object: ['additionalProperties', 'dependentRequired', 'dependentSchemas', 'maxProperties', 'minProperties', 'patternProperties', 'properties', 'propertyNames', 'required'],
+  string: ['contentEncoding', 'contentMediaType', 'contentSchema', 'maxLength', 'minLength', 'pattern'],
+  boolean: []
+}
+const VALUES = ['a', 1, 1.5, null, true, { a: 1 }, [1]]
+const OF_TYPE = { array: [[1]], boolean: [true], integer: [1], number: [1, 1.5], object: [{ a: 1 }], string: ['a'] }
+
+t.test('each type takes its keywords and values along, and no others', async (t) => {
+  for (const [type, keywords] of Object.entries(KEYWORDS)) {
+    for (const keyword of [...new Set(Object.values(KEYWORDS).flat())]) {
+      const isOwn = keywords.includes(keyword as never)
+      t.strictSame(withoutTypeLists({ type: [type, 'null'], [keyword]: 1 }), { ...!isOwn && { [keyword]: 1 }, anyOf: [{ type, ...isOwn && { [keyword]: 1 } }, { type: 'null' }] }, `${type} ${keyword}`)
+    }
+  }
+  for (const [type, values] of Object.entries(OF_TYPE)) t.strictSame(withoutTypeLists({ type: [type, 'null'], enum: VALUES }), { anyOf: [{ type, enum: values }, { type: 'null' }] }, type)
+  const [others, string, nothing] = [['array', 'boolean', 'integer', 'null', 'object', 'string'], { type: 'string' }, { type: 'null' }]
+  for (const [from, gives] of [
+    [{ type: others }, { anyOf: others.map((type) => ({ type })) }],
+    [{ type: ['string', 'null', 'string'] }, { anyOf: [string, nothing] }],
+    [{ type: ['integer', 'null', 'number'] }, { anyOf: [nothing, { type: 'number' }] }],
+    [{ type: ['string', 'null'], enum: [null] }, nothing],
+    [{ type: ['string', 'null'], enum: [1] }, { type: ['string', 'null'], enum: [1] }],
+    [{ type: ['string', 'null'], enum: [] }, { type: ['string', 'null'], enum: [] }],
+    [{ type: ['null', 'integer'], format: 'int64' }, { anyOf: [nothing, { type: 'integer', format: 'int64' }] }],
+    [{ type: ['string', 'null'], anyOf: [{}], allOf: [{ title: 'T' }] }, { anyOf: [{}], allOf: [{ title: 'T' }, { anyOf: [string, nothing] }] }]
+  ]) t.strictSame(withoutTypeLists(from as JsonSchema), gives, JSON.stringify(from))
+})
+
 for (const { title, from, gives } of cases) {
   t.test(title, async (t) => {
     t.strictSame(withoutTypeLists(from), gives)
