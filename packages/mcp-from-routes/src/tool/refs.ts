@@ -28,6 +28,9 @@ const ANYTHING: JsonSchema = {}
 const NOTHING: JsonSchema = { not: {} }
 const DROPPED = new Set(['$anchor', '$defs', '$id', '$schema', 'definitions', 'id'])
 
+/** A base no `$id` can have, so that `#` inside a schema means the schema itself. */
+const ROOT = '\0root'
+
 /** Thrown inside this file only, to leave a deep recursion; its message becomes the answer of `localize`. */
 class Unresolvable extends Error {}
 
@@ -42,10 +45,9 @@ export function refResolver (shared: Readonly<Record<string, unknown>>): RefReso
   return {
     localize (schema, definitions) {
       const index = new Index(sharedIndex)
-      // A base no `$id` can have, so that `#` inside the schema means the schema itself.
-      index.add(schema, '\0root')
+      index.add(schema, ROOT)
       try {
-        return new Localizer(index, definitions).copy(schema, '\0root')
+        return new Localizer(index, definitions).copy(schema, ROOT)
       } catch (error) {
         if (error instanceof Unresolvable) return error.message
         throw error
@@ -56,7 +58,7 @@ export function refResolver (shared: Readonly<Record<string, unknown>>): RefReso
 
 /** Finds documents by URI and bases by schema. */
 class Index {
-  readonly #documents = new Map<string, { schema: JsonSchema, base: string }>()
+  readonly #documents = new Map<string, JsonSchema>()
   readonly #bases = new Map<object, string>()
   readonly #parent: Index | undefined
 
@@ -66,7 +68,7 @@ class Index {
 
   add (schema: unknown, base: string): void {
     if (!isObject(schema)) return
-    this.#documents.set(base, { schema, base })
+    this.#documents.set(base, schema)
     this.#walk(schema, base)
   }
 
@@ -79,16 +81,16 @@ class Index {
     let inner = base
     if (typeof node.$id === 'string' && !this.#bases.has(node)) {
       const uri = resolveUri(base, node.$id)
-      this.#documents.set(trimHash(uri), { schema: node, base: uri.includes('#') && !uri.endsWith('#') ? base : trimHash(uri) })
+      this.#documents.set(trimHash(uri), node)
       if (!node.$id.startsWith('#')) inner = trimHash(uri)
     }
-    for (const anchor of [node.$anchor, node.$dynamicAnchor]) if (typeof anchor === 'string') this.#documents.set(`${inner}#${anchor}`, { schema: node, base: inner })
+    for (const anchor of [node.$anchor, node.$dynamicAnchor]) if (typeof anchor === 'string') this.#documents.set(`${inner}#${anchor}`, node)
     if (this.#bases.has(node)) return
     this.#bases.set(node, inner)
     for (const [keyword, value] of Object.entries(node)) if (!DATA.has(keyword)) this.#walk(value, inner)
   }
 
-  document (uri: string): { schema: JsonSchema, base: string } | undefined {
+  document (uri: string): JsonSchema | undefined {
     return this.#documents.get(uri) ?? this.#parent?.document(uri)
   }
 
@@ -100,12 +102,11 @@ class Index {
     const hash = ref.indexOf('#')
     const [uri, fragment] = hash === -1 ? [ref, ''] : [ref.slice(0, hash), ref.slice(hash + 1)]
     const at = uri === '' ? base : resolveUri(base, uri)
-    const anchored = fragment === '' || fragment.startsWith('/')
+    let schema: unknown = fragment === '' || fragment.startsWith('/')
       ? this.document(at) ?? this.document(uri)
       : this.document(`${at}#${fragment}`) ?? this.document(`${uri}#${fragment}`)
-    if (anchored === undefined) throw new Unresolvable(unresolved(ref, uri))
-    let schema: unknown = anchored.schema
-    let inner = anchored.base
+    if (schema === undefined) throw new Unresolvable(unresolved(ref, uri))
+    let inner = at
     if (fragment.startsWith('/')) {
       for (const key of fragment.slice(1).split('/').map(pointerKey)) {
         schema = isObject(schema) || Array.isArray(schema) ? Reflect.get(schema, key) : undefined
@@ -129,7 +130,6 @@ class Localizer {
   }
 
   copy (schema: unknown, base: string): JsonSchema {
-    if (schema === true) return {}
     if (!isObject(schema)) return { not: {} }
     const here = this.#index.base(schema) ?? base
     const { $ref, ...siblings } = schema
@@ -162,7 +162,7 @@ function unresolved (ref: string, uri: string): string {
 }
 
 function nameOf (ref: string, schema: JsonSchema): string {
-  const last = trimHash(ref).split(/[/#:]/).pop() ?? ''
+  const last = trimHash(ref).replace(/^.*[/#:]/s, '')
   const title = last !== '' ? last : typeof schema.title === 'string' ? schema.title : 'self'
   return title.replace(/[^A-Za-z0-9_.-]/g, '_')
 }
