@@ -149,6 +149,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Once the budget is spent the answer is that there are too many, however many more are looked at.'
   },
   {
+    file: 'packages/mcp-from-routes/src/tool/path.ts',
+    within: 'endOfGroup',
+    before: 'for (let i = start; i < path.length; i++) {',
+    after: 'for (let i = start; i <= path.length; i++) {',
+    reason: 'Past its end a path has no character that counts.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/refs.ts',
+    within: '',
+    before: 'const ROOT = \'\\0root\'',
+    after: 'const ROOT = \'\'',
+    reason: 'No schema that can be referred to has an empty $id, either.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/tool/defaults.ts',
     within: '',
     before: 'const FILLED = 1',

@@ -126,7 +126,7 @@ t.test('what is left of an output schema promises less', async (t) => {
     [{ type: 'array', items: record }, { type: 'array', items: trimmed }],
     [{ type: 'array', items: false, properties: { a: text } }, { type: 'array', items: false, properties: { a: text } }],
     [{ properties: { a: text, b: text }, required: true }, { properties: { a: text }, required: true }],
-    ...['allOf', 'anyOf', 'oneOf'].map((union) => [{ [union]: [record, closed, true] }, { [union]: [trimmed, closed, true] }]),
+    ...['allOf', 'anyOf', 'oneOf'].map((union) => [{ [union]: [record, closed, true, false] }, { [union]: [trimmed, closed, true, false] }]),
     [{ $defs: { Node: record }, items: { ...node, minProperties: 1 } }, { $defs: { Node: record }, items: { ...trimmed, minProperties: 1 } }],
     [{ $defs: { Node: { ...record, items: node } }, ...node }, { $defs: { Node: { ...record, items: node } }, ...trimmed, items: node }],
     [{ items: node, properties: { a: text } }, { items: node, properties: { a: text } }]

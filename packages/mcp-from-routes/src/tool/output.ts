@@ -222,7 +222,7 @@ function membersOf (schemas: unknown): Array<Record<string, unknown>> {
 
 function allowNull (schema: Record<string, unknown>): void {
   const types = ownTypes(schema)
-  if (types.length > 0 && !types.includes('null')) schema.type = [...types, 'null']
+  if (types.length > 0) schema.type = [...new Set([...types, 'null'])]
   delete schema.const
   membersOf(schema.allOf).forEach(allowNull)
   if (Array.isArray(schema.anyOf) && !membersOf(schema.anyOf).some(isNullable)) schema.anyOf = [...schema.anyOf as unknown[], { type: 'null' }]

@@ -26,10 +26,10 @@ export function withoutTypeLists (schema: JsonSchema): JsonSchema {
   const values = Array.isArray(rest.enum) ? rest.enum as readonly unknown[] : undefined
   const branches = types.map((type) => branchOf(type, rest, types, values?.filter((value) => hasType(value, type))))
     .filter((branch) => !Array.isArray(branch.enum) || branch.enum.length > 0)
-  if (branches.length === 0) return out
+  const [branch, ...others] = branches
+  if (branch === undefined) return out
   const beside = Object.fromEntries(Object.entries(rest).filter(([keyword]) => keyword !== 'enum' && !branches.some((branch) => Object.hasOwn(branch, keyword))))
-  const [branch] = branches
-  if (branches.length === 1 && branch !== undefined) return { ...beside, ...branch }
+  if (others.length === 0) return { ...beside, ...branch }
   if (beside.anyOf === undefined) return { ...beside, anyOf: branches }
   return { ...beside, allOf: [...Array.isArray(beside.allOf) ? beside.allOf as readonly unknown[] : [], { anyOf: branches }] }
 }
