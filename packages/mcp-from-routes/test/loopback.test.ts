@@ -123,12 +123,14 @@ t.test('light: a handler may treat the socket as one, whose other end is the cli
       return 'x'
     })
   })
-  // What a connection with TLS has.
-  Object.assign(outer.raw.socket, { encrypted: true, authorized: false, getPeerCertificate (this: unknown) { return { own: this === outer.raw.socket } } })
-  await lightLoopback(app, { method: 'GET', url: '/socket', headers: { host: 'a.example.com', accept: '*/*' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
   const { remotePort, remoteFamily, localAddress, localPort } = outer.raw.socket
   t.type(localPort, 'number')
-  t.strictSame(seen, [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], [true, false, { own: true }], false, true, true])
+  for (const [encrypted, authorized] of [[true, false], [true, true], [false, false]] as const) {
+    // What a connection with TLS has.
+    Object.assign(outer.raw.socket, { encrypted, authorized, getPeerCertificate (this: unknown) { return { own: this === outer.raw.socket } } })
+    await lightLoopback(app, { method: 'GET', url: '/socket', headers: { host: 'a.example.com', accept: '*/*' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+    t.strictSame(seen.splice(0), [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], [encrypted, authorized, { own: true }], false, true, true])
+  }
   t.equal(outer.raw.socket.destroyed, false, 'and the connection of the client stays')
 })
 
