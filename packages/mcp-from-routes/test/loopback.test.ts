@@ -91,6 +91,7 @@ t.test('the light loopback lets handlers write to the raw response as app.inject
     ['a status after the headers', (raw) => { raw.statusCode = 201; raw.flushHeaders(); raw.statusCode = 500; raw.end('x') }],
     ['a body that its status has not', (raw) => { raw.writeHead(204).end('x') }],
     ['a body of what was not modified', (raw) => { raw.writeHead(304).end('x') }],
+    ['a body of a status that only informs', (raw) => { raw.writeHead(199).end('x') }],
     ['the status once it is sent', (raw) => { raw.writeHead(202); log.push(raw.statusCode); raw.end() }]
   ]
   const { app, outer } = await outside(t, (app) => {
@@ -114,9 +115,9 @@ t.test('the light loopback lets handlers write to the raw response as app.inject
 t.test('light: a handler may treat the socket as one, whose other end is the client', async (t) => {
   const seen: unknown[] = []
   const { app, outer } = await outside(t, (app) => {
-    app.get('/socket', async ({ raw: { socket, rawHeaders } }) => {
+    app.get('/socket', async ({ raw: { socket, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor, complete } }) => {
       seen.push([socket.setTimeout(5), socket.setKeepAlive(true), socket.setNoDelay(), socket.ref(), socket.unref()].every((same) => same === socket), socket.cork(), socket.uncork())
-      seen.push([socket.remotePort, socket.remoteFamily, socket.localAddress, socket.localPort, socket.writable, socket.writableLength], rawHeaders)
+      seen.push([socket.remotePort, socket.remoteFamily, socket.localAddress, socket.localPort, socket.writable, socket.writableLength], rawHeaders, [httpVersion, httpVersionMajor, httpVersionMinor, complete])
       const { encrypted, authorized, getPeerCertificate } = socket as TLSSocket
       seen.push([encrypted, authorized, getPeerCertificate()])
       seen.push(socket.destroyed, socket.destroy() === socket, socket.destroyed)
@@ -129,7 +130,7 @@ t.test('light: a handler may treat the socket as one, whose other end is the cli
     // What a connection with TLS has.
     Object.assign(outer.raw.socket, { encrypted, authorized, getPeerCertificate (this: unknown) { return { own: this === outer.raw.socket } } })
     await lightLoopback(app, { method: 'GET', url: '/socket', headers: { host: 'a.example.com', accept: '*/*' }, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
-    t.strictSame(seen.splice(0), [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], [encrypted, authorized, { own: true }], false, true, true])
+    t.strictSame(seen.splice(0), [true, undefined, undefined, [remotePort, remoteFamily, localAddress, localPort, true, 0], ['host', 'a.example.com', 'accept', '*/*'], ['1.1', 1, 1, true], [encrypted, authorized, { own: true }], false, true, true])
   }
   t.equal(outer.raw.socket.destroyed, false, 'and the connection of the client stays')
 })
@@ -285,6 +286,17 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     t.strictSame(seen, ['192.0.2.1', '192.0.2.2'])
   })
 
+  t.test(`${name}: the peer is that of the client`, async (t) => {
+    const peerOf = ({ remoteAddress, remotePort, remoteFamily, localAddress, localPort, encrypted, authorized }: TLSSocket): unknown[] => [remoteAddress, remotePort, remoteFamily, localAddress, localPort, encrypted, authorized]
+    let seen: unknown
+    const { app, outer } = await outside(t, (app) => {
+      app.get('/peer', async ({ raw }) => { seen = peerOf(raw.socket as TLSSocket) })
+    })
+    const client = Object.assign(outer.raw.socket, { encrypted: true, authorized: true }) as TLSSocket
+    await loopback(app, { method: 'GET', url: '/peer', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000 })
+    t.strictSame(seen, peerOf(client))
+  })
+
   t.test(`${name}: headers that are flushed are sent`, async (t) => {
     const { app, outer } = await outside(t, (app) => {
       app.get('/flushed', (_request, reply) => {
@@ -301,19 +313,21 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
 }
 
 t.test('light: nothing is written after the end of a response, nor after it was destroyed', async (t) => {
+  let goOn: boolean | undefined
   const { app, outer } = await outside(t, (app) => {
     app.get('/:how', ({ params }, reply) => {
       reply.hijack()
       reply.raw.write('a')
       if ((params as { how: string }).how === 'destroyed') reply.raw.destroy()
       else reply.raw.end('b')
-      reply.raw.write('c')
+      goOn = reply.raw.write('c')
     })
   })
   for (const [how, wanted] of [['ended', ['a', 'b']], ['destroyed', ['a']]] as const) {
     const seen: string[] = []
     const response = await lightLoopback(app, { method: 'GET', url: `/${how}`, headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1000, onChunk: (chunk) => seen.push(String(chunk)) })
     t.strictSame([seen, response && String(response.body)], [wanted, how === 'ended' ? 'ab' : undefined], how)
+    t.equal(goOn, how === 'ended', how)
   }
 })
 

@@ -64,6 +64,7 @@ const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'constructor', tool: list, args: { constructor: 1 }, says: 'Unknown argument "constructor". This tool takes q, ids, filter, a b' },
   { title: 'a header', tool: list, args: { authorization: 'Bearer x' }, says: 'Unknown argument "authorization". This tool takes q, ids, filter, a b' },
   { title: 'a missing path value', tool: get, args: { shop: 'a' }, says: 'id is missing' },
+  { title: 'a missing path value before an optional one', tool: tool('GET', '/x/:a/:b?'), args: {}, says: 'a is missing' },
   { title: 'an inherited path value', tool: tool('GET', '/:toString'), args: {}, says: 'toString is missing' },
   { title: 'an empty path value', tool: get, args: { shop: '', id: 'x' }, says: 'shop must not be empty' },
   { title: 'a dot', tool: get, args: { shop: '.', id: 'x' }, says: 'shop must not be "."' },

@@ -31,6 +31,7 @@ const cases: Case[] = [
   { title: 'problem+json and the like are JSON', headers: { 'content-type': 'application/vnd.api+json' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
   { title: 'headers come back in _meta and as text', ...json({ a: 1 }, { 'content-range': 'things 0-1/9', etag: '"1"' }), gives: { content: text('{"a":1}', 'content-range: things 0-1/9'), structuredContent: { a: 1 }, _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } } } },
   { title: 'and beside what is wrapped, where clients that read nothing else find them', tool: array, ...json([1], { 'content-range': 'things 0-1/9' }), gives: { content: text('[1]', 'content-range: things 0-1/9'), structuredContent: { result: [1], headers: { 'content-range': 'things 0-1/9' } }, _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } } } },
+  { title: 'the spaces around a media type mean nothing', headers: { 'content-type': ' application/json ; charset=utf-8' }, body: '{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
   { title: 'text is text', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'grüße', gives: { content: text('grüße') } },
   { title: 'a 204 is said in words', status: 204, gives: { content: text('204 No Content: done, and there is nothing to return.') } },
   { title: 'an image is an image', headers: { 'content-type': 'image/png' }, body: Buffer.from([137, 80]), gives: { content: [{ type: 'image', data: 'iVA=', mimeType: 'image/png' }] } },
@@ -82,6 +83,7 @@ const cases: Case[] = [
     [{ message: 'x', limit: 409 }, ': x\n{"limit":409}'],
     [{ message: 'x', other: 'about:blank' }, ': x\n{"other":"about:blank"}'],
     [{ message: 'x', other: 'x' }, ': x\n{"other":"x"}'],
+    [{ message: 'x', other: { message: 'x' } }, ': x\n{"other":{"message":"x"}}'],
     [{ message: 'x', type: 'about:blank', error: 'Conflict' }, ': x'],
     [{}, '']
   ] as const).map(([body, says]): Case => ({ title: `the sentence of ${JSON.stringify(body)}`, status: 409, ...json(body), gives: { content: text(`409 Conflict${says}`), isError: true } })),
@@ -109,6 +111,9 @@ const allowed = [
   ['an enum in an item of a definition', 'body/list/7/a~1b must be equal to one of the allowed values', 'list/7/a/b must be one of true'],
   ['an item of a tuple', 'body/pair/1 must be equal to constant', 'pair/1 must be one of "y"'],
   ['many values', 'body/many must be equal to one of the allowed values', `many must be one of ${Array.from({ length: 50 }, (_, i) => i).join(', ')}, …`],
+  ['fifty values', 'body/fifty must be equal to one of the allowed values', `fifty must be one of ${Array.from({ length: 50 }, (_, i) => i).join(', ')}`],
+  ['none where the value has another type', 'querystring/sort must be string', 'sort must be string'],
+  ['an item of what may be an object, too', 'body/both/0 must be equal to constant, body/both/a must be equal to constant', 'both/0 must be one of 2, both/a must be one of 1'],
   ['constants and lists as alternatives', 'body/either must match exactly one schema in oneOf', 'either must be one of "s", "l", "m"'],
   ['an item behind a tuple', 'body/pair/2 must be equal to one of the allowed values', 'pair/2 must be one of "z"'],
   ['a name with a tilde', 'body/a~0b must be equal to constant', 'a~b must be one of 7'],
@@ -127,7 +132,7 @@ const choosing = toolFromRoute({
     description: 'A.',
     params: { type: 'object', properties: { kind: { const: 1 } } },
     querystring: { type: 'object', properties: { sort: { type: 'string', enum: ['name', '-name'] } } },
-    body: { type: 'object', properties: { name: { type: 'string' }, size: { anyOf: [{ const: 's' }, { const: 'l' }, { type: 'null' }] }, list: { type: 'array', items: { $ref: 'Item#' } }, either: { oneOf: [{ const: 's' }, { enum: ['l', 'm'] }] }, 'a~b': { const: 7 }, pair: { type: 'array', items: [{ const: 'x' }, { const: 'y' }], additionalItems: { enum: ['z'] } }, many: { enum: Array.from({ length: 60 }, (_, i) => i) }, open: { anyOf: [{ const: 1 }, { type: 'string' }] } } }
+    body: { type: 'object', properties: { name: { type: 'string' }, size: { anyOf: [{ const: 's' }, { const: 'l' }, { type: 'null' }] }, list: { type: 'array', items: { $ref: 'Item#' } }, either: { oneOf: [{ const: 's' }, { enum: ['l', 'm'] }] }, 'a~b': { const: 7 }, pair: { type: 'array', items: [{ const: 'x' }, { const: 'y' }], additionalItems: { enum: ['z'] } }, many: { enum: Array.from({ length: 60 }, (_, i) => i) }, fifty: { enum: Array.from({ length: 50 }, (_, i) => i) }, both: { properties: { a: { const: 1 } }, items: { const: 2 } }, open: { anyOf: [{ const: 1 }, { type: 'string' }] } } }
   }
 }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 

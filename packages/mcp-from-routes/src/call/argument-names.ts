@@ -60,7 +60,7 @@ function allowedValues (schema: unknown, root: JsonSchema): readonly unknown[] |
   const members: unknown = anyOf ?? oneOf
   if (!Array.isArray(members)) return undefined
   const lists = members.map((member: JsonSchema) => member.type === 'null' ? [null] : member.const !== undefined || Array.isArray(member.enum) ? allowedValues(member, root) : undefined)
-  return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? [])
+  return lists.includes(undefined) ? undefined : lists.flat()
 }
 
 function resolved (schema: unknown, root: JsonSchema): JsonSchema {

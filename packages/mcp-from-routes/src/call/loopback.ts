@@ -57,7 +57,7 @@ export function checkLoopback (): void {
   const socket = new LightSocket(outer.raw.socket)
   const req = new LightRequest({ method: 'GET', url: '/', params: new Map(), headers: {}, body: undefined }, outer, socket)
   let response: InnerResponse | undefined
-  const res = new LightResponse(req, socket, (written) => { response = written }, 1)
+  const res = new LightResponse(req, socket, (written) => { response = written }, Infinity)
   res.setHeader('a', 'b').writeHead(201)
   const sent = [res.headersSent, res.writableEnded]
   res.end('c')
