@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import mcpFromRoutes from '../src/index.ts'
+import { settingsFromOptions } from '../src/options.ts'
 import { build, SERVER_INFO } from './build.ts'
 
 const tagged = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...more } })
@@ -220,13 +221,39 @@ for (const [option, value, rule] of [
   ['impliedArguments', { id: 'x' }, 'must be an object of functions'],
   ['impliedArguments', null, 'must be an object of functions'],
   ['cacheScope', 'shared', 'must be private or public'],
+  ['serverInfo', { version: '1' }, 'must have a name and a version'],
+  ['serverInfo', { name: 'x', version: '' }, 'must have a name and a version'],
+  ['serverInfo', { ...SERVER_INFO, title: '' }, 'must have a title that is a non-empty string, or no title'],
+  ['instructions', 5, 'must be a non-empty string or a function'],
+  ['path', 5, 'must start with a slash and have no parameters, wildcard, query or fragment'],
+  ['sets', [], 'must be an object'],
+  ['sets', { a: 5 }, 'a must have path and tags, and nothing else'],
+  ['sets', { a: { path: '/a', tags: 'mcp' } }, 'a.tags must be an array of tags'],
+  ['sets', { a: { path: '/a', tags: [''] } }, 'a.tags must be an array of tags'],
+  ['largeTag', '', 'must be a non-empty string other than exposedTag'],
+  ['maxResultBytes', 1.5, 'must be a positive integer'],
+  ['toolTimeout', 0, 'must be a positive integer'],
+  ['toolTimeout', 2_147_483_648, 'must be at most 2147483647'],
+  ['pageSize', 0, 'must be a positive integer'],
+  ['cacheTtl', -1, 'must be a whole number of milliseconds'],
+  ['cacheTtl', 0.5, 'must be a whole number of milliseconds'],
+  ['canUse', true, 'must be a function'],
+  ['onToolCall', {}, 'must be a function'],
+  ['output', 'short', "must be 'full', 'brief' or false"],
+  ['confirmSecret', 'x'.repeat(31), 'must be a string of at least 32 bytes'],
+  ['onRequest', [() => {}, 5], 'must be a function or an array of functions'],
+  ['forwardHeaders', [''], 'must be an array of header names'],
+  ['resultHeaders', [5], 'must be an array of header names'],
+  ['allowedOrigins', 'https://a.example.com', 'must be an array of origins like https://app.example.com, without a path'],
+  ['allowedOrigins', [5], 'must be an array of origins like https://app.example.com, without a path'],
+  ['allowedOrigins', ['a.example.com'], 'must be an array of origins like https://app.example.com, without a path'],
   ['allowedOrigin', ['https://a.example.com'], 'is not an option']
 ] as const) {
   t.test(`boot fails on ${option}: ${JSON.stringify(value)}`, async (t) => {
     const app = Fastify()
     t.teardown(() => app.close())
     app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, [option]: value } as never)
-    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: ${option} ${rule}` })
+    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: ${option}${option === 'sets' && rule.startsWith('a') ? '.' : ' '}${rule}` })
   })
 }
 
@@ -240,6 +267,37 @@ for (const [title, options, rule] of [
     t.match(app, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: `mcp-from-routes: cacheScope ${rule}` })
   })
 }
+
+t.test('options have defaults, and limits that may be reached', async (t) => {
+  const { isAllowedOrigin, ...settings } = settingsFromOptions({ serverInfo: SERVER_INFO })
+  t.strictSame(JSON.parse(JSON.stringify(settings)), {
+    serverInfo: SERVER_INFO,
+    path: '/mcp',
+    exposedTag: 'mcp',
+    largeTag: 'large',
+    onRequest: [],
+    forwardHeaders: ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
+    resultHeaders: ['content-range', 'link', 'location', 'retry-after'],
+    jsonQuery: false,
+    maxResultBytes: 1_000_000,
+    toolTimeout: 60_000,
+    impliedArguments: {},
+    confirmFallback: 'refuse',
+    cacheTtl: 300_000,
+    cacheScope: 'private',
+    pageSize: Number.MAX_SAFE_INTEGER,
+    output: 'full',
+    sets: {},
+    trustSerializer: false
+  })
+  const limits = { bodyLimit: 1, maxResultBytes: 1, pageSize: 1, toolTimeout: 2_147_483_647, cacheTtl: 0, confirmSecret: 'ü'.repeat(16), serverInfo: { ...SERVER_INFO, title: 'T' } }
+  t.match(settingsFromOptions(limits), limits)
+  for (const [path, without] of [['/', '/'], ['/a/', '/a'], ['/a/b', '/a/b']] as const) t.equal(settingsFromOptions({ serverInfo: SERVER_INFO, path }).path, without)
+})
+
+t.test('the plugin says its name, for plugins that depend on it, and its Fastify', async (t) => {
+  t.strictSame(Reflect.get(mcpFromRoutes, Symbol.for('plugin-meta')), { fastify: '5.x', name: 'mcp-from-routes' })
+})
 
 t.test('what register itself takes is no option of the plugin', async (t) => {
   const app = Fastify()

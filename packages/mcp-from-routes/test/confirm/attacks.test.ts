@@ -3,7 +3,9 @@ import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
+import { sealerFrom } from '../../src/confirm/seal.ts'
 import { memoryStore } from '../../src/confirm/store.ts'
 import type { ConfirmStore, McpFromRoutesOptions } from '../../src/index.ts'
 import { build, call, listen } from '../build.ts'
@@ -53,6 +55,7 @@ t.test('a state of another caller, tool or arguments asks again, and runs nothin
     ['an id of another type', 'drop', { args: { ...ARGS, id: 1 } }],
     ['no id', 'drop', { args: { more: ARGS.more } }],
     ['one more argument', 'drop', { args: { ...ARGS, n: 0 } }],
+    ['an object in the place of a list', 'drop', { args: { id: '1', more: { a: { 0: 1, 1: null }, b: 'x' } } }],
     ['another value inside', 'drop', { args: { id: '1', more: { a: [null, 1], b: 'x' } } }]
   ]
   for (const [title, name, more] of cases) t.equal(asked(await round(url, name, { ...CALL, ...more, state, answer: YES })), 'Sure?', title)
@@ -117,7 +120,9 @@ t.test('an answer after two minutes asks again, and one after an hour is an erro
   mock.timers.tick(1)
   t.equal(asked(await round(url, 'drop', { ...CALL, state: early, answer: YES })), 'Sure?')
   t.equal(asked(await round(url, 'drop', { ...CALL, state: late, answer: YES })), 'Sure?')
-  mock.timers.tick(3_600_000)
+  mock.timers.tick(3_600_999 - 120_001)
+  t.equal(asked(await round(url, 'drop', { ...CALL, state: late, answer: YES })), 'Sure?')
+  mock.timers.tick(1)
   t.match(await round(url, 'drop', { ...CALL, state: late, answer: YES }), { code: -32602 })
   t.equal(ran(), 1)
 })
@@ -159,6 +164,17 @@ t.test('a token is for one caller, tool and arguments, once, within two minutes'
   t.match(await use(late), /was not run yet/, 'too late')
   t.equal(ran(), 1)
   t.match(await round(url, 'drop', { ...CALL, state: late, answer: YES }), { code: -32602 }, 'a token is no state')
+})
+
+t.test('replicas of the next release know the questions of this one', async (t) => {
+  mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
+  t.teardown(() => mock.timers.reset())
+  const { verify, isFor, isToken } = sealerFrom({ confirmSecret: SECRET, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
+  const subject = { outer: {} as FastifyRequest, tool: 'drop', args: { id: '1', more: [null, { b: 1, a: 2 }] }, question: 'Sure?' }
+  // Sealed by version 0.0.0.
+  const state = 'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiIF0fverDAyKV7EVECA'
+  t.ok(isFor(await verify(state, {} as Parameters<typeof verify>[1]), subject))
+  t.ok(isToken('mywplhhc-1csfTDJhldRcTE-JVH7oE2', subject))
 })
 
 t.test('replicas with one secret know the questions of each other, and one that has restarted its own', async (t) => {

@@ -186,6 +186,7 @@ t.test('a page: the call runs when the host says that it is done', async (t) => 
   t.match(first, { resultType: 'input_required', inputRequests: { confirm: { params: { mode: 'url', url: page.url, message: page.text } } } })
   const waits = 'drop was not run: the person must first do something at https://pay.example/1\nPay 5 EUR.\nWhen the person says it is done, call drop again with the same arguments.'
   for (const answer of [{ action: 'accept' }, { action: 'accept', content: {} }, YES]) t.equal(told(await round(url, 'drop', { ...ARGS, state: first.requestState, answer })), waits)
+  t.equal(told(await round(url, 'drop', { ...ARGS, elicitation: { form: {}, url: {} }, state: first.requestState, answer: YES })), waits, 'also one that shows forms')
   t.equal(told(await round(url, 'drop', { ...ARGS, elicitation: {} })), waits, 'a client that shows no pages gets the address')
   t.match(await call(url, 'drop', { id: '1' }), { isError: true, content: [{ text: waits }] }, "also with 'allow'")
   t.match(told(await round(url, 'drop', { ...ARGS, state: first.requestState, answer: { action: 'decline' } })), /the person said no/)

@@ -2,7 +2,9 @@ import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import type { FastifyRequest } from 'fastify'
 import t from 'tap'
+import { taskSealer } from '../../src/task/seal.ts'
 import { build, post } from '../build.ts'
 import { ask, jobsApp, KIM, start, startTask } from './jobs.ts'
 import type { Answered } from './jobs.ts'
@@ -80,9 +82,10 @@ for (const era of ERAS) {
     const taskId = await startTask(url, {}, { era })
     const longer = await startTask(url, { expires: new Date(1_800_000_120_000).toUTCString() }, { era })
     const past = await startTask(url, { expires: new Date(0).toUTCString() }, { era })
+    const now = await startTask(url, { expires: new Date().toUTCString() }, { era })
     t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'working', [ttl]: 60_000, createdAt: '2027-01-15T08:00:00.000Z' } })
     t.match(await ask(url, 'tasks/get', { taskId: longer }, { era }), { result: { [ttl]: 120_000 } })
-    t.match(await ask(url, 'tasks/get', { taskId: past }, { era }), { result: { [ttl]: 60_000 } }, 'a time that is over says nothing')
+    for (const taskId of [past, now]) t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { [ttl]: 60_000 } }, 'a time that is over says nothing')
     mock.timers.tick(60_000)
     t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'working' } })
     mock.timers.tick(1)
@@ -220,6 +223,13 @@ for (const era of ERAS) {
     t.notOk(reached.some((request) => request.startsWith('DELETE')))
   })
 }
+
+t.test('replicas of the next release know the tasks of this one', async (t) => {
+  const { open } = taskSealer({ confirmSecret: SECRET, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
+  // Sealed by version 0.0.0.
+  const id = 'dLGT_ol1-zK0h7zjwDJZJCg3nFP7E_HhKgKb4BwMPxUUCPwcZ4nUBRkIEMdlK46kCQ8IIThR-NbGkiBVcKuJ1g8LNVzqWwNsPXrAv5aT6yf1Si9HZdkki0_4'
+  t.strictSame(open(id, {} as FastifyRequest), { tool: 'start_job', created: 1, until: 2, params: { id: '7' } })
+})
 
 t.test('with the option caller, a client that refreshes its credential keeps its tasks, and nobody else has them', async (t) => {
   const { url, jobs } = await jobsApp(t, { options: { caller: ({ headers }) => String(headers.authorization).split('.')[0] } })

@@ -145,7 +145,9 @@ t.test('2025-11-25: tasks/result waits for the end, as long as a call may take',
 t.test('2025-11-25: a call that had ended already is a task with its result in the id', async (t) => {
   const { url, reached } = await jobsApp(t)
   const era = 'legacy'
-  const taskId = await startTask(url, { statusCode: 201 }, { era })
+  const created = await start(url, { statusCode: 201 }, { era })
+  t.match(created, { result: { task: { status: 'working', ttl: 300_000, pollInterval: 1000 } } })
+  const { taskId } = created.result?.task as { taskId: string }
   t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'completed', ttl: 300_000 } })
   t.match(await ask(url, 'tasks/result', { taskId }, { era }), { result: { structuredContent: { id: '1' }, _meta: { 'io.modelcontextprotocol/related-task': { taskId }, 'mcp-from-routes/headers': { location: '/shops/s1/jobs/1' } } } })
   t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), { error: { code: -32602, message: 'The task has ended: completed' } })
