@@ -81,6 +81,9 @@ t.test('the id of a message is looked for at both ends, and nowhere in one that 
   const last = `{"params":"${'x'.repeat(5000)}","id":"a"}`
   t.equal(await idOf(first, first.length), 7)
   t.equal(await idOf(first, first.length - 1), undefined)
+  const tooLong = Readable.from([Buffer.from(first), Buffer.from(last)])
+  t.equal(await idOfOversized(tooLong, true, first.length), undefined)
+  t.notOk(tooLong.destroyed, 'which stays open for the answer')
   t.equal(await idOf(first, Infinity, false), undefined, 'what was read before may have been its beginning')
   for (const piece of [1, 100, 1024, 5000]) {
     t.equal(await idOf(first, Infinity, true, piece), 7, String(piece))

@@ -20,7 +20,8 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
     list (era, { tools, nextCursor }) {
-      const fields = [`"tools":[${tools.map((tool) => define(tool, era)).join()}]`]
+      const definitions = tools.map((tool) => define(tool, era))
+      const fields = [`"tools":[${definitions.join()}]`]
       if (nextCursor !== undefined) fields.push(`"nextCursor":${JSON.stringify(nextCursor)}`)
       if (era === 'modern') fields.push(`"ttlMs":${cacheTtl},"cacheScope":"${cacheScope}","resultType":"complete","_meta":${modernMeta}`)
       return { head: Buffer.from('{"jsonrpc":"2.0","id":'), tail: Buffer.from(`,"result":{${fields.join()}}}`) }

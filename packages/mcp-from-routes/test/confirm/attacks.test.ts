@@ -171,7 +171,7 @@ t.test('replicas of the next release know the questions of this one', async (t) 
   t.teardown(() => mock.timers.reset())
   const { verify, isFor, isToken } = sealerFrom({ confirmSecret: SECRET, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
   const subject = { outer: {} as FastifyRequest, tool: 'drop', args: { id: '1', more: [null, { b: 1, a: 2 }] }, question: 'Sure?' }
-  // Sealed by version 0.0.0.
+  // Sealed by an earlier build.
   const state = 'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiIF0fverDAyKV7EVECA'
   t.ok(isFor(await verify(state, {} as Parameters<typeof verify>[1]), subject))
   t.ok(isToken('mywplhhc-1csfTDJhldRcTE-JVH7oE2', subject))

@@ -226,7 +226,7 @@ for (const era of ERAS) {
 
 t.test('replicas of the next release know the tasks of this one', async (t) => {
   const { open } = taskSealer({ confirmSecret: SECRET, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
-  // Sealed by version 0.0.0.
+  // Sealed by an earlier build.
   const id = 'dLGT_ol1-zK0h7zjwDJZJCg3nFP7E_HhKgKb4BwMPxUUCPwcZ4nUBRkIEMdlK46kCQ8IIThR-NbGkiBVcKuJ1g8LNVzqWwNsPXrAv5aT6yf1Si9HZdkki0_4'
   t.strictSame(open(id, {} as FastifyRequest), { tool: 'start_job', created: 1, until: 2, params: { id: '7' } })
 })
