@@ -72,6 +72,14 @@ t.test('a message in chunks, and one that never ends', async (t) => {
   t.match(String(answer), /^HTTP\/1\.1 413 /)
 })
 
+t.test('a message is read to its end up to 16 times the limit, and the connection is kept then', async (t) => {
+  const { url } = await listen(t, echo, { bodyLimit: LIMIT })
+  for (const [size, status, connection] of [[16 * LIMIT, 200, null], [16 * LIMIT + 1, 413, 'close']] as const) {
+    const answer = await post(url, JSON.stringify(message(1, 1)).padEnd(size))
+    t.strictSame([answer.status, answer.headers.get('connection')], [status, connection], String(size))
+  }
+})
+
 t.test('the id of a message is looked for at both ends, and nowhere in one that is too long', async (t) => {
   const idOf = async (text: string, maxBytes = Infinity, isWhole = true, piece = text.length): Promise<unknown> => {
     const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, index) => Buffer.from(text.slice(index * piece, (index + 1) * piece)))

@@ -82,6 +82,7 @@ const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a',
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const JSON_TYPE = { 'content-type': 'application/json' }
 const modernCall = { ...CALL, params: { ...CALL.params, _meta: ENVELOPE } }
+const WITH_TASKS = { ...ENVELOPE, [CAPABILITIES]: { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
 const modernCallHeaders = { ...JSON_TYPE, ...modernHeaders('tools/call', 'a') }
 
 const direct: Array<{ title: string, body: unknown, headers?: Headers, gives: unknown }> = [
@@ -89,6 +90,9 @@ const direct: Array<{ title: string, body: unknown, headers?: Headers, gives: un
   { title: 'a call without arguments', body: { ...CALL, params: { name: 'a' } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined } },
   { title: 'a call with a progress token', body: { ...CALL, params: { name: 'a', _meta: { progressToken: 7 } } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: 7 } },
   { title: 'a call with notes of the client and its tracer', body: { ...CALL, params: { name: 'a', _meta: { 'claudecode/toolUseId': 'x', traceparent: '00-1-2-01', [CAPABILITIES]: {} } } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined } },
+  { title: 'a call that asks for a task', body: { ...CALL, params: { name: 'a', task: {} } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined, taskRequest: 'parameter' } },
+  { title: 'and says for how long', body: { ...CALL, params: { name: 'a', task: { ttl: 1 } } }, gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined, taskRequest: 'parameter' } },
+  { title: 'a call by a client with tasks', body: { ...CALL, params: { ...CALL.params, _meta: WITH_TASKS } }, headers: modernCallHeaders, gives: { era: 'modern', id: 1, method: 'tools/call', name: 'a', args: { b: 1 }, progressToken: undefined, taskRequest: 'extension' } },
   { title: 'a list', body: LIST, headers: { 'content-type': 'Application/JSON ; charset=utf-8', 'mcp-protocol-version': '2025-11-25' }, gives: { era: 'legacy', id: 1, method: 'tools/list', cursor: undefined } },
   { title: 'a page of the list', body: { ...LIST, id: 'x', params: { cursor: 'c' } }, gives: { era: 'legacy', id: 'x', method: 'tools/list', cursor: 'c' } },
   { title: 'a call of the newest revision', body: modernCall, headers: modernCallHeaders, gives: { era: 'modern', id: 1, method: 'tools/call', name: 'a', args: { b: 1 }, progressToken: undefined } },
@@ -191,6 +195,18 @@ t.test('an envelope is kept up to 2048 characters', async (t) => {
     known(meta)
     t.equal(checks, wanted, String(length))
   }
+})
+
+t.test('256 envelopes are kept at a time', async (t) => {
+  let checks = 0
+  const known = rememberedEnvelopes(() => { checks += 1; return true })
+  const see = (n: number): unknown => known({ [REVISION]: n })
+  for (let n = 0; n < 256; n++) see(n)
+  see(0)
+  t.equal(checks, 256)
+  see(256)
+  see(0)
+  t.equal(checks, 258)
 })
 
 t.test('a batch is for older clients, and holds one request for tools', async (t) => {

@@ -27,7 +27,7 @@ export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, de
       return { head: Buffer.from('{"jsonrpc":"2.0","id":'), tail: Buffer.from(`,"result":{${fields.join()}}}`) }
     },
     call (era, id, { content, structured, isError, _meta }) {
-      let json = `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":{"content":${contentJson(content)}`
+      let json = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":${contentJson(content)}`
       // Pass the route's own JSON on as it was written: it has been parsed, so it is well formed.
       if (structured !== undefined) json += `,"structuredContent":${structured.text}`
       if (isError) json += ',"isError":true'

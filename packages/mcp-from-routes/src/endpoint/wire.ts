@@ -120,8 +120,7 @@ function keyOf (envelope: Envelope): string | undefined {
 
 /** The form that a client accepts, by its `Accept` header; JSON if it sends none. */
 export function acceptedForm (accept: string | undefined): 'json' | 'stream' | undefined {
-  if (accept === undefined || accept === 'application/json, text/event-stream') return 'json'
-  if (/(application\/(json|\*)|\*\/\*)/i.test(accept)) return 'json'
+  if (accept === undefined || /(application\/(json|\*)|\*\/\*)/i.test(accept)) return 'json'
   return /text\/(event-stream|\*)/i.test(accept) ? 'stream' : undefined
 }
 
