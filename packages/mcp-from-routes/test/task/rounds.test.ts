@@ -160,10 +160,13 @@ t.test('2025-11-25: a call that had ended already is a task with its result in t
 t.test('2025-11-25: a result that is too long for an id is the answer', async (t) => {
   const { url } = await jobsApp(t, {
     more (app) {
-      app.post('/big', { schema: { operationId: 'big', description: 'B.', tags: ['mcp'] }, config: { mcp: { task: { status: 'get_job' } } } }, async () => 'x'.repeat(65_536))
+      app.post<{ Body: { size: number } }>('/big', { schema: { operationId: 'big', description: 'B.', tags: ['mcp'], body: { type: 'object', properties: { size: { type: 'integer' } } } }, config: { mcp: { task: { status: 'get_job' } } } }, async ({ body }) => 'x'.repeat(body.size))
     }
   })
-  t.match(await ask(url, 'tools/call', { name: 'big' }, { era: 'legacy' }), { result: { content: [{ text: 'x'.repeat(65_536) }], task: undefined } })
+  const most = 65_536 - JSON.stringify({ content: [{ type: 'text', text: '' }] }).length
+  for (const [size, result] of [[most, { task: { status: 'working' } }], [most + 1, { content: [{ text: 'x'.repeat(most + 1) }], task: undefined }]] as const) {
+    t.match(await ask(url, 'tools/call', { name: 'big', arguments: { size } }, { era: 'legacy' }), { result }, String(size))
+  }
 })
 
 t.test('2025-11-25: a server that closes does not wait for the end of a task', async (t) => {
