@@ -59,8 +59,10 @@ t.test('cursors that a client makes up are answered, and nothing is kept of them
 })
 
 t.test('the list of one caller is never kept', async (t) => {
-  const { pages } = pagesOf({ canUse: () => true })
-  t.not(await pages('legacy', undefined, REQUEST), await pages('legacy', undefined, REQUEST))
+  for (const options of [{ canUse: () => true }, { impliedArguments: { id: () => 'x' } }]) {
+    const { pages } = pagesOf(options)
+    t.not(await pages('legacy', undefined, REQUEST), await pages('legacy', undefined, REQUEST), String(Object.keys(options)))
+  }
 })
 
 t.test('a page begins after the tool that its cursor names', async (t) => {
