@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { Agent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
+import { connect as connectHttp2 } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -61,6 +62,34 @@ for (const { way, params = {}, headers = {} } of PLAIN) {
     const took = closing(app)
     t.match(await answer, '"structuredContent":{"aborted":false}')
     t.ok(await took < 10_000)
+  })
+}
+
+for (const { way, params = {}, headers = {} } of PLAIN.slice(0, 4)) {
+  t.test(`over HTTP/2, app.close() lets a call ${way} finish, too, without a warning about its headers`, async (t) => {
+    const warnings: string[] = []
+    const warned = ({ name }: Error): void => { warnings.push(name) }
+    process.on('warning', warned)
+    t.teardown(() => process.off('warning', warned))
+    let began: () => void
+    const begun = new Promise<void>((resolve) => { began = resolve })
+    const { app, url } = await listen(t, (app) => {
+      app.get('/slow', tool('slow'), async () => {
+        began()
+        await delay(50)
+        return { done: true }
+      })
+    }, {}, { http2: true } as object)
+    const client = connectHttp2(url.origin)
+    t.teardown(() => client.destroy())
+    const request = client.request({ ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers })
+    request.end(JSON.stringify(callOf('slow', params)))
+    await begun
+    const closed = app.close()
+    t.match(await text(request), '"structuredContent":{"done":true}')
+    client.close()
+    await closed
+    t.notOk(warnings.includes('UnsupportedWarning'))
   })
 }
 
