@@ -32,7 +32,7 @@ t.test('GET and DELETE get 405 with Allow', async (t) => {
       t.strictSame(await response.json(), error(-32000, 'Method not allowed.'))
     }
   }
-  t.equal((await fetch(url, { method: 'HEAD' })).status, 404)
+  t.equal((await fetch(url, { method: 'HEAD' })).status, 404, 'nor does HEAD read anything')
 })
 
 t.test('a page of another origin gets 403, before authentication', async (t) => {
