@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { Deadlines, Stop } from '../src/call/stop.ts'
+import { Deadlines, signalOf, Stop, stopWithinMessage } from '../src/call/stop.ts'
 
 /** Long enough that a busy machine still starts all calls in time. */
 const LIMIT = 300
@@ -67,6 +67,25 @@ t.test('a call is stopped in the very moment in which it has to end', async (t) 
   last?.check()
   t.strictSame([second.reason, timer], ['timeout', undefined], 'and nothing is waited for any longer')
   t.equal(kept, 0, 'no timer keeps the process')
+})
+
+t.test('what ends a message ends its call where the revision says so, and streams when the server closes', async (t) => {
+  for (const [reason, era, isStream, ended] of [
+    ['client gone', 'modern', false, true], ['client gone', 'modern', true, true], ['client gone', 'legacy', false, false], ['client gone', 'legacy', true, false],
+    ['closing', 'modern', false, false], ['closing', 'modern', true, true], ['closing', 'legacy', false, false], ['closing', 'legacy', true, true]
+  ] as const) {
+    const message = new Stop()
+    const call = stopWithinMessage(message, era, isStream)
+    message.stop(reason)
+    t.equal(call.reason, ended ? reason : undefined, `${reason} ${era} ${isStream}`)
+  }
+  for (const [reason, mayCall, aborted] of [['client gone', true, true], ['client gone', false, true], ['closing', true, false], ['closing', false, true]] as const) {
+    const message = new Stop()
+    const signal = signalOf(message, mayCall)
+    t.notOk(signal.aborted)
+    message.stop(reason)
+    t.equal(signal.aborted, aborted, `${reason} ${mayCall}`)
+  }
 })
 
 t.test('each listener hears of a stop once, unless it was forgotten', async (t) => {
