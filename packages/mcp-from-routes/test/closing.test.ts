@@ -65,6 +65,21 @@ for (const { way, params = {}, headers = {} } of PLAIN) {
   })
 }
 
+t.test('a connection is kept from call to call while the server stays open', async (t) => {
+  let connections = 0
+  const { app, url } = await listen(t, (app) => { app.get('/slow', tool('slow'), async () => 'x') })
+  app.server.on('connection', () => { connections += 1 })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.teardown(() => agent.destroy())
+  for (const { params = {}, headers = {} } of [...PLAIN, ...PLAIN]) {
+    const request = httpRequest(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+    request.end(JSON.stringify(callOf('slow', params)))
+    const [response] = await once(request, 'response') as [IncomingMessage]
+    t.match(await text(response), '"result"')
+  }
+  t.equal(connections, 1)
+})
+
 for (const { way, params = {}, headers = {} } of PLAIN.slice(0, 4)) {
   t.test(`over HTTP/2, app.close() lets a call ${way} finish, too, without a warning about its headers`, async (t) => {
     const warnings: string[] = []
