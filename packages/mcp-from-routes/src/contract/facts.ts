@@ -99,7 +99,7 @@ function wholeNumbers (facts: Facts): readonly number[] | undefined {
   const least = Math.ceil(Math.max(...numbersIn(facts, 'minimum'), ...numbersIn(facts, 'exclusiveMinimum')))
   const most = Math.floor(Math.min(...numbersIn(facts, 'maximum'), ...numbersIn(facts, 'exclusiveMaximum')))
   if (!Number.isSafeInteger(least) || !Number.isSafeInteger(most) || most - least >= LISTED) return undefined
-  return Array.from({ length: Math.max(0, most - least + 1) }, (_, index) => least + index)
+  return Array.from({ length: most - least + 1 }, (_, index) => least + index)
 }
 
 /** A schema for which only this value is valid, in which the parts of an array or object can be looked at. */
