@@ -135,6 +135,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The same three numbers in another order, and any that is fit will do.'
   },
   {
+    file: 'packages/mcp-from-routes/src/contract/certainty.ts',
+    within: '',
+    before: 'const LONGEST_TIME = 1_000',
+    after: 'const LONGEST_TIME = 1001',
+    reason: 'A millisecond more or less decides nothing.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/facts.ts',
+    within: 'wholeNumbers',
+    before: 'return Array.from({ length: most - least + 1 }, (_, index) => least + index)',
+    after: 'return Array.from({ length: most - least + 2 }, (_, index) => least + index)',
+    reason: 'The number above the range is taken out again, as its maximum refuses it.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
     within: 'oneOfGaps',
     before: 'const isOne = [...likely < 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&',

@@ -1,4 +1,5 @@
 import { createContext, Script } from 'node:vm'
+import { saidIn } from './comparison.ts'
 import { isAnnotation } from './document.ts'
 import { holds, numbersIn, TYPE, valuesOf } from './facts.ts'
 import type { Facts } from './facts.ts'
@@ -13,7 +14,7 @@ const COUNTS: ReadonlySet<string> = new Set(['maxProperties', 'minProperties'])
 export function arePlain (facts: Facts): boolean {
   const words = new Set(facts.flatMap((fact) => Object.keys(fact)))
   const isMap = !words.has('properties') && !words.has('required')
-  const isUnique = Math.max(0, ...numbersIn(facts, 'minItems')) <= 1
+  const isUnique = numbersIn(facts, 'minItems').every((least) => least <= 1)
   return [...words].every((word) => PLAIN.has(word) || isAnnotation(word) || (isMap && COUNTS.has(word)) || (isUnique && word === 'uniqueItems'))
 }
 
@@ -42,15 +43,15 @@ export function isShown (keyword: string, limit: unknown, facts: Facts, types: n
   if (!arePlain(facts)) return false
   const keeps = (value: unknown): boolean => facts.every((fact) => Object.entries(fact).every(([word, bound]) => {
     if (word === 'format') return SAMPLES[String(bound)] === value
-    return isAnnotation(word) || !DECIDED.has(word) || holds(word, bound, value) === true
+    return !DECIDED.has(word) || holds(word, bound, value) === true
   }))
   const isAny = (): boolean => candidates(limit, facts, types, document).some((value) => keeps(value) && holds(keyword, limit, value) === false)
-  return keyword === 'pattern' || facts.some(({ pattern }) => pattern !== undefined) ? inTime(isAny) : isAny()
+  return keyword === 'pattern' || saidIn(facts, 'pattern') !== undefined ? inTime(isAny) : isAny()
 }
 
 /** Longest time for trying strings, in milliseconds: a pattern may take exponential time for one that nobody would send. */
 const LONGEST_TIME = 1_000
-const watched = createContext({})
+const watched = createContext()
 const call = new Script('work()')
 
 /** What the work answers; false when it takes too long. */
@@ -63,8 +64,8 @@ function inTime (work: () => boolean): boolean {
   }
 }
 
-/** Keywords that decide about strings, numbers, booleans and null. */
-const DECIDED: ReadonlySet<string> = new Set(['const', 'enum', 'exclusiveMaximum', 'exclusiveMinimum', 'maxLength', 'maximum', 'minLength', 'minimum', 'multipleOf', 'pattern', 'type'])
+/** Keywords that decide about strings, numbers, booleans and null, where they are not listed. */
+const DECIDED: ReadonlySet<string> = new Set(['exclusiveMaximum', 'exclusiveMinimum', 'maxLength', 'maximum', 'minLength', 'minimum', 'multipleOf', 'pattern', 'type'])
 /** Longest string that is tried. */
 const LONGEST = 100_000
 

@@ -137,6 +137,7 @@ t.test('certain is what an example shows', async (t) => {
     [{ type: 'string', pattern: '^a' }, { type: 'string', pattern: '^b' }, true],
     // Trying it would take ages.
     [{ type: 'string', pattern: '^(a|a)*b?c$', maxLength: 40 }, { type: 'string', pattern: '^(a|a)*b?c$', maxLength: 35 }, false],
+    [{ type: 'string', minLength: 39, maxLength: 40 }, { type: 'string', minLength: 39, maxLength: 40, pattern: '^(a|a)*b?c$' }, false],
     [{ type: 'string' }, { type: 'integer' }, true]
   ] as const) {
     const [finding] = diffContracts(of(before), of(after)).findings
