@@ -131,7 +131,7 @@ t.test('what a file accepts', async (t) => {
     [{}, '"accepted" is not an array'], [[null], 'accepted[0] is not an object'], [[{ finding: 'x', reason: 'y' }, 5], 'accepted[1] is not an object'],
     ...[undefined, 5, ''].map((finding) => [[{ finding, reason: 'y' }], 'accepted[0].finding is missing: the finding as the report shows it, without its explanation']),
     ...[undefined, 5, '', ' '].map((reason) => [[{ finding: 'x', reason }], 'accepted[0].reason is missing: say why it breaks nobody']),
-    ...[5, '', 'soon', '2027-02-30', '2027-13-01', '2027-1-01', ' 2027-01-01', '2027-01-011'].map((until) => [[{ finding: 'x', reason: 'y', until }], `accepted[0].until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`]),
+    ...[5, '', 'soon', '2027', '2027-01', '2027-02-30', '2027-13-01', '2027-1-01', ' 2027-01-01', '2027-01-011'].map((until) => [[{ finding: 'x', reason: 'y', until }], `accepted[0].until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`]),
     [[{ finding: 'x', reason: 'y', owner: 'z' }], 'accepted[0].owner is unknown. Known: finding, reason, until']
   ] as Array<[unknown, string]>) t.throws(() => read(accepted), { code: 'MCP_FROM_ROUTES_CONTRACT_UNREADABLE', message: `f cannot be read as a contract: ${message}` }, message)
 })
