@@ -38,7 +38,7 @@ export function leftBranches (before: Document, after: Document): readonly LeftB
   function visit (old: readonly unknown[], now: readonly unknown[], path: string): void {
     if (isShared && canonical(old) === canonical(now)) return
     const key = canonical([old, now])
-    if (old.length === 0 || now.length === 0 || seen.has(key) || seen.size > PAIRS) return
+    if (now.length === 0 || seen.has(key) || seen.size > PAIRS) return
     seen.add(key)
     const [olds, news] = [waysThrough(old, before), waysThrough(now, after)]
     if (olds === undefined || news === undefined) return
@@ -78,7 +78,6 @@ export function leftBranches (before: Document, after: Document): readonly LeftB
 /** The ways through the unions of schemas that hold at once; undefined when they are too many. */
 function waysThrough (schemas: readonly unknown[], document: Document, followed: readonly string[] = []): readonly Alternative[] | undefined {
   let ways: readonly Alternative[] = [{ facts: [], beside: [] }]
-  if (schemas.every((schema) => schema === undefined)) return ways
   for (const schema of schemas) {
     if (!isObject(schema)) continue
     const { $ref, allOf, then, else: otherwise, dependentSchemas } = schema
