@@ -105,7 +105,7 @@ function namesIn (way: Alternative): ReadonlySet<string> {
 }
 
 function valuesAt (way: Alternative, name: string): readonly unknown[] {
-  return partsOf(way).flatMap(({ properties }) => schemasIn(properties).has(name) ? [schemasIn(properties).get(name)] : [])
+  return partsOf(way).map(({ properties }) => schemasIn(properties).get(name))
 }
 
 /** The properties that tell a branch from others, each with its one value. */

@@ -1,4 +1,3 @@
-import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
 import { saidIn } from './comparison.ts'
 import type { Comparison, Gap } from './comparison.ts'
@@ -105,6 +104,6 @@ function nameGaps (facts: Facts, schema: unknown, path: string, comparison: Comp
 function dependentGaps (facts: Facts, name: string, others: readonly string[], path: string, comparison: Comparison): readonly Gap[] {
   if (isNever(facts, name, comparison)) return []
   const missing = others.filter((other) => !requires(facts, other) &&
-    !facts.some(({ dependentRequired }) => isObject(dependentRequired) && textsIn(schemasIn(dependentRequired).get(name)).includes(other)))
+    !facts.some(({ dependentRequired }) => textsIn(schemasIn(dependentRequired).get(name)).includes(other)))
   return missing.length === 0 ? [] : [{ path: inProperty(path, name), keyword: 'dependentRequired', from: saidIn(facts, 'dependentRequired'), to: missing, certain: true }]
 }
