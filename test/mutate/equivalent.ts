@@ -184,6 +184,34 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'What holds of a place is one bit here, and any bit will do.'
   },
   {
+    file: 'packages/mcp-from-routes/src/contract/arrays.ts',
+    within: 'itemGaps',
+    before: 'const deeper = { ...comparison, depth: comparison.depth + 1 }',
+    after: 'const deeper = { ...comparison, depth: comparison.depth + 2 }',
+    reason: 'Only whether a value is deeper inside than another counts, and not how much deeper.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/arrays.ts',
+    within: 'containsGaps',
+    before: 'const isEvery = items !== undefined && comparison.gapsIn(items, contains, inItem(path), { ...comparison, depth: comparison.depth + 1 }).length === 0',
+    after: 'const isEvery = items !== undefined && comparison.gapsIn(items, contains, inItem(path), { ...comparison, depth: comparison.depth + 2 }).length === 0',
+    reason: 'Only whether a value is deeper inside than another counts, and not how much deeper.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/objects.ts',
+    within: 'objectGaps',
+    before: 'const deeper = { ...comparison, depth: comparison.depth + 1 }',
+    after: 'const deeper = { ...comparison, depth: comparison.depth + 2 }',
+    reason: 'Only whether a value is deeper inside than another counts, and not how much deeper.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/names.ts',
+    within: 'visit',
+    before: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 0) return',
+    after: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 1) return',
+    reason: 'The visit that spends the last of the budget makes the answer that there are too many, whether it goes on or not.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/endpoint/oversized.ts',
     within: 'idOfOversized',
     before: 'if (start.length < WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',

@@ -6,6 +6,8 @@ const text = { type: 'string' }
 const whole = { type: 'integer' }
 const object = (more: object): JsonSchema => ({ type: 'object', ...more })
 const closed = (properties: object, more: object = {}): JsonSchema => object({ properties, additionalProperties: false, ...more })
+const ref = { $ref: '#/$defs/X' }
+const tree = (more: object): JsonSchema => ({ ...ref, $defs: { X: object(more) } })
 /** Where a value of one schema may be invalid for the other, by which keyword, with `?` if that is not certain. */
 const gaps = (from: JsonSchema, to: JsonSchema, namedOnly?: boolean): readonly string[] => gapsBetween(from, to, namedOnly).map(({ path, keyword, certain }) => `${path} ${keyword}${certain ? '' : '?'}`.trim())
 
@@ -44,6 +46,8 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   [object({}), object({ dependentSchemas: { a: { required: ['b'] } } }), ['b required']],
   [object({}), object({ dependentSchemas: { a: { required: ['a'] } } }), []],
   [object({ patternProperties: { '[': text } }), object({ dependentSchemas: { a: { required: ['b'] } } }), ['b required?']],
+  // objects in objects
+  ...[{ properties: { x: ref } }, { additionalProperties: ref }, { patternProperties: { '^x': ref } }].map((inside): [JsonSchema, JsonSchema, readonly string[]] => [tree({ ...inside, minProperties: 1 }), tree(inside), []]),
   // patterns of names
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': text } }), []],
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': whole } }), ['* type']],
@@ -73,6 +77,7 @@ t.test('properties that nobody was told of count as not being there, unless the 
   const to = object({ properties: { a: text, b: text } })
   t.strictSame(gaps(object({ properties: { a: text } }), to, true), [])
   t.strictSame(gaps(object({ properties: { a: text } }), to), ['b type'])
+  t.strictSame(gaps(object({ properties: { a: text } }), object({ properties: { a: whole } }), true), ['a type'])
   for (const from of [{}, { properties: {} }, { properties: { a: text }, patternProperties: { '^x': text } }, { properties: { a: text }, propertyNames: { maxLength: 9 } }, { properties: { a: text }, unevaluatedProperties: true }, { properties: { a: text }, additionalProperties: true }]) {
     t.match(gaps(object(from), to, true).join(), /\bb type/, JSON.stringify(from))
   }
