@@ -212,6 +212,20 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The visit that spends the last of the budget makes the answer that there are too many, whether it goes on or not.'
   },
   {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsBetween',
+    before: 'const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, namedOnly, gapsIn }',
+    after: 'const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 1, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, namedOnly, gapsIn }',
+    reason: 'Only whether a value is deeper inside than another counts, and not where counting begins.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsBetween',
+    before: 'const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, namedOnly, gapsIn }',
+    after: 'const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 1 }, namedOnly, gapsIn }',
+    reason: 'Only whether the count rises is looked at.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/endpoint/oversized.ts',
     within: 'idOfOversized',
     before: 'if (start.length < WINDOW) start = Buffer.concat([start, chunk.subarray(0, WINDOW - start.length)])',

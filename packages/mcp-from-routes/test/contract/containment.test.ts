@@ -48,6 +48,12 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   [object({ patternProperties: { '[': text } }), object({ dependentSchemas: { a: { required: ['b'] } } }), ['b required?']],
   // objects in objects
   ...[{ properties: { x: ref } }, { additionalProperties: ref }, { patternProperties: { '^x': ref } }].map((inside): [JsonSchema, JsonSchema, readonly string[]] => [tree({ ...inside, minProperties: 1 }), tree(inside), []]),
+  // what stays, whatever it means
+  [object({ properties: { a: { unevaluatedItems: false }, b: text } }), object({ properties: { a: { unevaluatedItems: false }, b: whole } }), ['b type']],
+  // what is forbidden
+  [closed({ a: text }), closed({ a: whole }), ['a type']],
+  [object({ properties: { a: { allOf: [text, whole] } } }), object({ properties: { a: false } }), []],
+  [object({ properties: { a: text } }), object({ properties: { a: false } }), ['a false']],
   // patterns of names
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': text } }), []],
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': whole } }), ['* type']],
@@ -81,4 +87,12 @@ t.test('properties that nobody was told of count as not being there, unless the 
   for (const from of [{}, { properties: {} }, { properties: { a: text }, patternProperties: { '^x': text } }, { properties: { a: text }, propertyNames: { maxLength: 9 } }, { properties: { a: text }, unevaluatedProperties: true }, { properties: { a: text }, additionalProperties: true }]) {
     t.match(gaps(object(from), to, true).join(), /\bb type/, JSON.stringify(from))
   }
+})
+
+t.test('a gap tells what was said and what is said', async (t) => {
+  for (const [from, to, was, is] of [
+    [{ propertyNames: { maxLength: 3 } }, { propertyNames: { maxLength: 2 } }, { maxLength: 3 }, { maxLength: 2 }],
+    [{ dependentRequired: { a: ['b'] } }, { dependentRequired: { a: ['b', 'c'] } }, { a: ['b'] }, ['c']],
+    [{}, { required: ['a'] }, false, true]
+  ] as const) t.match(gapsBetween(object(from), object(to)), [{ from: was, to: is }])
 })
