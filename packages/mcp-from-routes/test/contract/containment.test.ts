@@ -50,6 +50,8 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   ...[{ properties: { x: ref } }, { additionalProperties: ref }, { patternProperties: { '^x': ref } }].map((inside): [JsonSchema, JsonSchema, readonly string[]] => [tree({ ...inside, minProperties: 1 }), tree(inside), []]),
   // what stays, whatever it means
   [object({ properties: { a: { unevaluatedItems: false }, b: text } }), object({ properties: { a: { unevaluatedItems: false }, b: whole } }), ['b type']],
+  // a circle that leads to no smaller value
+  [text, { ...ref, $defs: { X: { allOf: [ref] } } }, ['$ref?']],
   // what is forbidden
   [closed({ a: text }), closed({ a: whole }), ['a type']],
   [object({ properties: { a: { allOf: [text, whole] } } }), object({ properties: { a: false } }), []],
