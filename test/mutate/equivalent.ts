@@ -163,6 +163,13 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Once the budget is spent the answer is that there are too many, however many more are looked at.'
   },
   {
+    file: 'packages/mcp-from-routes/src/confirm/seal.ts',
+    within: 'canonical',
+    before: '? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1))',
+    after: '? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -2 : 1))',
+    reason: 'A sort reads the sign alone.'
+  },
+  {
     file: 'packages/mcp-from-routes/src/tool/path.ts',
     within: 'endOfGroup',
     before: 'for (let i = start; i < path.length; i++) {',
