@@ -161,6 +161,7 @@ t.test('initialize answers every 2025 revision in kind', async (t) => {
 t.test('instructions may be for the client of the request; only those who introduce themselves are told', async (t) => {
   let asked = 0
   const { url } = await listen(t, hello, {
+    cacheTtl: 7000,
     instructions: async ({ headers }) => {
       asked += 1
       return headers['x-api-key'] === undefined ? undefined : `You are ${String(headers['x-api-key'])}.`
@@ -173,7 +174,7 @@ t.test('instructions may be for the client of the request; only those who introd
   const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
   const modern = (method: string): Record<string, string> => ({ 'x-api-key': 'kim', 'mcp-protocol-version': '2026-07-28', 'mcp-method': method })
   const discover = await post(url, { jsonrpc: '2.0', id: 1, method: 'server/discover', params: { _meta } }, modern('server/discover'))
-  t.match(discover, { body: { result: { instructions: 'You are kim.', cacheScope: 'private' } } }, 'and no cache may give it to another')
+  t.match(discover, { body: { result: { instructions: 'You are kim.', cacheScope: 'private', ttlMs: 7000 } } }, 'and no cache may give it to another')
   t.equal(asked, 3)
   await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }, modern('tools/list'))
   await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })

@@ -177,7 +177,7 @@ function gapFinding (side: Side, { path, keyword, from, to, certain, lost }: Gap
   // A gap leads from what accepts to what refuses. Which of them is the older depends on side and direction.
   const isForward = (side === 'input') === (bump === 'major')
   const [was, is] = isForward ? [from, to] : [to, from]
-  return { bump, path: placeOf(side, path), change: listedChange(keyword, lost, isForward) ?? changeOf(keyword, was, is), why: bump === 'major' ? WHY[side] : WHY_NOT[side], certain: bump === 'minor' || certain, ...isForward && keyword === 'enum' && lost && { lost } }
+  return { bump, path: placeOf(side, path), change: listedChange(keyword, lost, isForward) ?? changeOf(keyword, was, is), why: bump === 'major' ? WHY[side] : WHY_NOT[side], certain: bump === 'minor' || certain, ...isForward && keyword === 'enum' && { lost } }
 }
 
 const WHY: Readonly<Record<Side, string>> = {

@@ -76,7 +76,7 @@ export function isKnownWord (word: string): boolean {
  * @see [RFC 9110 §10.2.3](https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
  */
 export function pollFrom (retryAfter: InnerResponse['headers'][string], now: number): number | undefined {
-  const text = String(retryAfter ?? '')
+  const text = String(retryAfter)
   const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : (timeFrom(text) ?? NaN) - now
   return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, FIRST_POLL), LAST_POLL)
 }
