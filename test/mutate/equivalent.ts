@@ -132,7 +132,7 @@ export const equivalents: readonly Equivalent[] = [
     within: 'candidates',
     before: 'const numbers = [0, 1, -1, 0.5, ...bounds.flatMap((bound) => [bound, bound - 1, bound + 1, bound - 0.5, bound + 0.5, ...steps.flatMap((step) => [-1, 0, 1].map((by) => (Math.round(bound / step) + by) * step))])]',
     after: 'const numbers = [0, 1, -1, 0.5, ...bounds.flatMap((bound) => [bound, bound - 1, bound + 1, bound - 0.5, bound + 0.5, ...steps.flatMap((step) => [-1, 0, 1].map((by) => (Math.round(bound / step) - by) * step))])]',
-    reason: 'The same three numbers in another order, and any that is fit will do.'
+    reason: 'The same three numbers in another order.'
   },
   {
     file: 'packages/mcp-from-routes/src/contract/certainty.ts',
@@ -146,7 +146,7 @@ export const equivalents: readonly Equivalent[] = [
     within: 'wholeNumbers',
     before: 'return Array.from({ length: most - least + 1 }, (_, index) => least + index)',
     after: 'return Array.from({ length: most - least + 2 }, (_, index) => least + index)',
-    reason: 'The number above the range is taken out again, as its maximum refuses it.'
+    reason: 'The maximum rejects the extra number.'
   },
   {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
@@ -181,7 +181,7 @@ export const equivalents: readonly Equivalent[] = [
     within: '',
     before: 'const ROOT = \'\\0root\'',
     after: 'const ROOT = \'\'',
-    reason: 'No schema that can be referred to has an empty $id, either.'
+    reason: 'No schema that a reference can reach has an empty $id.'
   },
   {
     file: 'packages/mcp-from-routes/src/tool/defaults.ts',
@@ -216,7 +216,7 @@ export const equivalents: readonly Equivalent[] = [
     within: 'visit',
     before: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 0) return',
     after: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 1) return',
-    reason: 'The visit that spends the last of the budget makes the answer that there are too many, whether it goes on or not.'
+    reason: 'Once the budget is spent, the answer is that there are too many, whether the last visit goes on or not.'
   },
   {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
@@ -384,14 +384,14 @@ export const equivalents: readonly Equivalent[] = [
     within: 'track',
     before: 'open.delete(stop)',
     after: ';',
-    reason: 'A message that was answered can be stopped without effect: the call only frees memory.'
+    reason: 'Stopping an answered message has no effect: the call only frees memory.'
   },
   {
     file: 'packages/mcp-from-routes/src/confirm/held.ts',
     within: 'isConfirmed',
     before: 'return fallback === \'token\' && typeof token === \'string\' && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)',
     after: 'return (typeof token === \'string\') && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)',
-    reason: 'Otherwise the token is one of the arguments that it would have to be the digest of.'
+    reason: 'With any other fallback the digest covers the token itself, so no token matches.'
   },
   {
     file: 'packages/mcp-from-routes/src/confirm/seal.ts',
