@@ -406,6 +406,41 @@ export const equivalents: readonly Equivalent[] = [
     before: 'for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {',
     after: 'for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 2, maxResultBytes, toolTimeout, pageSize })) {',
     reason: 'Any positive integer passes the check.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/patterns.ts',
+    within: 'normalClass',
+    before: 'for (let index = 0; index < members.length; index++) {',
+    after: 'for (let index = 0; index <= members.length; index++) {',
+    reason: 'One round more adds an empty atom to every list of members.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsIn',
+    before: 'if (budget.left-- <= 0) return [cannotTell(path, \'size\', \'too large to compare\')]',
+    after: 'if (budget.left-- < 0) return [cannotTell(path, \'size\', \'too large to compare\')]',
+    reason: 'The budget is one of thousands of comparisons: one more makes no difference.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = unionsOf(schema).length >= 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length >= 0)',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/endpoint/tasks/result.ts',
+    within: 'resultOf',
+    before: 'if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
+    after: 'if (Date.now() + wait >= end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
+    reason: 'A task may be waited for a millisecond longer.'
   }
 ]
 

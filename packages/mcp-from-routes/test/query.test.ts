@@ -26,6 +26,7 @@ const empty = 'must not be an empty array, which a query string cannot hold. Lea
 const otherwise = 'cannot be sent: the server would read a query string of this size or shape differently. Empty arrays, empty objects and null cannot be part of it'
 const deep = JSON.parse('{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000))
 const levels = (count: number): Record<string, unknown> => JSON.parse('{"a":'.repeat(count) + '"x"' + '}'.repeat(count)) as Record<string, unknown>
+const lists = (count: number): unknown => JSON.parse('['.repeat(count) + '"x"' + ']'.repeat(count))
 const sent: Array<{ title: string, parser: keyof typeof PARSERS, schema?: Record<string, unknown>, value: unknown, arrives?: unknown, refusal?: string }> = [
   { title: 'an array repeats its name', parser: 'plain', schema: { type: 'array' }, value: ['a', 1, true], arrives: ['a', '1', 'true'] },
   { title: 'an array of one is a string, which the validator makes an array', parser: 'plain', schema: { type: 'array' }, value: ['a'], arrives: 'a' },
@@ -46,6 +47,8 @@ const sent: Array<{ title: string, parser: keyof typeof PARSERS, schema?: Record
   { title: 'an object nested too deeply', parser: 'qs', schema: { type: 'object' }, value: deep, refusal: 'is nested too deeply' },
   { title: 'an object of 32 levels', parser: 'deep', schema: { type: 'object' }, value: levels(32), arrives: levels(32) },
   { title: 'an object of 33 levels', parser: 'deep', schema: { type: 'object' }, value: levels(33), refusal: 'is nested too deeply' },
+  { title: 'an array of 32 levels', parser: 'deep', schema: { type: 'array' }, value: lists(32), arrives: lists(32) },
+  { title: 'an array of 33 levels', parser: 'deep', schema: { type: 'array' }, value: lists(33), refusal: 'is nested too deeply' },
   { title: 'half a surrogate pair in a name', parser: 'qs', schema: { type: 'object' }, value: { '\ud800': 1 }, refusal: 'is not valid Unicode' },
   { title: 'an object that the parser reads as JSON', parser: 'json', schema: { type: 'object' }, value: { a: [1, null], b: {} }, arrives: { a: [1, null], b: {} } },
   { title: 'an empty array', parser: 'qs', schema: { type: 'array' }, value: [], refusal: empty },

@@ -197,7 +197,10 @@ t.test('a large tool is marked, and says what narrows it', async (t) => {
     description: 'A tool. The result can be large: narrow it with skip, limit or filter.',
     _meta: { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': 500_000 }
   })
-  t.equal(toolOf({ schema: { tags: ['mcp', 'large'] } }).public.description, 'A tool. The result can be large.')
+  const saysOf = (...names: readonly string[]): unknown => toolOf({ schema: { tags: ['mcp', 'large'], querystring: { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) } } }).public.description
+  t.equal(saysOf('q', 'limit'), 'A tool. The result can be large: narrow it with q or limit.')
+  t.equal(saysOf('q'), 'A tool. The result can be large: narrow it with q.')
+  t.equal(saysOf(), 'A tool. The result can be large.')
   t.equal(toolOf({ schema: { querystring } }).public._meta, undefined)
 })
 

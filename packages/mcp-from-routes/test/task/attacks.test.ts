@@ -183,6 +183,14 @@ for (const era of ERAS) {
     t.notOk([...reached, ...other.reached].some((request) => request.startsWith('DELETE')))
   })
 
+  t.test(`${era}: only a DELETE that succeeds has cancelled`, async (t) => {
+    let statusCode = 200
+    const { url } = await jobsApp(t, { withDelete: false, more: (app) => app.delete('/shops/:shop/jobs/:id', async (_request, reply) => reply.code(statusCode).send({ message: 'As it is' })) })
+    const taskId = await startTask(url, {}, { era })
+    for (statusCode of [300, 404, 410, 500]) t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), { error: { code: Number } }, String(statusCode))
+    for (statusCode of [200, 202, 299]) t.notOk((await ask(url, 'tasks/cancel', { taskId }, { era })).error, String(statusCode))
+  })
+
   t.test(`${era}: a result route that a client may not use is not reached`, async (t) => {
     const denied = new Set<string>()
     const { url, jobs, reached } = await jobsApp(t, { task: { status: 'GET /shops/:shop/jobs/:id', result: 'get_report' }, options: { canUse: ({ name }) => !denied.has(name) } })

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { gitIn, type Git } from '../../src/cli/git.ts'
+import { versionAt } from '../../src/cli/stored.ts'
+import { scratch } from './scratch.ts'
+
+/** A repository of which only the files of one commit can be read. */
+const holding = (files: Readonly<Record<string, object>>): Git => {
+  const file: Git['file'] = async (commit, path) => commit === 'then' && path in files ? JSON.stringify(files[path]) : undefined
+  return { ...gitIn('.', {}), file }
+}
+
+t.test('the version of a contract is that of the package that it belonged to', async (t) => {
+  const owner = { folder: '/top/packages/notes', name: 'notes', version: '9.0.0' }
+  const place = { top: '/top', path: 'packages/notes/contract/tools.json', owner: 'packages/notes' }
+  const notes = { name: 'notes', version: '1.4.2' }
+  for (const [title, path, files, wanted] of [
+    ['where it is now', place.path, { 'packages/notes/package.json': notes }, '1.4.2'],
+    ['where it is now, with another package.json beside it', place.path, { 'packages/notes/package.json': notes, 'packages/notes/contract/package.json': { name: 'notes', version: '2.0.0' } }, '1.4.2'],
+    ['moved within the package', 'packages/notes/api/v1/tools.json', { 'packages/notes/package.json': notes, 'package.json': { name: 'notes', version: '3.0.0' } }, '1.4.2'],
+    ['moved with its package', 'old/notes/tools.json', { 'old/notes/package.json': notes }, '1.4.2'],
+    ['moved from the top', 'tools.json', { 'package.json': notes }, '1.4.2'],
+    ['moved from a folder below the top', 'contracts/api/tools.json', { 'package.json': notes }, '1.4.2'],
+    ['that of another package', 'packages/other/tools.json', { 'packages/other/package.json': { name: 'other', version: '2.0.0' }, 'package.json': notes }, undefined],
+    ['no package', 'tools.json', {}, undefined]
+  ] as const) t.equal(await versionAt('then', { path, text: '' }, place, owner, holding(files)), wanted, title)
+  t.equal(await versionAt('then', { path: 'tools.json', text: '' }, place, { ...owner, name: '' }, holding({ 'package.json': { version: '1.0.0' } })), '1.0.0', 'packages without a name')
+})
+
+t.test('git reads the repository that its environment names', async (t) => {
+  const { folder, git, write, commit } = scratch(t, 'contract-git-')
+  git('init', '-q')
+  write('a.txt', 'a')
+  const id = commit()
+  t.equal(await gitIn(folder, process.env).commit('HEAD'), id)
+  t.equal(await gitIn(folder, { ...process.env, GIT_DIR: `${folder}/none` }).commit('HEAD'), undefined)
+})
