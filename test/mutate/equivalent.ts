@@ -149,13 +149,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The maximum rejects the extra number.'
   },
   {
-    file: 'packages/mcp-from-routes/src/contract/containment.ts',
-    within: 'oneOfGaps',
-    before: 'const isOne = [...likely < 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&',
-    after: 'const isOne = [...likely <= 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&',
-    reason: 'If the first branch is one of the facts, nothing with the facts is in another branch only: to look at those takes time alone.'
-  },
-  {
     file: 'packages/mcp-from-routes/src/contract/names.ts',
     within: 'visit',
     before: 'if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 0) return',
@@ -422,25 +415,53 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'The budget is one of thousands of comparisons: one more makes no difference.'
   },
   {
-    file: 'packages/mcp-from-routes/src/contract/containment.ts',
-    within: 'gapsInCases',
-    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
-    after: 'const isUnions = unionsOf(schema).length >= 0 && facts.some((fact) => unionsOf(fact).length > 0)',
-    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
-  },
-  {
-    file: 'packages/mcp-from-routes/src/contract/containment.ts',
-    within: 'gapsInCases',
-    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
-    after: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length >= 0)',
-    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
-  },
-  {
     file: 'packages/mcp-from-routes/src/endpoint/tasks/result.ts',
     within: 'resultOf',
     before: 'if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
     after: 'if (Date.now() + wait >= end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
     reason: 'A task may be waited for a millisecond longer.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0',
+    after: 'const isUnions = unionsOf(schema).length >= 0',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'anyOfGaps',
+    before: 'if (branches.some((branch) => facts.some((fact) => sameSchema(fact, comparison.from, branch, comparison.to)))) return []',
+    after: ';',
+    reason: 'The guard only saves time: the same schema leaves no gap either.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/document.ts',
+    within: 'canonical',
+    before: 'if (!isObject(value)) return Array.isArray(value) ? `[${value.map((part) => part === undefined ? \'null\' : canonical(part)).join()}]` : JSON.stringify(value) ?? \'undefined\'',
+    after: 'if (!isObject(value)) return Array.isArray(value) ? `[${value.map((part) => part === undefined ? \'null\' : canonical(part))}]` : JSON.stringify(value) ?? \'undefined\'',
+    reason: 'In a template, an array is joined by commas as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/document.ts',
+    within: 'canonical',
+    before: 'const text = `{${parts.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`',
+    after: 'const text = `{${parts.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)}}`',
+    reason: 'In a template, an array is joined by commas as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/document.ts',
+    within: 'canonical',
+    before: 'if (known !== undefined) return known',
+    after: ';',
+    reason: 'The guard only saves time: the text of a value does not change.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/document.ts',
+    within: 'canonical',
+    before: 'texts.set(value, text)',
+    after: ';',
+    reason: 'Without it every text is made anew, which only takes time.'
   }
 ]
 

@@ -57,7 +57,7 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
 
 function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
   // Taken together, the branches of one union fit no branch of another, and each would be tried with each.
-  const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)
+  const isUnions = unionsOf(schema).length > 0
   const asOne = (): readonly Gap[] => Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
   const first = isUnions ? undefined : asOne()
   if (first?.length === 0) return []
@@ -67,7 +67,7 @@ function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: str
   if (cases === undefined) return arePlain(facts) ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
   const found = cases.flatMap((some) => gapsIn(some, schema, path, comparison))
   // A value of one branch may be one of another as well, which `oneOf` forbids.
-  return found.some(({ certain }) => certain) && facts.some(({ oneOf }) => oneOf !== undefined) && !areApart(facts, comparison) ? found.map((gap) => ({ ...gap, certain: false })) : found
+  return areApart(facts, comparison) ? found : found.map((gap) => ({ ...gap, certain: false }))
 }
 
 /** Whether the branches of each `oneOf` exclude each other. */
@@ -131,17 +131,14 @@ function anyOfGaps (facts: Facts, branches: readonly unknown[], types: number, p
   if (near.length === 1 && near[0] !== undefined) return near[0]
   const kin = attempts.filter((_gaps, index) => !areDisjoint(facts, branches[index], comparison))
   if (kin.length === 1 && kin[0] !== undefined) return kin[0]
-  return [{ path, keyword: 'anyOf', from: saidIn(facts, 'anyOf') ?? facts[0], to: branches, certain: near.length === 0 }]
+  return [{ path, keyword: 'anyOf', from: facts.find((fact) => Object.keys(fact).length > 0), to: branches, certain: near.length === 0 }]
 }
 
 function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
   const gaps = anyOfGaps(facts, branches, types, path, comparison)
   if (gaps.length > 0) return gaps
-  const isSame = (branch: unknown): boolean => facts.some((fact) => sameSchema(fact, comparison.from, branch, comparison.to))
-  const likely = branches.findIndex(isSame)
-  const isOne = [...likely < 0 ? branches.keys() : [likely]].some((index) => gapsIn(facts, branches[index], path, comparison).length === 0 &&
-    branches.every((other, place) => place === index || areDisjoint(facts, other, comparison)))
-  return isOne ? [] : [cannotTell(path, 'oneOf', branches, saidIn(facts, 'oneOf'))]
+  const possible = branches.filter((branch) => !areDisjoint(facts, branch, comparison))
+  return possible.length <= 1 ? [] : [cannotTell(path, 'oneOf', branches, saidIn(facts, 'oneOf'))]
 }
 
 /** Whether nothing with the facts is valid for the schema under a `not`. */
@@ -149,11 +146,11 @@ function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boo
   if (areDisjoint(facts, schema, comparison)) return true
   const back = { ...comparison, namedOnly: false, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
   const wanted = factsOf([schema], back.from)
-  return wanted === undefined || facts.some((fact) => fact.not !== undefined && gapsIn(wanted, fact.not, '', back).length === 0)
+  return wanted === undefined || facts.some((fact) => gapsIn(wanted, fact.not, '', back).length === 0)
 }
 
 function conditionGaps (facts: Facts, { if: condition, then = true, else: otherwise = true }: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
-  const same = facts.some((fact) => fact.if !== undefined &&
+  const same = facts.some((fact) =>
     sameSchema({ allOf: [fact.if, fact.then ?? true, fact.else ?? true] }, comparison.from, { allOf: [condition, then, otherwise] }, comparison.to))
   if (same) return []
   // A condition without references means the same in both documents, so it can stand beside the facts.

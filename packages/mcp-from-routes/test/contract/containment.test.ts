@@ -7,6 +7,7 @@ const whole = { type: 'integer' }
 const object = (more: object): JsonSchema => ({ type: 'object', ...more })
 const closed = (properties: object, more: object = {}): JsonSchema => object({ properties, additionalProperties: false, ...more })
 const ref = { $ref: '#/$defs/X' }
+const unreadable = { properties: { a: text }, patternProperties: { '[': text } }
 const tree = (more: object): JsonSchema => ({ ...ref, $defs: { X: object(more) } })
 /** Where a value of one schema may be invalid for the other, by which keyword, with `?` if that is not certain. */
 const gaps = (from: JsonSchema, to: JsonSchema, namedOnly?: boolean): readonly string[] => gapsBetween(from, to, namedOnly).map(({ path, keyword, certain }) => `${path} ${keyword}${certain ? '' : '?'}`.trim())
@@ -69,6 +70,15 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   [object({ patternProperties: { '^x': text }, properties: { xa: { maxLength: 3 } } }), object({ properties: { xa: { type: 'string', maxLength: 3 } } }), []],
   [object({ patternProperties: { '[': text }, properties: { a: text } }), object({ properties: { a: text } }), ['a type?']],
   [object({ properties: { a: text } }), object({ patternProperties: { '[': text }, properties: { a: text } }), ['a false', '* type']],
+  // conditions
+  [{ ...text, $defs: { X: { minLength: 9 } } }, { ...text, if: ref, then: { minLength: 5 }, $defs: { X: { maxLength: 1 } } }, ['if?']],
+  [text, { if: { minLength: 5 }, then: { minLength: 3 } }, []],
+  [whole, { if: ref, then: false, $defs: { X: text } }, []],
+  [{ ...text, minLength: 5 }, { if: { minLength: 3 }, else: false }, []],
+  [{ ...text, minLength: 2 }, { if: { minLength: 3 }, else: false }, ['if?']],
+  // branches that differ at the same place
+  ...[[{ properties: { a: whole } }, unreadable], [unreadable, { properties: { a: whole } }]].map((branches): [JsonSchema, JsonSchema, readonly string[]] => [object({ anyOf: branches }), object({ properties: { a: { type: 'null' } } }), ['a type']]),
+  [object({ anyOf: [unreadable] }), object({ properties: { a: { type: 'null' } } }), ['a type?']],
   // what neither side describes
   [object({}), object({ unevaluatedProperties: true }), []],
   [object({}), object({ unevaluatedProperties: false }), ['unevaluatedProperties?']],
@@ -91,10 +101,35 @@ t.test('properties that nobody was told of count as not being there, unless the 
   }
 })
 
+/** Definitions that each use the next one twice, down to the given one. */
+const chain = (length: number, last: JsonSchema): JsonSchema => {
+  const next = (index: number): JsonSchema => ({ $ref: `#/$defs/D${index}` })
+  const links = Array.from({ length }, (_, index) => [`D${index}`, object({ properties: { a: next(index + 1), b: next(index + 1) } })])
+  return { ...next(0), $defs: { ...Object.fromEntries(links), [`D${length}`]: last } }
+}
+
+t.test('what is proved once is not compared again', async (t) => t.strictSame(gaps(chain(25, text), chain(25, {})), []))
+
+t.test('what was proved under an assumption is compared again where nothing is assumed', async (t) => {
+  const from = (c: JsonSchema): JsonSchema => object({
+    properties: { x: { $ref: '#/$defs/A' }, y: { $ref: '#/$defs/B' } },
+    $defs: { A: object({ properties: { b: { $ref: '#/$defs/B' }, c } }), B: object({ properties: { a: { $ref: '#/$defs/A' } } }) }
+  })
+  t.strictSame(gaps(from(text), from(whole)), ['x.c type', 'y.a.c type'])
+})
+
 t.test('a gap tells what was said and what is said', async (t) => {
   for (const [from, to, was, is] of [
     [{ propertyNames: { maxLength: 3 } }, { propertyNames: { maxLength: 2 } }, { maxLength: 3 }, { maxLength: 2 }],
     [{ dependentRequired: { a: ['b'] } }, { dependentRequired: { a: ['b', 'c'] } }, { a: ['b'] }, ['c']],
-    [{}, { required: ['a'] }, false, true]
+    [{}, { required: ['a'] }, false, true],
+    [{ anyOf: [{ maxProperties: 3 }] }, { anyOf: [{ maxProperties: 2 }, { maxProperties: 1 }] }, { type: 'object' }, [{ maxProperties: 2 }, { maxProperties: 1 }]]
   ] as const) t.match(gapsBetween(object(from), object(to)), [{ from: was, to: is }])
+  const near = { type: 'string', minLength: 3 }
+  t.match(gapsBetween({ anyOf: [near] }, { anyOf: [{ minLength: 9 }, { maxLength: 1 }] }), [{ keyword: 'anyOf', from: near }])
+})
+
+t.test('a gap has what is lost in all branches', async (t) => {
+  const listed = (...values: readonly string[]): JsonSchema => ({ properties: { k: { enum: values } } })
+  t.match(gapsBetween(object({ required: ['k'], anyOf: [listed('a', 'b'), listed('b', 'c', 'd')] }), object(listed('b', 'z'))), [{ path: 'k', lost: ['a', 'c', 'd'], certain: true }])
 })
