@@ -100,13 +100,6 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'Both ways give the same verdict: at this cost they also take about the same time.'
   },
   {
-    file: 'packages/mcp-from-routes/src/contract/snapshot.ts',
-    within: 'textFromContract',
-    before: 'const tools = Object.fromEntries([...contract].sort(([a], [b]) => a < b ? -1 : 1).map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {',
-    after: 'const tools = Object.fromEntries([...contract].sort(([a], [b]) => a <= b ? -1 : 1).map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {',
-    reason: 'No two keys of a map are equal.'
-  },
-  {
     file: 'packages/mcp-from-routes/src/endpoint/answer.ts',
     within: 'contentJson',
     before: 'return content.length === 1 && first?.type === \'text\' ? `[{"type":"text","text":${JSON.stringify(first.text)}}]` : JSON.stringify(content)',

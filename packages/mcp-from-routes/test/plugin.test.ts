@@ -1,5 +1,5 @@
 import Fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import mcpFromRoutes from '../src/index.ts'
 import { settingsFromOptions } from '../src/options.ts'
@@ -107,10 +107,13 @@ t.test('tools that API keys cannot call are warned of where an authentication wr
     const warnings: unknown[] = []
     const app = Fastify({ logger: { level, stream: { write: (line: string) => { const { msg, tools } = JSON.parse(line); warnings.push({ msg, tools }) } } } })
     t.teardown(() => app.close())
-    app.addHook('onRoute', (route) => { route.config = Object.assign({}, route.config, { auth: route.url.startsWith('/mcp') ? endpoint : route.url === '/open' ? 'dual' : tool }) })
+    // What counts of the endpoint is the route that runs tools.
+    const policyOf = ({ url, method }: RouteOptions): string => url === '/mcp' ? [method].flat().includes('POST') ? endpoint : 'public' : url === '/posted' ? 'public' : url === '/open' ? 'dual' : tool
+    app.addHook('onRoute', (route) => { route.config = Object.assign({}, route.config, { auth: policyOf(route) }) })
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
     app.get('/open', tagged('open'), async () => 1)
     app.get('/x', tagged('x'), async () => 1)
+    app.post('/posted', tagged('posted'), async () => 1)
     app.get('/untagged', async () => 1)
     await app.ready()
     return warnings

@@ -191,6 +191,12 @@ t.test('the summary is the title when there is a description, and the descriptio
   t.equal(tool.title, undefined)
 })
 
+t.test('a summary that only repeats the name is no title', async (t) => {
+  const titleOf = (operationId: string, summary: string): unknown => toolOf({ schema: { operationId, summary, description: 'D.' } }).public.title
+  for (const [name, summary] of [['get_product', 'Get a product'], ['getTheProduct', 'Get Product'], ['HTTP2Status', 'HTTP2 status'], ['list-items', 'LIST: items!']] as const) t.equal(titleOf(name, summary), undefined, summary)
+  for (const [name, summary] of [['get_product', 'Get products'], ['getproduct', 'Get product'], ['get_product', 'Product, get']] as const) t.equal(titleOf(name, summary), summary)
+})
+
 t.test('a large tool is marked, and says what narrows it', async (t) => {
   const querystring = { type: 'object', properties: { skip: { type: 'integer' }, limit: { type: 'integer' }, filter: { type: 'object' }, sort: { type: 'string' } } }
   t.match(toolOf({ schema: { tags: ['mcp', 'large'], querystring } }).public, {
