@@ -455,6 +455,41 @@ export const equivalents: readonly Equivalent[] = [
     before: 'texts.set(value, text)',
     after: ';',
     reason: 'Without it every text is made anew, which only takes time.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/routes.ts',
+    within: 'labelOf',
+    before: 'return `${[method].flat().join(\',\')} ${url}`',
+    after: 'return `${[method].flat()} ${url}`',
+    reason: 'In a template, an array is joined by commas as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/implied.ts',
+    within: 'impliedShower',
+    before: 'const forms = made.get(tool) ?? new Map<string, Tool>()',
+    after: 'const forms = (new Map<string, Tool>())',
+    reason: 'Keeping forms only saves time: the same names give the same form.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/implied.ts',
+    within: 'impliedShower',
+    before: 'made.set(tool, forms)',
+    after: ';',
+    reason: 'Keeping forms only saves time: the same names give the same form.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/implied.ts',
+    within: 'impliedShower',
+    before: 'const form = forms.get(key) ?? { ...tool, public: Object.freeze({ ...tool.public, inputSchema: withOptional(tool.public.inputSchema, names) }) }',
+    after: 'const form = ({ ...tool, public: Object.freeze({ ...tool.public, inputSchema: withOptional(tool.public.inputSchema, names) }) })',
+    reason: 'Keeping forms only saves time: the same names give the same form.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/implied.ts',
+    within: 'impliedShower',
+    before: 'forms.set(key, form)',
+    after: ';',
+    reason: 'Keeping forms only saves time: the same names give the same form.'
   }
 ]
 

@@ -48,6 +48,7 @@ t.test('an argument that is implied is optional for those whom it is implied for
   t.strictSame(await required({ ...north, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }, { ...LIST, params: { _meta: ENVELOPE } }), OPTIONAL)
   const [open, own] = [await schemas(url), await schemas(url, north)]
   t.strictSame(own.in_path?.properties, open.in_path?.properties, 'it is still there')
+  t.equal('minProperties' in Object(own.in_path), false)
   t.equal(open.at_least_one?.minProperties, 2)
   t.equal(own.at_least_one?.minProperties, 1, 'of the two that were needed one is implied')
 })
@@ -92,6 +93,13 @@ t.test('a value that is implied meets the same checks as one that is passed', as
   }
   const { url } = await listen(t, routes, { impliedArguments: { shop: () => 'a/../b?x=1#y' } })
   t.match(await call(url, 'in_path', { id: '1' }), { structuredContent: { params: { shop: 'a/../b?x=1#y', id: '1' }, query: {} } })
+})
+
+t.test('a number and a boolean are values too', async (t) => {
+  for (const value of [7, 0, true, false]) {
+    const { url } = await listen(t, routes, { impliedArguments: { shop: () => value } })
+    t.match(await call(url, 'in_path', { id: '1' }), { structuredContent: { params: { shop: String(value), id: '1' } } })
+  }
 })
 
 t.test('the function is told which tool it is about', async (t) => {

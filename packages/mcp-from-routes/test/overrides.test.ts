@@ -84,6 +84,14 @@ t.test('a fixed value counts as given', async (t) => {
   t.match(await call(url, 'y', { numbers: ['x'] }), { content: [{ text: '400 Bad Request: numbers/0 must be integer (FST_ERR_VALIDATION)' }] })
 })
 
+t.test('several inputs of one part may have fixed values, and names that no argument may have', async (t) => {
+  const { url } = await listen(t, (app) => {
+    const body = { type: 'object', properties: { 'first name': { type: 'string' }, 'last name': { type: 'string' }, age: { type: 'integer' } } }
+    app.post('/x', { schema: { operationId: 'x', description: 'X.', tags: ['mcp'], body }, config: { mcp: { arguments: { body: { 'first name': { value: 'A' }, 'last name': { value: 'B' } } } } } }, async ({ body }) => body)
+  })
+  t.strictSame((await call(url, 'x', { age: 3 })).structuredContent, { 'first name': 'A', 'last name': 'B', age: 3 })
+})
+
 t.test('inputs may have the names of what every object has', async (t) => {
   const names = ['constructor', 'toString', 'hasOwnProperty']
   const { app, url } = await listen(t, (app) => {
@@ -120,6 +128,8 @@ for (const [title, given, problem] of [
   ['a header as an argument', { headers: { 'x-tenant': { name: 'tenant' } } }, '.headers.x-tenant must have a value'],
   ['a header that no message may have', { headers: { 'x-tenant': { value: 'a\r\nb: c' } } }, '.headers.x-tenant is not a header that can be sent'],
   ['a header that is forwarded', { headers: { authorization: { value: 'x' } } }, '.headers.authorization is set by the server, or is one of forwardHeaders'],
+  ['a header whose name no message may have', { headers: { 'x tenant': { value: 'a' } } }, '.headers.x tenant is not a header that can be sent'],
+  ['a part that is no object', { body: 'id' }, '.body must be an object'],
   ['a cookie', { headers: { Cookie: { value: 'a=b' } } }, '.headers.Cookie is set by the server, or is one of forwardHeaders'],
   ['no object', [], ' must be an object']
 ] as const) {

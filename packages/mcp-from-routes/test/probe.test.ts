@@ -61,6 +61,7 @@ t.test('whether a serializer writes as Fastify\'s does', async (t) => {
   t.equal(writes(asFastify), true)
   t.equal(probes.keepsToSchema(undefined, app), true)
   t.equal(writes((body) => JSON.stringify(body)), false)
+  t.equal(writes((body) => Array.isArray(body) || (body as { a?: unknown }).a === undefined ? asFastify(body) : JSON.stringify(body)), false, 'not as the types say')
   t.equal(writes((body) => Array.isArray(body) ? JSON.stringify(body) : asFastify(body)), false, 'not large arrays')
   t.equal(writes((body) => { try { return asFastify(body) } catch { return '{}' } }), false, 'not what is required')
 })
@@ -72,6 +73,7 @@ t.test('what a Standard Schema says of a string where an array belongs', async (
     ['it refuses it', refusing({ path: ['a'] }), false],
     ['it refuses it, and names it by an object', refusing({ path: [{ key: 'a' }] }), false],
     ['it refuses another argument', refusing({ path: ['b'] }), true],
+    ['it refuses another argument, and names it by an object', refusing({ path: [{ key: 'b' }] }), true],
     ['it refuses an element', refusing({ path: ['a', 0] }), true],
     ['it names nothing', refusing({}), true],
     ['it refuses an array as well', () => ({ issues: [{ path: ['a'] }] }), undefined],
@@ -80,5 +82,7 @@ t.test('what a Standard Schema says of a string where an array belongs', async (
     ['it throws', () => { throw new TypeError('no') }, undefined],
     ['it throws for a string', (value: { a: unknown }) => { if (typeof value.a === 'string') throw new TypeError('no'); return { value } }, undefined]
   ] as const) t.equal(probes.queryAcceptance({ '~standard': { validate } }, undefined)('a')('array'), accepts, title)
+  for (const schema of [undefined, null, 'x', () => 1, { '~standard': null }]) t.equal(probes.queryAcceptance(schema, undefined)('a')('array'), undefined, 'no Standard Schema')
+  t.equal(probes.queryAcceptance(Object.assign(() => 1, { '~standard': { validate: refusing({ path: ['a'] }) } }), undefined)('a')('array'), false, 'a function may be one')
   t.equal(probes.queryAcceptance({ '~standard': { validate: true } }, (() => () => true) as Validator)('a')('array'), true, 'what validates nothing is no Standard Schema')
 })

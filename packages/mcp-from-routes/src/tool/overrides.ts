@@ -73,7 +73,7 @@ export class Overrides {
     const part = PARTS[place]
     const given = (this.#given[part] ?? {}) as Readonly<Record<string, ArgumentOverride>>
     const missing = Object.keys(given).find((name) => !Object.hasOwn(flat.properties, name))
-    this.#check(missing === undefined, `.${part}.${missing ?? ''} is not an input of the route`)
+    this.#check(missing === undefined, `.${part}.${missing} is not an input of the route`)
     const inputs = Object.keys(flat.properties).map((name): Input => {
       const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
       return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name }

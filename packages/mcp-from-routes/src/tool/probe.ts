@@ -98,8 +98,8 @@ function accepted (compiler: Validator, type: keyof typeof STRINGS): boolean | u
 type StandardValidate = (value: unknown) => unknown
 
 function standardValidator (schema: unknown): StandardValidate | undefined {
-  const standard: unknown = typeof schema === 'object' || typeof schema === 'function' ? Reflect.get(schema ?? {}, '~standard') : undefined
-  const validate: unknown = isObject(standard) ? standard.validate : undefined
+  const standard: unknown = Object(schema)['~standard']
+  const validate: unknown = Object(standard).validate
   return typeof validate === 'function' ? (value) => validate.call(standard, value) as unknown : undefined
 }
 

@@ -56,9 +56,9 @@ export function schemaReader (route: string, resolver: RefResolver, prepare = (s
  */
 function plainSchema (schema: unknown, io: 'input' | 'output'): JsonSchema | string {
   if (typeof schema === 'boolean') return schema ? {} : { not: {} }
-  const standard = typeof schema === 'object' || typeof schema === 'function' ? Reflect.get(schema ?? {}, '~standard') : undefined
+  const standard: unknown = Object(schema)['~standard']
   if (standard !== undefined) {
-    const converter = isObject(standard) && isObject(standard.jsonSchema) ? standard.jsonSchema[io] : undefined
+    const converter: unknown = Object(Object(standard).jsonSchema)[io]
     if (typeof converter !== 'function') return 'it is not JSON Schema and cannot convert itself to it'
     let json: unknown
     try {

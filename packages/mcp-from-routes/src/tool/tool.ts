@@ -116,7 +116,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const task = taskConfig(label, config.mcp?.task)
   // The result of work comes later, and from another route.
   const output = route.keepsToSchema && detail !== false && task === undefined ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
-  const large = schema.tags?.includes(options.largeTag) ?? false
+  const large = schema.tags?.includes(options.largeTag)
   const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
   const title = config.mcp?.title ?? (schema.description && !saysTheSame(schema.summary, name) ? schema.summary : undefined)
   const confirm = confirmRule(label, route, options.confirmFallback ?? 'refuse')

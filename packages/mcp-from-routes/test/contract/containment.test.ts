@@ -57,6 +57,9 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   [closed({ a: text }), closed({ a: whole }), ['a type']],
   [object({ properties: { a: { allOf: [text, whole] } } }), object({ properties: { a: false } }), []],
   [object({ properties: { a: text } }), object({ properties: { a: false } }), ['a false']],
+  // names that are no words
+  ...['a b', '1a', 'a.b', ''].map((name): [JsonSchema, JsonSchema, readonly string[]] => [object({ properties: { [name]: { properties: { é: text } } } }), object({ properties: { [name]: { properties: { é: whole } } } }), [`[${JSON.stringify(name)}].é type`]]),
+  ...['a-b', '$a', '_1', '名'].map((name): [JsonSchema, JsonSchema, readonly string[]] => [object({ properties: { [name]: text } }), object({ properties: { [name]: whole } }), [`${name} type`]]),
   // patterns of names
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': text } }), []],
   [object({ additionalProperties: text }), object({ patternProperties: { '^x': whole } }), ['* type']],
