@@ -60,9 +60,9 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
     isShallow: async () => await line('rev-parse', '--is-shallow-repository') === 'true',
     file: async (commit, path) => await git('show', `${commit}:${path}`),
     filesWith: async (commit, expression) => (await parts('grep', '-lzIE', '--full-name', '-e', expression, commit, '--', ':(top)')).map((found) => found.slice(commit.length + 1)),
-    folder: async (commit, path) => new Map((await parts('ls-tree', '--full-tree', '-z', `${commit}:${path}`)).map((entry) => {
-      const [, id = '', name = ''] = /^\S+ blob (\S+)\t(.*)$/s.exec(entry) ?? []
-      return [name, id]
+    folder: async (commit, path) => new Map((await parts('ls-tree', '--full-tree', '-z', `${commit}:${path}`)).flatMap((entry) => {
+      const [, id, name] = /^\S+ blob (\S+)\t(.*)$/s.exec(entry) ?? []
+      return id === undefined ? [] : [[String(name), id]]
     })),
     async idsOf (paths) {
       const isFile = await Promise.all(paths.map(async (path) => await stat(path).then((found) => found.isFile(), () => false)))

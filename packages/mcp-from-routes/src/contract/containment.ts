@@ -92,7 +92,7 @@ function distinct (gaps: readonly Gap[]): readonly Gap[] {
 
 const OBJECT_KEYWORDS = new Set(['additionalProperties', 'dependentRequired', 'dependentSchemas', 'maxProperties', 'minProperties', 'patternProperties',
   'properties', 'propertyNames', 'required'])
-const ARRAY_KEYWORDS = new Set(['contains', 'items', 'maxContains', 'maxItems', 'minContains', 'minItems', 'prefixItems', 'uniqueItems'])
+const ARRAY_KEYWORDS = new Set(['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'])
 /** Looked at together with another keyword. */
 const COMPANIONS = new Set(['then', 'else', 'minContains', 'maxContains'])
 

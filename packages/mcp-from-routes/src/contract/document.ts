@@ -106,5 +106,5 @@ function isNamed (ref: string): boolean {
 }
 
 function referencesIn (text: string): readonly string[] {
-  return [...text.matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"((?:[^"\\]|\\.)*)"/g)].map(([, ref = '']) => ref)
+  return [...text.matchAll(/"\$(?:ref|dynamicRef|recursiveRef)":"((?:[^"\\]|\\.)*)"/g)].map(([, ref]) => String(ref))
 }

@@ -57,6 +57,9 @@ const rows: Array<[from: JsonSchema, to: JsonSchema, gaps: readonly string[]]> =
   [closed({ a: text }), closed({ a: whole }), ['a type']],
   [object({ properties: { a: { allOf: [text, whole] } } }), object({ properties: { a: false } }), []],
   [object({ properties: { a: text } }), object({ properties: { a: false } }), ['a false']],
+  // patterns that are in every string, and one that is not in those of two lines
+  ...['', '^', '$', '.*', '^.*', '.*$', '[\\s\\S]*', '^[\\s\\S]*$', '^[^]*$', '[^]*'].map((pattern): [JsonSchema, JsonSchema, readonly string[]] => [text, { ...text, pattern }, []]),
+  [text, { ...text, pattern: '^.*$' }, ['pattern?']],
   // names that are no words
   ...['a b', '1a', 'a.b', ''].map((name): [JsonSchema, JsonSchema, readonly string[]] => [object({ properties: { [name]: { properties: { é: text } } } }), object({ properties: { [name]: { properties: { é: whole } } } }), [`[${JSON.stringify(name)}].é type`]]),
   ...['a-b', '$a', '_1', '名'].map((name): [JsonSchema, JsonSchema, readonly string[]] => [object({ properties: { [name]: text } }), object({ properties: { [name]: whole } }), [`${name} type`]]),
