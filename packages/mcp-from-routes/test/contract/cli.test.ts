@@ -237,6 +237,7 @@ t.test('modules that give no app with tools', async (t) => {
     ['throws.js', 'throw new Error("no settings")', /^throws\.js cannot be loaded: no settings/],
     ['fails.js', 'export default () => { throw new Error("no database") }', /^fails\.js provides no app: no database/],
     ['plain.js', `${bare}export default Fastify()`, /^plain\.js provides an app without tools: mcp-from-routes is not registered, or a setting turns it off/],
+    ['close.js', `${bare}const app = Fastify()\napp.addHook('onClose', async () => { throw new Error('no end') })\nexport default app`, /^close\.js provides an app without tools/],
     ['boot.js', `${bare}const app = Fastify()\napp.register(async () => { throw new Error('no keys') })\nexport default app`, /^boot\.js provides no app: no keys/],
     ['name.js', app(['bad name']), /^name\.js provides an app that does not start: GET \/bad name has the operationId "bad name"/]
   ] as const) {

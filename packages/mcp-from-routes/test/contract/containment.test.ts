@@ -102,6 +102,7 @@ t.test('properties that nobody was told of count as not being there, unless the 
   t.strictSame(gaps(object({ properties: { a: text } }), to, true), [])
   t.strictSame(gaps(object({ properties: { a: text } }), to), ['b type'])
   t.strictSame(gaps(object({ properties: { a: text } }), object({ properties: { a: whole } }), true), ['a type'])
+  t.strictSame(gaps(object({ not: to }), object({ not: object({ properties: { a: text } }) }), true), ['not?'], 'but not in what is ruled out')
   for (const from of [{}, { properties: {} }, { properties: { a: text }, patternProperties: { '^x': text } }, { properties: { a: text }, propertyNames: { maxLength: 9 } }, { properties: { a: text }, unevaluatedProperties: true }, { properties: { a: text }, additionalProperties: true }]) {
     t.match(gaps(object(from), to, true).join(), /\bb type/, JSON.stringify(from))
   }

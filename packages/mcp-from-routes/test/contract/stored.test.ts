@@ -1,13 +1,36 @@
 import t from 'tap'
 import { gitIn, type Git } from '../../src/cli/git.ts'
-import { versionAt } from '../../src/cli/stored.ts'
+import { storedAt, versionAt } from '../../src/cli/stored.ts'
 import { scratch } from './scratch.ts'
 
 /** A repository of which only the files of one commit can be read. */
 const holding = (files: Readonly<Record<string, object>>): Git => {
   const file: Git['file'] = async (commit, path) => commit === 'then' && path in files ? JSON.stringify(files[path]) : undefined
-  return { ...gitIn('.', {}), file }
+  return { ...gitIn('.', {}), file, filesWith: async () => Object.keys(files) }
 }
+
+t.test('the contract of an earlier state is found under the name that it had', async (t) => {
+  const { folder, write } = scratch(t, 'contract-stored-')
+  const place = { top: folder, path: 'packages/notes/tools.json', owner: 'packages/notes' }
+  const contract = { contract: 1, tools: {} }
+  write('packages/notes/here.json', '{}')
+  write('packages/other/here.json', '{}')
+  const begins = { hint: 'The contract starts here: later versions are compared with it', begins: true }
+  const still = { hint: 'Remove the old file if this one replaces it. If it is the contract of another app, run this check with --allow-unchecked', begins: false }
+  for (const [title, files, wanted] of [
+    ['the same', { [place.path]: contract, 'gone.json': contract }, { path: place.path, text: JSON.stringify(contract) }],
+    ['another', { 'gone.json': contract, 'packages/notes/here.json': contract }, { path: 'gone.json', text: JSON.stringify(contract) }],
+    ['what only looks like one', { 'gone.json': { contract: 1 }, 'old.json': contract }, { path: 'old.json', text: JSON.stringify(contract) }],
+    ['one of two', { 'gone.json': contract, 'old.json': contract }, { missing: 'there is no packages/notes/tools.json at v1, and several contracts that were there are gone: gone.json, old.json', hint: 'Move one contract at a time', begins: false }],
+    ['one that is still here', { 'packages/notes/here.json': contract }, { missing: 'there is no packages/notes/tools.json at v1, but packages/notes/here.json, which is still here', ...still }],
+    ['that of another package', { 'packages/other/here.json': contract }, { missing: 'there is no packages/notes/tools.json at v1', ...begins }],
+    ['none', {}, { missing: 'there is no packages/notes/tools.json at v1', ...begins }]
+  ] as const) t.strictSame(await storedAt('then', 'v1', place, holding(files), {}), wanted, title)
+  const atTop = { ...place, path: 'tools.json', owner: '' }
+  t.match(await storedAt('then', 'v1', atTop, holding({ 'packages/other/here.json': contract }), {}), { missing: 'there is no tools.json at v1, but packages/other/here.json, which is still here' })
+  t.strictSame(await storedAt('then', 'v1', place, holding({}), { CI: 'true' }), { missing: 'packages/notes/tools.json is not committed', hint: 'Commit the file. Until then every run starts a new contract and compares nothing', begins: false })
+  t.match(await storedAt('then', 'v1', place, { ...holding({}), file: async (commit) => commit === 'HEAD' ? '{}' : undefined }, { CI: 'true' }), { begins: true })
+})
 
 t.test('the version of a contract is that of the package that it belonged to', async (t) => {
   const owner = { folder: '/top/packages/notes', name: 'notes', version: '9.0.0' }
