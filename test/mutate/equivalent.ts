@@ -490,6 +490,13 @@ export const equivalents: readonly Equivalent[] = [
     before: 'forms.set(key, form)',
     after: ';',
     reason: 'Keeping forms only saves time: the same names give the same form.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/cli/version.ts',
+    within: 'rosePrerelease',
+    before: 'return number === other ? is > was : Boolean(number)',
+    after: 'return number === other ? is >= was : Boolean(number)',
+    reason: 'The two differ: they are at the first place where the prereleases do.'
   }
 ]
 

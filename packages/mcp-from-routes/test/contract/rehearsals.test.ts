@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../src/cli/run.ts'
@@ -451,6 +452,11 @@ t.test('accepted: a finding with a reason does not count, until its day or until
   t.equal((await check()).code, 0, 'write keeps it')
   accept([{ finding, reason: 'X', until: '2999-12-31' }])
   t.match(await check(), { code: 0, out: /accepted until 2999-12-31: b: tool → removed: X/ })
+  mock.timers.enable({ apis: ['Date'], now: Date.parse('2999-12-31T23:59:59Z') })
+  t.equal((await check()).code, 0, 'its last day is one')
+  mock.timers.tick(1000)
+  t.equal((await check()).code, 1)
+  mock.timers.reset()
   accept([{ finding, reason: 'X', until: '2020-12-31' }])
   t.match(await check(), { code: 1, out: /require major(.|\n)*accepted entry unused: b: tool → removed: it was accepted until 2020-12-31/ })
   accept([{ finding: 'a: tool → removed', reason: 'X' }])

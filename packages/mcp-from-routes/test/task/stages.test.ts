@@ -1,4 +1,5 @@
 import t from 'tap'
+import { taskOf } from '../../src/endpoint/tasks/status.ts'
 import { taskConfig } from '../../src/task/config.ts'
 import { hasWholeSegments, paramsFromLocation } from '../../src/task/location.ts'
 import { bodyOf, isKnownWord, messageFrom, pollFrom, stateFromResponse, timeFrom } from '../../src/task/state.ts'
@@ -184,6 +185,16 @@ t.test('what config.mcp.task must be', async (t) => {
     ...[0, -1, 1.5, '5', null, Infinity].map((ttl) => [{ status, ttl }, 'task.ttl must be a positive integer, in milliseconds'])
   ] as Array<[unknown, string]>) {
     t.throws(() => taskConfig('POST /imports', task), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: `POST /imports has a wrong config.mcp: ${rule}` }, JSON.stringify(task))
+  }
+})
+
+t.test('a task was updated when its status route answered, and never before it began', async (t) => {
+  const [created, until] = [Date.parse('2027-01-15T08:00:00Z'), Date.parse('2027-01-15T09:00:00Z')]
+  const sealed = { tool: 'start_job', params: {}, created, until }
+  for (const [at, updated] of [[created - 1, '2027-01-15T08:00:00.000Z'], [created + 1, '2027-01-15T08:00:00.001Z']] as const) {
+    const common = { taskId: 'i', status: 'completed', createdAt: '2027-01-15T08:00:00.000Z', lastUpdatedAt: updated }
+    t.strictSame(taskOf('legacy', 'i', sealed, 'completed', { at }), { ...common, ttl: 3_600_000 })
+    t.strictSame(taskOf('modern', 'i', sealed, 'completed', { at, why: 'No more' }), { ...common, statusMessage: 'No more', ttlMs: 3_600_000 })
   }
 })
 
