@@ -497,6 +497,13 @@ export const equivalents: readonly Equivalent[] = [
     before: 'return number === other ? is > was : Boolean(number)',
     after: 'return number === other ? is >= was : Boolean(number)',
     reason: 'The two differ: they are at the first place where the prereleases do.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/cli/version.ts',
+    within: 'bumpBetween',
+    before: 'return Number(after[first]) > Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
+    after: 'return Number(after[first]) >= Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
+    reason: 'The two numbers differ.'
   }
 ]
 

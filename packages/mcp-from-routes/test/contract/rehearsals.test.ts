@@ -117,6 +117,9 @@ t.test('private packages: a changeset raises them where the settings say so', as
   t.match(await check(), { code: 1, out: /No changeset raises the version of notes: it is private/ })
   config({ privatePackages: { version: true, tag: false } })
   t.equal((await check()).code, 0)
+  write('packages/notes/package.json', '{ "name": "notes", "version": "1.4.2", "type": "module" }')
+  config({ privatePackages: { version: false, tag: false } })
+  t.notOk('skipped' in JSON.parse((await check(['--json'])).out).version, 'they say nothing of others')
 })
 
 t.test('fixed: a changeset of another package of the group counts', async (t) => {
