@@ -504,6 +504,13 @@ export const equivalents: readonly Equivalent[] = [
     before: 'return Number(after[first]) > Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
     after: 'return Number(after[first]) >= Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
     reason: 'The two numbers differ.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/tool/probe.ts',
+    within: 'replySerializers',
+    before: 'const key = Symbol(\'mcp-from-routes.replySerializer\')',
+    after: 'const key = Symbol(\'\')',
+    reason: 'The description of a symbol is for debuggers.'
   }
 ]
 

@@ -92,6 +92,7 @@ t.test('the contract of an app keeps what its routes declare of their results', 
     app.get('/list', { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: { type: 'array', items: id } } } }, async () => [])
     app.get('/plain', { schema: { operationId: 'plain', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { id: { type: 'string', description: 'I.' } } } } } }, async () => ({}))
     app.get('/odd', { schema: { operationId: 'odd', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { id: { type: 'string', maxLength: 3, pattern: '\\_' } } } } } }, async () => ({}))
+    app.get('/unpublished', { schema: { operationId: 'unpublished', description: 'D.', tags: ['mcp'], response: { 200: { type: 'object', properties: { id } } } }, config: { mcp: { output: false } } }, async () => ({}))
     app.get('/none', { schema: { operationId: 'none', description: 'D.', tags: ['mcp'], response: { 204: { type: 'null' } } } }, async () => null)
   })
   await app.ready()
@@ -99,6 +100,7 @@ t.test('the contract of an app keeps what its routes declare of their results', 
   t.strictSame(tools.get('list')?.declaredOutput, { type: 'object', properties: { result: { type: 'array', items: { type: 'string', enum: ['a', 'b'], pattern: '^[a-z]$' } } }, required: ['result'] })
   t.equal(tools.get('plain')?.declaredOutput, undefined, 'all of it is published')
   t.strictSame(tools.get('odd')?.declaredOutput, { type: 'object', properties: { id: { type: 'string', maxLength: 3 } } }, 'a pattern that cannot be read is left out')
+  t.strictSame(tools.get('unpublished')?.declaredOutput, { type: 'object', properties: { id: { type: 'string', enum: ['a', 'b'], pattern: '^[a-z]$' } } }, 'as it is')
   t.equal(tools.get('none')?.declaredOutput, undefined)
 })
 
