@@ -398,14 +398,14 @@ export const equivalents: readonly Equivalent[] = [
     within: 'normalClass',
     before: 'for (let index = 0; index < members.length; index++) {',
     after: 'for (let index = 0; index <= members.length; index++) {',
-    reason: 'One round more adds an empty atom to every list of members.'
+    reason: 'One round more adds an empty atom to every list, so the same lists differ.'
   },
   {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
     within: 'gapsIn',
     before: 'if (budget.left-- <= 0) return [cannotTell(path, \'size\', \'too large to compare\')]',
     after: 'if (budget.left-- < 0) return [cannotTell(path, \'size\', \'too large to compare\')]',
-    reason: 'The budget is one of thousands of comparisons: one more makes no difference.'
+    reason: 'One comparison more, after 100,000, makes no difference.'
   },
   {
     file: 'packages/mcp-from-routes/src/endpoint/tasks/result.ts',
@@ -413,13 +413,6 @@ export const equivalents: readonly Equivalent[] = [
     before: 'if (Date.now() + wait > end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
     after: 'if (Date.now() + wait >= end) throw new ProtocolError(ProtocolErrorCode.InternalError, `The task is still running. Get its status with tasks/get in ${Math.ceil(wait / 1000)} s`)',
     reason: 'A task may be waited for a millisecond longer.'
-  },
-  {
-    file: 'packages/mcp-from-routes/src/contract/containment.ts',
-    within: 'gapsInCases',
-    before: 'const isUnions = unionsOf(schema).length > 0',
-    after: 'const isUnions = unionsOf(schema).length >= 0',
-    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
   },
   {
     file: 'packages/mcp-from-routes/src/contract/containment.ts',
@@ -496,14 +489,14 @@ export const equivalents: readonly Equivalent[] = [
     within: 'rosePrerelease',
     before: 'return number === other ? is > was : Boolean(number)',
     after: 'return number === other ? is >= was : Boolean(number)',
-    reason: 'The two differ: they are at the first place where the prereleases do.'
+    reason: 'The two are never equal: they are the first identifiers that differ.'
   },
   {
     file: 'packages/mcp-from-routes/src/cli/version.ts',
     within: 'bumpBetween',
     before: 'return Number(after[first]) > Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
     after: 'return Number(after[first]) >= Number(before[first]) ? ([\'major\', \'minor\', \'patch\'] as const)[first] ?? \'none\' : \'none\'',
-    reason: 'The two numbers differ.'
+    reason: 'The two are never equal: they are the first numbers that differ.'
   },
   {
     file: 'packages/mcp-from-routes/src/tool/probe.ts',
@@ -511,6 +504,62 @@ export const equivalents: readonly Equivalent[] = [
     before: 'const key = Symbol(\'mcp-from-routes.replySerializer\')',
     after: 'const key = Symbol(\'\')',
     reason: 'The description of a symbol is for debuggers.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = unionsOf(schema).length >= 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length >= 0)',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = (unionsOf(schema).length > 0)',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)',
+    after: 'const isUnions = (facts.some((fact) => unionsOf(fact).length > 0))',
+    reason: 'It decides only what is tried first: whatever the keywords alone prove, their cases prove as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/contract/containment.ts',
+    within: 'gapsInCases',
+    before: 'return !found.some(({ certain }) => certain) || areApart(facts, comparison) ? found : found.map((gap) => ({ ...gap, certain: false }))',
+    after: 'return (areApart(facts, comparison)) ? found : found.map((gap) => ({ ...gap, certain: false }))',
+    reason: 'The guard only saves time: where nothing is certain, nothing changes.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/task/seal.ts',
+    within: 'open',
+    before: 'if (bytes.length <= IV + TAG || bytes.toString(\'base64url\') !== id) return undefined',
+    after: 'if (bytes.length < IV + TAG || bytes.toString(\'base64url\') !== id) return undefined',
+    reason: 'The cipher rejects what is too short as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/task/seal.ts',
+    within: 'open',
+    before: 'if (bytes.length <= IV + TAG || bytes.toString(\'base64url\') !== id) return undefined',
+    after: 'if (bytes.length <= IV - TAG || bytes.toString(\'base64url\') !== id) return undefined',
+    reason: 'The cipher rejects what is too short as well.'
+  },
+  {
+    file: 'packages/mcp-from-routes/src/task/seal.ts',
+    within: 'open',
+    before: 'if (bytes.length <= IV + TAG || bytes.toString(\'base64url\') !== id) return undefined',
+    after: 'if ((bytes.toString(\'base64url\') !== id)) return undefined',
+    reason: 'The cipher rejects what is too short as well.'
   }
 ]
 

@@ -52,7 +52,7 @@ t.test('a page of another origin gets 403, before authentication', async (t) => 
 t.test('an allowed origin with :* is every port of its host, and no other host', async (t) => {
   const { url } = await listen(t, hello, { allowedOrigins: ['http://localhost:*', 'http://[::1]:*'] })
   for (const [origin, status] of [
-    ['http://localhost:6274', 200], ['http://localhost', 200], ['https://localhost:6274', 403], ['http://localhost.example.com:1', 403],
+    ['http://localhost:6274', 200], ['http://[::1]:6274', 200], ['http://localhost', 200], ['https://localhost:6274', 403], ['http://localhost.example.com:1', 403],
     ['http://127.0.0.1:6274', 403], ['http://localhost:6274:1', 403], ['http://localhost:x', 403], ['null', 403]
   ] as const) t.equal((await post(url, LIST, { origin })).status, status, origin)
 })

@@ -79,7 +79,7 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
       req.destroy()
       res.destroy()
     })
-    for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true })
+    for (const key of PEER) Object.defineProperty(req.socket, key, { value: socket[key], configurable: true, writable: true })
     if (target !== undefined) setTarget(req, target)
     app.routing(req, res)
   }

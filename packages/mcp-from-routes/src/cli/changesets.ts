@@ -144,5 +144,5 @@ async function told<T> (work: () => T | Promise<T>, what: string): Promise<T> {
 }
 
 function lineOf (error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')
+  return (error instanceof Error ? error.message : String(error)).trim().replace(/\n.*/s, '')
 }

@@ -57,7 +57,7 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
 
 function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
   // Taken together, the branches of one union fit no branch of another, and each would be tried with each.
-  const isUnions = unionsOf(schema).length > 0
+  const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)
   const asOne = (): readonly Gap[] => Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
   const first = isUnions ? undefined : asOne()
   if (first?.length === 0) return []
@@ -67,7 +67,7 @@ function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: str
   if (cases === undefined) return arePlain(facts) ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
   const found = cases.flatMap((some) => gapsIn(some, schema, path, comparison))
   // A value of one branch may be one of another as well, which `oneOf` forbids.
-  return areApart(facts, comparison) ? found : found.map((gap) => ({ ...gap, certain: false }))
+  return !found.some(({ certain }) => certain) || areApart(facts, comparison) ? found : found.map((gap) => ({ ...gap, certain: false }))
 }
 
 /** Whether the branches of each `oneOf` exclude each other. */
@@ -150,8 +150,8 @@ function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boo
 }
 
 function conditionGaps (facts: Facts, { if: condition, then = true, else: otherwise = true }: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
-  const same = facts.some((fact) =>
-    sameSchema({ allOf: [fact.if, fact.then ?? true, fact.else ?? true] }, comparison.from, { allOf: [condition, then, otherwise] }, comparison.to))
+  const wanted = { allOf: [condition, then, otherwise] }
+  const same = facts.some((fact) => sameSchema({ allOf: [fact.if, fact.then ?? true, fact.else ?? true] }, comparison.from, wanted, comparison.to))
   if (same) return []
   // A condition without references means the same in both documents, so it can stand beside the facts.
   const met = canonical(condition).includes('"$ref":') ? [] : factsOf([condition], comparison.from)

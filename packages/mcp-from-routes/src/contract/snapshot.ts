@@ -1,5 +1,6 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
+import { withoutTypeLists } from '../tool/type-lists.ts'
 import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './accepted.ts'
 import { bare, canonical } from './document.ts'
@@ -34,18 +35,25 @@ const WIDTH = 140
 export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined } }>): Contract {
   return new Map(tools.map(({ name, route, ...tool }) => {
     const declared = route?.output
-    const isMore = declared !== undefined && canonical(bare(declared)) !== canonical(bare(tool.outputSchema ?? {}))
+    const isMore = declared !== undefined && canonical(bare(withoutTypeLists(declared))) !== canonical(bare(withoutTypeLists(tool.outputSchema ?? {})))
     return [name, { ...tool, ...isMore && { declaredOutput: declared } }]
   }))
 }
 
 /**
- * The file: the same text for the same tools, sorted, each tool a block and short values on one line.
+ * The file: the same text for the same tools, sorted, each tool a block and short values on one line. A list in `type` is
+ * written as `anyOf`.
  *
  * @param accepted - the findings that the file accepts; default: none
  */
 export function textFromContract (contract: Contract, accepted: readonly Accepted[] = []): string {
-  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, tools: Object.fromEntries(contract) })), 0, 0, 3)}\n`
+  const tools = Object.fromEntries([...contract].map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {
+    ...tool,
+    inputSchema: withoutTypeLists(inputSchema),
+    ...outputSchema && { outputSchema: withoutTypeLists(outputSchema) },
+    ...declaredOutput && { declaredOutput: withoutTypeLists(declaredOutput) }
+  }]))
+  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, tools })), 0, 0, 3)}\n`
 }
 
 /**

@@ -49,7 +49,7 @@ export function taskSealer (settings: Pick<Settings, 'caller' | 'confirmSecret' 
     open (id, outer) {
       const bytes = Buffer.from(id, 'base64url')
       // Decoding skips what is not base64url and ignores the last bits, so other letters would give the same bytes.
-      if (bytes.toString('base64url') !== id) return undefined
+      if (bytes.length <= IV + TAG || bytes.toString('base64url') !== id) return undefined
       const caller = bound(outer)
       return attempt(() => {
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller).setAuthTag(bytes.subarray(-TAG))

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { contractFromText, contractFromTools, diffContracts, nameOfFinding, textFromContract, textOfFinding } from '../../src/contract/index.ts'
 import type { Contract, ContractTool } from '../../src/contract/index.ts'
+import type { JsonSchema } from '../../src/tool/json-schema.ts'
 import { build } from '../build.ts'
 
 const update: ContractTool = {
@@ -102,6 +103,20 @@ t.test('the contract of an app keeps what its routes declare of their results', 
   t.strictSame(tools.get('odd')?.declaredOutput, { type: 'object', properties: { id: { type: 'string', maxLength: 3 } } }, 'a pattern that cannot be read is left out')
   t.strictSame(tools.get('unpublished')?.declaredOutput, { type: 'object', properties: { id: { type: 'string', enum: ['a', 'b'], pattern: '^[a-z]$' } } }, 'as it is')
   t.equal(tools.get('none')?.declaredOutput, undefined)
+})
+
+t.test('a list of types and the anyOf that says the same are one contract', async (t) => {
+  const schema = (x: object): JsonSchema => ({ type: 'object', properties: { x } })
+  const [listed, written] = [schema({ type: ['string', 'null'] }), schema({ anyOf: [{ type: 'string' }, { type: 'null' }] })]
+  for (const part of ['inputSchema', 'outputSchema', 'declaredOutput']) {
+    const textOf = (x: JsonSchema): string => textFromContract(contract({ t: { inputSchema: schema({}), [part]: x } }))
+    t.equal(textOf(listed), textOf(written), part)
+    t.match(textOf(listed), '"anyOf"', part)
+  }
+  const kept = (outputSchema: JsonSchema, output: JsonSchema): unknown => contractFromTools([{ name: 't', description: 'D.', inputSchema: schema({}), outputSchema, route: { output } } as never]).get('t')?.declaredOutput
+  t.equal(kept(listed, written), undefined)
+  t.equal(kept(written, listed), undefined)
+  t.strictSame(kept(written, schema({ type: 'string' })), schema({ type: 'string' }))
 })
 
 t.test('300 tools of 60 arguments, of which some changed, are compared to the last one', async (t) => {
