@@ -153,9 +153,10 @@ for (const page of typedHere) {
   })
 }
 
-t.test('the README shows a route of the shop, and what its tool answers', async (t) => {
-  const [route, connect, calls] = fencesOf(read('README.md'))
-  t.ok(read('examples/shop/src/catalog/products.ts').includes(route!.text))
+t.test('the README shows lines of a whole program, and what tools of the demo answer', async (t) => {
+  const [program, install, connect, calls] = fencesOf(read('README.md'))
+  for (const part of program!.text.trim().split('\n\n')) t.ok(read('examples/quickstart/mcp-from-routes.ts').includes(part), part)
+  t.match(read('packages/mcp-from-routes/README.md'), install!.text.split('   #')[0]!)
   const [shop] = readDemo(settings.DATA_DIR).shops
   t.ok(asHere(demo.output(), places.map(([page, here]) => [here, page])).includes(connect!.text.split('shop_…')[0]!.trim()))
 

@@ -271,8 +271,8 @@ export const texts = {
     start: 'Import',
     sent: 'The import has begun',
     none: 'Nothing was imported yet',
-    noneWhy: 'Imports and what became of them stand here. Each can be undone as a whole.',
-    columns: ['When', 'State', 'Lines', 'What became of them', 'Actions'],
+    noneWhy: 'Your imports appear here with their results. Each can be undone as a whole.',
+    columns: ['When', 'State', 'Lines', 'Result', 'Actions'],
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
@@ -283,12 +283,12 @@ export const texts = {
   },
   activity: {
     title: 'Activity',
-    why: 'Every change of this shop, by people and agents.',
+    why: 'Every change to this shop, by people and agents.',
     empty: 'Nothing happened yet',
     emptyFilters: 'Nothing matches these filters',
     search: 'Search by record, actor or operation',
     events: {
-      'api_key.first_used': 'first used', 'api_key.new_network': 'came from a new network with', 'api_key.refused': 'was refused with', 'api_key.expiring': 'warned of the end of', 'api_key.unused': 'noticed that nobody uses'
+      'api_key.first_used': 'was used for the first time', 'api_key.new_network': 'was used from a new network', 'api_key.refused': 'was refused', 'api_key.expiring': 'expires soon', 'api_key.unused': 'has not been used for a while'
     } as Readonly<Record<string, string>>,
     actions: { create: 'created', update: 'changed', delete: 'deleted', event: '' } as Readonly<Record<string, string>>,
     action: 'Action',

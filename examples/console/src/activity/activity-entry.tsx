@@ -33,15 +33,23 @@ export function ActivityEntry ({ entry, isBrief = false }: { readonly entry: Ent
   const isUndone = entry.reverted_by != null
   const actor = kind === 'user' && actorId === viewerId ? texts.activity.you : actorOf(entry)
   const name = recordOf(entry)
+  // Such as: the key "Demo" was refused. Its actor is the key itself, or the server.
+  const event = texts.activity.events[operation]
   return (
     <Box component='li' sx={{ borderBottom: 1, borderColor: 'divider', px: 2, py: 1, '&:last-child': { borderBottom: 0 } }}>
       <Box sx={{ display: 'flex', gap: 1.5, alignItems: 'center', flexWrap: { xs: 'wrap', sm: 'nowrap' } }}>
         <Avatar sx={{ width: 34, height: 34, bgcolor: kind === 'api-key' ? 'primary.main' : 'action.selected', color: kind === 'api-key' ? 'primary.contrastText' : 'text.primary' }}><Icon fontSize='small' titleAccess={texts.activity.actors[kind] ?? kind} /></Avatar>
         <Box sx={{ minWidth: 0, flex: { xs: '1 1 calc(100% - 60px)', sm: 1 } }}>
           <Typography variant='body2' sx={{ overflowWrap: 'anywhere', textDecoration: isUndone ? 'line-through' : 'none' }}>
-            <MuiLink component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: actorId }))}`} color='inherit' sx={{ fontWeight: 650 }} title={texts.activity.actor}>{actor}</MuiLink>
-            {' '}{texts.activity.actions[action] || (texts.activity.events[operation] ?? operation)}{' '}
-            {page === undefined ? <b>{name}</b> : <MuiLink component={Link} to={`${basename}/${page}/${recordId}`} sx={{ fontWeight: 650 }}>{name}</MuiLink>}
+            {event !== undefined
+              ? <><b>{name}</b>{' '}{event}</>
+              : (
+                <>
+                  <MuiLink component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: actorId }))}`} color='inherit' sx={{ fontWeight: 650 }} title={texts.activity.actor}>{actor}</MuiLink>
+                  {' '}{texts.activity.actions[action] || operation}{' '}
+                  {page === undefined ? <b>{name}</b> : <MuiLink component={Link} to={`${basename}/${page}/${recordId}`} sx={{ fontWeight: 650 }}>{name}</MuiLink>}
+                </>
+                )}
             {changedFields(entry) !== '' && <Typography component='span' variant='body2' color='textSecondary'>{`: ${changedFields(entry)}`}</Typography>}
           </Typography>
           <Typography variant='caption' color='textSecondary' component='div'>

@@ -12,9 +12,10 @@ export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, console_url: con
   return `
   The shop server is up, on this machine only.
 
+  Start page         ${baseUrl}
   Console            ${consoleUrl}
   MCP endpoint       ${mcpUrl}
-  REST               ${baseUrl}/shops/${shop?.id}/products
+  REST API           ${baseUrl}/docs
   Identity provider  ${idp.issuer}
   Payment stand-in   ${pay.url}
 
