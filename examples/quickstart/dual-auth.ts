@@ -1,4 +1,3 @@
-// Run with the address of your identity provider: ISSUER=https://… CLIENT_ID=… PEPPER=<32 random characters> node dual-auth.js
 import Fastify from 'fastify'
 import dualAuth, { memoryStore } from 'dual-auth'
 

@@ -29,6 +29,13 @@ export function installCommandsOf (name: string): readonly string[] {
     .map((wanted) => /^~\/(.+)-\d+\.\d+\.\d+\.tgz$/.exec(wanted)?.[1] ?? wanted)
 }
 
+/** @returns the name under which the README of a package says to save its program */
+export function programFileOf (name: string): string {
+  const [, file] = /Save (?:this|it) as `(\w+\.mts)`/.exec(readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')) ?? []
+  if (file === undefined) throw new Error(`The README of ${name} names no file for its program`)
+  return file
+}
+
 /** @returns what can be imported of a package: `pay-reconcile`, `pay-reconcile/knex` */
 export function entriesOf ({ name, directory }: Package): readonly string[] {
   const { exports } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))

@@ -2,40 +2,49 @@ import { strict as assert } from 'node:assert'
 import { freePort } from '../../shop/src/demo/ports.ts'
 import { run, type Server, serve } from './command.ts'
 import { CLIENT_ID, withDatabase, withPayProvider, withProvider } from './neighbours.ts'
-import { entriesOf, packages } from './packages.ts'
+import { entriesOf, packages, programFileOf } from './packages.ts'
 
-/** An installed project, and what its programs run on. */
+/** What was installed, and what it runs on. */
 interface Installed {
-  readonly directory: string
+  /** The folder of each package, by its name. */
+  readonly folders: ReadonlyMap<string, string>
   /** Path of a Node.js. */
   readonly node: string
   readonly databaseUrl: string
 }
 
-/** What a program is started with and asked for. */
-type Check = (start: (ready: RegExp | string, env: Readonly<Record<string, string>>) => Promise<Server>, installed: Installed) => Promise<void>
+/** Where a program runs. */
+interface Place {
+  readonly directory: string
+  readonly node: string
+  readonly databaseUrl: string
+}
 
-/** Uses each quickstart as its README tells, from both languages. */
-export async function checkPrograms (installed: Installed): Promise<void> {
-  const { directory: cwd, node } = installed
-  const version = (await run(node, ['--version'], { cwd })).trim()
-  for (const entry of packages.flatMap(entriesOf)) await run(node, ['--input-type=module', '-e', `await import('${entry}')`], { cwd })
-  for (const language of ['plain', 'compiled']) {
-    for (const [name, check] of Object.entries(checks)) {
-      const servers: Server[] = []
-      try {
-        await check(async (ready, env) => {
-          const server = await serve(node, [`${language}/${name}.js`], { cwd, env }, ready)
-          servers.push(server)
-          return server
-        }, installed)
-      } catch (error) {
-        throw new Error(`${name}, ${language}, Node.js ${version}`, { cause: error })
-      } finally {
-        for (const { stop } of servers) await stop()
-      }
+/** What a program is started with and asked for. */
+type Check = (start: (ready: RegExp | string, env: Readonly<Record<string, string>>) => Promise<Server>, place: Place) => Promise<void>
+
+/** Runs each program as its README says: by Node.js itself where that reads TypeScript, else by tsx. */
+export async function checkPrograms ({ folders, node, databaseUrl }: Installed): Promise<void> {
+  for (const one of packages) {
+    const { name } = one
+    const cwd = folders.get(name)!
+    const version = (await run(node, ['--version'], { cwd })).trim()
+    const [major = 0, minor = 0] = version.slice(1).split('.').map(Number)
+    const readsTypes = major > 22 || (major === 22 && minor >= 18)
+    for (const entry of entriesOf(one)) await run(node, ['--input-type=module', '-e', `await import('${entry}')`], { cwd })
+    const servers: Server[] = []
+    try {
+      await checks[name]!(async (ready, env) => {
+        const server = await serve(node, [...readsTypes ? [] : ['node_modules/tsx/dist/cli.mjs'], programFileOf(name)], { cwd, env }, ready)
+        servers.push(server)
+        return server
+      }, { directory: cwd, node, databaseUrl })
+    } catch (error) {
+      throw new Error(`${name}, Node.js ${version}`, { cause: error })
+    } finally {
+      for (const { stop } of servers) await stop()
     }
-    console.log(`ran ${language} on Node.js ${version}`)
+    console.log(`ran ${name} on Node.js ${version}`)
   }
 }
 
