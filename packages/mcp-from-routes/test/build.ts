@@ -11,18 +11,22 @@ export interface Teardown { teardown: (end: () => Promise<void> | void) => void 
 
 export const SERVER_INFO = { name: 'test', version: '1.2.3' }
 
-/** An application with the plugin and the given routes, closed when the test ends. Not ready yet. */
-export async function build (t: Teardown, routes: (app: FastifyInstance) => void | Promise<void>, options: Partial<McpFromRoutesOptions> = {}, server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+/**
+ * An application with the plugin and the given routes, closed when the test ends. Not ready yet.
+ * @param before - what the host registers before the plugin
+ */
+export async function build (t: Teardown, routes: (app: FastifyInstance) => void | Promise<void>, options: Partial<McpFromRoutesOptions> = {}, server: FastifyServerOptions = {}, before?: (app: FastifyInstance) => void | Promise<void>): Promise<FastifyInstance> {
   const app = Fastify(server)
   t.teardown(() => app.close())
+  await before?.(app)
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
   await routes(app)
   return app
 }
 
 /** The same, listening on a free port of the loopback interface. */
-export async function listen (t: Teardown, routes: (app: FastifyInstance) => void | Promise<void>, options: Partial<McpFromRoutesOptions> = {}, server: FastifyServerOptions = {}): Promise<{ app: FastifyInstance, url: URL }> {
-  const app = await build(t, routes, options, server)
+export async function listen (t: Teardown, routes: (app: FastifyInstance) => void | Promise<void>, options: Partial<McpFromRoutesOptions> = {}, server: FastifyServerOptions = {}, before?: (app: FastifyInstance) => void | Promise<void>): Promise<{ app: FastifyInstance, url: URL }> {
+  const app = await build(t, routes, options, server, before)
   return { app, url: new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 })) }
 }
 

@@ -48,6 +48,11 @@ export class LightSocket extends EventEmitter {
   unref (): this { return this }
 }
 
+/*
+ * Express, mounted in a hook of the host, replaces the prototypes of a request and its response. So the methods that make
+ * them light are their own properties, each assigned by name: a loop over the names takes five times as long.
+ */
+
 /** A request without a connection. */
 export class LightRequest extends IncomingMessage {
   override readonly [PARENT_REQUEST]: FastifyRequest
@@ -67,6 +72,10 @@ export class LightRequest extends IncomingMessage {
     this.headers = headers
     for (const name in headers) this.rawHeaders.push(name, headers[name] as string)
     this.#body = body
+    const own = LightRequest.prototype as this
+    this._read = own._read
+    this._destroy = own._destroy
+    this.release = own.release
   }
 
   override _read (): void {
@@ -98,6 +107,8 @@ export class LightRequest extends IncomingMessage {
 
 /** A response that is kept in memory instead of sent. */
 export class LightResponse extends ServerResponse<LightRequest> {
+  /** `req` may become another object that stands for it. */
+  readonly #request: LightRequest
   readonly #done: (response: InnerResponse | undefined) => void
   readonly #maxBytes: number
   readonly #onChunk: ((chunk: Buffer, response: InnerResponse) => void) | undefined
@@ -108,7 +119,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
   #settled = false
-  /** As it was sent with the headers; 0 before that. */
+  /** As it was sent with the headers; 0 before that. Decides in place of `headersSent`, which @fastify/express redefines. */
   #status = 0
 
   /**
@@ -119,9 +130,19 @@ export class LightResponse extends ServerResponse<LightRequest> {
   constructor (req: LightRequest, socket: LightSocket, done: (response: InnerResponse | undefined) => void, maxBytes: number, onChunk?: (chunk: Buffer, response: InnerResponse) => void) {
     super(req)
     Reflect.set(this, 'socket', socket)
+    this.#request = req
     this.#done = done
     this.#maxBytes = maxBytes
     this.#onChunk = onChunk
+    const own = LightResponse.prototype as this
+    this.writeHead = own.writeHead
+    this.write = own.write
+    this.end = own.end
+    this.destroy = own.destroy
+    this.flushHeaders = own.flushHeaders
+    this.writeContinue = own.writeContinue
+    this.writeProcessing = own.writeProcessing
+    this.writeEarlyHints = own.writeEarlyHints
   }
 
   override writeHead (statusCode: number, reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[], headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this {
@@ -135,40 +156,20 @@ export class LightResponse extends ServerResponse<LightRequest> {
     }
     for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
     this.#status = statusCode
+    // Node's `headersSent` reads it, and so do its methods that refuse to change a header after that.
+    ;(this as { _header?: string })._header = 'HTTP/1.1'
     return this
   }
 
-  // Node's types declare them as properties, so TypeScript allows no accessors here.
+  // Node's types declare it as a property, so TypeScript allows no accessor here.
   static {
-    Object.defineProperties(this.prototype, {
-      headersSent: { get (this: LightResponse) { return this.#status !== 0 } },
-      // Node.js 24 keeps it in a private property, which only its own end() sets.
-      writableFinished: { get (this: LightResponse) { return this.writableEnded } }
-    })
-  }
-
-  override setHeader (name: string, value: number | string | readonly string[]): this {
-    this.#checkUnsent('set')
-    return super.setHeader(name, value)
-  }
-
-  override appendHeader (name: string, value: string | readonly string[]): this {
-    this.#checkUnsent('append')
-    return super.appendHeader(name, value)
-  }
-
-  override removeHeader (name: string): void {
-    this.#checkUnsent('remove')
-    super.removeHeader(name)
-  }
-
-  #checkUnsent (what: string): void {
-    if (this.headersSent) throw Object.assign(new Error(`Cannot ${what} headers after they are sent to the client`), { code: 'ERR_HTTP_HEADERS_SENT' })
+    // Node.js 24 keeps it in a private property, which only its own end() sets.
+    Object.defineProperty(this.prototype, 'writableFinished', { get (this: LightResponse) { return this.writableEnded } })
   }
 
   override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
     const done = typeof encoding === 'function' ? encoding : callback
-    if (!this.headersSent) this.writeHead(this.statusCode)
+    if (this.#status === 0) this.writeHead(this.statusCode)
     if (!this.writableEnded && !this.destroyed) this.#keep(chunk, encoding)
     if (typeof done === 'function') process.nextTick(done)
     if (this.destroyed) return false
@@ -182,11 +183,11 @@ export class LightResponse extends ServerResponse<LightRequest> {
   override end (chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     if (this.writableEnded || this.destroyed) return this
     const done = typeof chunk === 'function' ? chunk : typeof encoding === 'function' ? encoding : callback
-    if (!this.headersSent) this.writeHead(this.statusCode)
+    if (this.#status === 0) this.writeHead(this.statusCode)
     if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#keep(chunk, encoding)
     this.finished = true
     this.#settle(this.#response())
-    process.nextTick(finish, this, done)
+    process.nextTick(finish, this, this.#request, done)
     return this
   }
 
@@ -196,14 +197,14 @@ export class LightResponse extends ServerResponse<LightRequest> {
     process.nextTick(() => {
       if (error && this.listenerCount('error') > 0) this.emit('error', error)
       this.emit('close')
-      this.req.destroy()
+      this.#request.destroy()
     })
     this.#settle(undefined)
     return this
   }
 
   override flushHeaders (): void {
-    if (!this.headersSent) this.writeHead(this.statusCode)
+    if (this.#status === 0) this.writeHead(this.statusCode)
   }
 
   override addTrailers (): void {}
@@ -241,12 +242,14 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 }
 
-function finish (response: LightResponse, done: unknown): void {
+function finish (response: LightResponse, request: LightRequest, done: unknown): void {
+  // With the prototype of Express.
+  if (!response.writableFinished) Object.defineProperty(response, 'writableFinished', { value: true })
   response.emit('finish')
   if (typeof done === 'function') done()
   response.destroyed = true
   response.emit('close')
-  response.req.release()
+  request.release()
 }
 
 function toBuffer (chunk: unknown, encoding: unknown): Buffer {

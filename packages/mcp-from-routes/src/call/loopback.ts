@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
+import { ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import inject from 'light-my-request'
 import { MCP_FROM_ROUTES_UNSUPPORTED_VERSION } from '../errors.ts'
@@ -34,6 +35,7 @@ export type Loopback = (app: FastifyInstance, request: InnerRequest, sending: Se
 
 /** Passes the router the smallest request and response that a route can work with. */
 export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, target, onChunk }) => new Promise((resolve) => {
+  if (stop.reason !== undefined) return resolve(undefined)
   const socket = new LightSocket(outer.raw.socket)
   const req = new LightRequest(request, outer, socket)
   const res = new LightResponse(req, socket, (response) => {
@@ -41,6 +43,8 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, t
     if (response?.cut) stop.stop('too large')
   }, maxBytes, onChunk)
   stop.onStop(() => {
+    // Not left to the response: the host may have changed it.
+    resolve(undefined)
     req.destroy()
     res.destroy()
   })
@@ -68,11 +72,20 @@ export function checkLoopback (): void {
 const PEER = ['authorized', 'encrypted', 'getPeerCertificate', 'localAddress', 'localPort', 'remoteAddress', 'remoteFamily', 'remotePort'] as const
 
 /** The same through light-my-request, as `app.inject` does: slower, but closer to a real socket in rare cases. */
-export const injectLoopback: Loopback = async (app, { method, url, headers, body }, { outer, stop, maxBytes, target }) => {
+export const injectLoopback: Loopback = async (app, request, sending) => {
+  const { stop } = sending
   if (stop.reason !== undefined) return undefined
+  // Not left to the response: the host may have changed it. One that is cut off is still an answer.
+  const stopped = new Promise<undefined>((resolve) => { stop.onStop((reason) => { if (reason !== 'too large') resolve(undefined) }) })
+  return await Promise.race([stopped, injected(app, request, sending)])
+}
+
+async function injected (app: FastifyInstance, { method, url, headers, body }: InnerRequest, { outer, stop, maxBytes, target }: Sending): Promise<InnerResponse | undefined> {
   const dispatch = (req: IncomingMessage, res: ServerResponse): void => {
     Object.defineProperty(req, PARENT_REQUEST, { value: outer })
     const socket = new LightSocket(outer.raw.socket)
+    ownMethods(req, Readable.prototype)
+    ownMethods(res, ServerResponse.prototype)
     // Over HTTP a request closes after its response, which releases what it holds. This one would stay open.
     res.once('close', () => process.nextTick(() => { if (!req.destroyed) req.emit('close') }))
     stop.onStop(() => {
@@ -93,6 +106,16 @@ export const injectLoopback: Loopback = async (app, { method, url, headers, body
     // It rejects when the request is ended early, and when the route destroys the response.
     if (stop.reason !== undefined || Reflect.get(Object(error), 'code') === 'LIGHT_ECONNRESET') return undefined
     throw error
+  }
+}
+
+/** Keeps the methods that an object has from the prototypes before `base`, whatever prototype the host gives it. */
+function ownMethods (object: object, base: object): void {
+  for (let prototype: unknown = Object.getPrototypeOf(object); prototype !== base && prototype !== null; prototype = Object.getPrototypeOf(prototype)) {
+    for (const name of Object.getOwnPropertyNames(prototype)) {
+      const method: unknown = Reflect.get(prototype as object, name)
+      if (typeof method === 'function' && !Object.hasOwn(object, name)) Object.defineProperty(object, name, { value: method, configurable: true, writable: true })
+    }
   }
 }
 

@@ -29,7 +29,14 @@ export class Stop {
   stop (reason: StopReason): void {
     if (this.reason !== undefined) return
     this.reason = reason
-    for (const listener of this.#listeners) listener(reason)
+    for (const listener of this.#listeners) {
+      try {
+        listener(reason)
+      } catch (error) {
+        // A listener of the host on the aborted request may throw. That is uncaught, as over HTTP, and stops no other listener.
+        process.nextTick(() => { throw error })
+      }
+    }
   }
 }
 
