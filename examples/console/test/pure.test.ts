@@ -66,8 +66,8 @@ t.test('a few at a time; after a failure nothing new starts', async (t) => {
 })
 
 t.test('no cell of a CSV file is a formula', async (t) => {
-  for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', ' =1', '＝1']) t.match(csvFrom(['a'], [{ a: text }]).split('\r\n')[1], /^"?'/, text)
-  t.equal(csvFrom(['a', 'b'], [{ a: 'say "hi", twice', b: -5 }, { a: null, b: ['x'] }]), 'a,b\r\n"say ""hi"", twice",-5\r\n,"[""x""]"\r\n')
+  for (const text of ['=1+1', '+1', '-x', '@SUM(A1)', '\t=1', ' =1', '＝1', '\n=1', '\r=1', "'=1"]) t.match(csvFrom(['a'], [{ a: text }]).split('\r\n')[1], /^"'/, text)
+  t.equal(csvFrom(['a', 'b'], [{ a: 'say "hi", twice', b: -5 }, { a: null, b: ['x'] }]), '"a","b"\r\n"say ""hi"", twice","-5"\r\n,"[""x""]"\r\n')
 })
 
 const category = (id: string, parent: string | null, position: number): Category => ({ id, name: id.toUpperCase(), slug: id, description: null, parent_id: parent, position })

@@ -3,18 +3,18 @@ import type { Knex } from 'knex'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
-import { type Attribute, type AttributeChanges, type AttributeInput, list } from './attribute-schemas.ts'
+import { Attribute, type AttributeChanges, type AttributeInput, list } from './attribute-schemas.ts'
 import { refuseLoss, requireOptions } from './attribute-values.ts'
 
 type AttributeRow = Static<typeof Attribute>
 
 /** What products can be described with. */
 export function attributeRepository (knex: Knex) {
-  const rows = recordRepository<AttributeRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'attributes',
     noun: 'attribute',
     ...list,
-    columns: ['name', 'code', 'type', 'unit', 'options'],
+    record: Attribute,
     dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id', lost: 'row', kept: ['product_id', 'value'] }]
   })
 
@@ -23,16 +23,14 @@ export function attributeRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create (shop: ShopScope, input: Static<typeof AttributeInput>): Promise<AttributeRow> {
-      const { options = [], ...fields } = input
-      requireOptions(input.type, options)
-      return await rows.insert(shop, { ...fields, code: input.code ?? slugFromName(input.name, 'code', '_'), options: JSON.stringify(options) })
+      requireOptions(input.type, input.options ?? [])
+      return await rows.insert(shop, { ...input, code: input.code ?? slugFromName(input.name, 'code', '_') })
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async update (shop: ShopScope, id: string, changes: Static<typeof AttributeChanges>, on: Knex = knex): Promise<AttributeRow> {
       return await on.transaction(async (trx) => {
-        const { options, ...fields } = changes
-        const attribute = await rows.update(shop, id, { ...fields, ...(options && { options: JSON.stringify(options) }) }, trx)
+        const attribute = await rows.update(shop, id, changes, trx)
         requireOptions(attribute.type, attribute.options)
         await refuseLoss(trx, shop, attribute)
         return attribute

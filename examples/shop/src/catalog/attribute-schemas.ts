@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Defaulted, Name, Nullable, ShopRecord } from '../http/schemas.ts'
+import { recordSchemas } from '../http/record-schemas.ts'
+import { Name, Nullable } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 import { attributeTypes } from './attribute-values.ts'
@@ -15,23 +16,13 @@ const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
   maxItems: 500, uniqueItems: true, description: 'For type select only'
 })
 
-export const AttributeInput = Type.Object({
-  name: Name,
-  code: Defaulted(Code, 'Derived from the name'),
-  type: AttributeType,
-  unit: Type.Optional(Unit),
-  options: Type.Optional(Options)
-}, { additionalProperties: false })
-
-export const AttributeChanges = Type.Partial(Type.Object({ ...AttributeInput.properties, code: Code }), { additionalProperties: false })
-
-export const Attribute = ShopRecord({
+export const { Input: AttributeInput, Changes: AttributeChanges, Record: Attribute } = recordSchemas({
   name: Name,
   code: Code,
   type: AttributeType,
   unit: Unit,
   options: Options
-})
+}, { required: ['name', 'type'], otherwise: { code: 'Derived from the name' } })
 
 export const list = listRules(Attribute, {
   sort: 'name',

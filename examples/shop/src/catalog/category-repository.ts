@@ -3,18 +3,18 @@ import type { Knex } from 'knex'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
-import { type Category, type CategoryChanges, type CategoryInput, list } from './category-schemas.ts'
+import { Category, type CategoryChanges, type CategoryInput, list } from './category-schemas.ts'
 import { refuseCycle } from './category-tree.ts'
 
 type CategoryRow = Static<typeof Category>
 
 /** The tree of categories. */
 export function categoryRepository (knex: Knex) {
-  const rows = recordRepository<CategoryRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'categories',
     noun: 'category',
     ...list,
-    columns: ['name', 'slug', 'description', 'parent_id', 'position'],
+    record: Category,
     dependents: [
       { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id', lost: 'row', kept: ['product_id'] },
       { table: 'categories', link: 'categories', from: 'id', to: 'parent_id', lost: 'link', kept: ['id'] }

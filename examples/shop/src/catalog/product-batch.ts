@@ -4,13 +4,14 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
-import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
-import { MAX_RECORD, RECORDS } from '../migrations/009-shop-usage.ts'
+import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
+import { MAX_RECORD } from '../migrations/009-shop-usage.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
+import { COLUMNS, initialColumns, LINKS } from './product-fields.ts'
 import { productRows } from './product-repository.ts'
 import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
 
@@ -79,14 +80,6 @@ interface Ready {
   /** Every field of a new product, and those of another that the item mentions. */
   readonly fields: Readonly<Record<string, unknown>>
 }
-
-const LINKS = {
-  category_ids: { table: 'product_categories', column: 'category_id' },
-  tag_ids: { table: 'product_tags', column: 'tag_id' },
-  attributes: { table: 'product_attributes', column: 'attribute_id' }
-} as const
-
-const COLUMNS = ['name', 'slug', 'description', 'sku', 'status', 'price_amount', 'currency', 'metadata'] as const
 
 /** Writes many products in few statements: as many for 500 as for one. */
 export function productBatch (knex: Knex) {
@@ -269,7 +262,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
   if (before !== null) refuseTwice(seen.id, 'id', id)
   if (before === null && fields.name === undefined) throw invalid('name', 'name is required')
   refuseUnknownCurrency(fields)
-  if (fields.metadata !== undefined) metadataText(fields.metadata)
+  refuseLargeMetadata(fields)
   refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
   refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)
   refuseMisfits(fields.attributes, known.attributes)
@@ -281,7 +274,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
     id,
     before,
     fields: {
-      ...before === null && { description: null, sku: null, status: 'draft', price_amount: null, currency: shop.currency, metadata: {} },
+      ...before === null && initialColumns(shop),
       ...fields,
       ...slug !== undefined && { slug },
       // As the facts of a product have them.
@@ -345,15 +338,20 @@ function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
 /** A product of fewer characters is never too large: one may take six bytes. */
 const SURELY_SMALL = MAX_RECORD / 8
 
+/** SQL for the size of a product, as the database has it of the column: migrations add to it. */
+const SIZE = `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+  where adrelid = 'products'::regclass and attname = 'bytes'`
+
 /** @returns the positions of the items whose products would be larger than a record may be, as the database measures it */
 async function largeItems (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly Ready[]): Promise<ReadonlySet<number>> {
   const rows = items.map(({ index, id, before, fields }) => ({ index, id, fields, whole: { ...before, ...fields } })).filter(({ whole }) => JSON.stringify(whole).length > SURELY_SMALL)
     .map(({ whole, fields, ...row }) => ({ ...row, fields: { ...fields, part_bytes: partBytes(whole) } }))
   if (rows.length === 0) return new Set()
+  const { rows: [{ size }] } = await on.raw(SIZE)
   const found: ReadonlyArray<{ readonly index: number }> = (await on.raw(`select index from (
       select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id and was.shop_id = ?
       cross join lateral jsonb_populate_record(was, given.fields) became
-    ) item where ${RECORDS.products} > greatest(bytes_before, ?)`, [given(on, rows, 'index int, id uuid, fields jsonb'), shop.id, MAX_RECORD])).rows
+    ) item where ${size} > greatest(bytes_before, ?)`, [given(on, rows, 'index int, id uuid, fields jsonb'), shop.id, MAX_RECORD])).rows
   return new Set(found.map(({ index }) => index))
 }
 

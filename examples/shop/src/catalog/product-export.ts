@@ -2,7 +2,8 @@ import { finished, Readable, type Writable } from 'node:stream'
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
-import { COLUMNS, csvLine } from '../imports/csv.ts'
+import { COLUMNS } from '../imports/columns.ts'
+import { BYTE_ORDER_MARK, csvLine } from '../imports/csv-line.ts'
 import { enterAgain } from '../shops/access.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { productRows } from './product-repository.ts'
@@ -19,7 +20,7 @@ const AT_ONCE = 2
 
 export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
 
-const names = Object.keys(COLUMNS) as ReadonlyArray<keyof typeof COLUMNS>
+const names = [...COLUMNS.keys()] as ReadonlyArray<keyof Row>
 
 /** Writes the products of shops as files that can be imported. */
 export function productExport (knex: Knex) {
@@ -49,7 +50,7 @@ export function productExport (knex: Knex) {
   }
 
   async function * written (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat): AsyncGenerator<string> {
-    if (format === 'csv') yield `${names.join(',')}\r\n`
+    if (format === 'csv') yield `${BYTE_ORDER_MARK}${names.join(',')}\r\n`
     for await (const page of pages(shop, filter)) yield page.map(format === 'csv' ? csvFrom : jsonFrom).join('')
   }
 
@@ -77,11 +78,7 @@ export function productExport (knex: Knex) {
 }
 
 function csvFrom (product: Row): string {
-  return csvLine(names.map((name) => {
-    const value = product[name]
-    if (name === 'category_ids' || name === 'tag_ids') return product[name].join(' ')
-    return typeof value === 'object' && value !== null ? JSON.stringify(value) : value as string | number | null
-  }))
+  return csvLine(names.map((name) => COLUMNS.get(name)!.write(product[name])))
 }
 
 function jsonFrom (product: Row): string {

@@ -2,32 +2,34 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid } from '../errors.ts'
-import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
+import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
+import { Price } from '../shops/price-schemas.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { list, type Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
+import { initialColumns, isLink, type Link, LINKS } from './product-fields.ts'
+import { list, Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 
 type ProductRow = Static<typeof Product>
 type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
 
 /** The rows of products themselves, with what they link to as computed fields. */
 export function productRows (knex: Knex) {
-  return recordRepository<ProductRow>(knex, {
+  return recordRepository(knex, {
     table: 'products',
     noun: 'product',
     ...list,
-    columns: ['name', 'slug', 'description', 'sku', 'status', 'price_amount', 'currency', 'metadata'],
+    record: Product,
     computed: {
-      category_ids: jsonArray('category_id', 'product_categories', 'category_id'),
-      tag_ids: jsonArray('tag_id', 'product_tags', 'tag_id'),
-      attributes: jsonArray("json_build_object('attribute_id', attribute_id, 'value', value)", 'product_attributes', 'attribute_id')
-    },
+      category_ids: jsonArray('category_ids'),
+      tag_ids: jsonArray('tag_ids'),
+      attributes: jsonArray('attributes', "json_build_object('attribute_id', attribute_id, 'value', value)")
+    } satisfies Record<Link, string>,
     dependents: [
       { table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id', lost: 'link', kept: ['order_id', 'position'] },
-      { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row', kept: ['id', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to', 'created_at'] }
+      { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row', kept: Object.keys(Price.properties).filter((name) => !['shop_id', 'product_id', 'updated_at'].includes(name)) }
     ]
   })
 }
@@ -45,9 +47,9 @@ export function productRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
-      const row = { currency: shop.currency, ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
+      const row = { ...initialColumns(shop), ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
       // Most new products have no links: one statement is enough, and commits by itself.
-      if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), category_ids: [], tag_ids: [], attributes: [] }
+      if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), ...Object.fromEntries(Object.keys(LINKS).map((name) => [name, []])) }
       return await knex.transaction(async (trx) => {
         await holdShop(trx, shop)
         const links = await requireLinks(trx, shop, input)
@@ -84,22 +86,21 @@ export function productRepository (knex: Knex) {
   }
 }
 
-function jsonArray (element: string, table: string, order: string): string {
-  return `(select coalesce(json_agg(${element} order by ${order}), '[]') from ${table}
+function jsonArray (name: Link, element: string = LINKS[name].column): string {
+  const { table, column } = LINKS[name]
+  return `(select coalesce(json_agg(${element} order by ${column}), '[]') from ${table}
     where ${table}.shop_id = item.shop_id and ${table}.product_id = item.id)`
 }
 
-const LINKS = ['category_ids', 'tag_ids', 'attributes']
-
 function mentionsLinks (input: object): boolean {
-  return LINKS.some((name) => name in input)
+  return Object.keys(LINKS).some((name) => name in input)
 }
 
 /** The part of the input that is stored in the product's own row. */
-function columnsOf ({ metadata, ...fields }: Static<typeof ProductChanges>): object {
+function columnsOf (fields: Static<typeof ProductChanges>): Readonly<Record<string, unknown>> {
   refuseUnknownCurrency(fields)
-  const columns = Object.fromEntries(Object.entries(fields).filter(([name]) => !LINKS.includes(name)))
-  return metadata === undefined ? columns : { ...columns, metadata: metadataText(metadata) }
+  refuseLargeMetadata(fields)
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !isLink(name)))
 }
 
 /** The new rows of a link table, without the product's id. */

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Currency, Defaulted, Description, Metadata, Name, Nullable, ShopRecord, Slug, Uuid } from '../http/schemas.ts'
+import { recordSchemas } from '../http/record-schemas.ts'
+import { Currency, Description, Metadata, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
 import { listQuerySchema, listRules } from '../lists/list.ts'
 
@@ -22,21 +23,20 @@ const AttributeValue = Type.Object({
 }, { additionalProperties: false })
 const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value per attribute' })
 
-export const ProductInput = Type.Object({
+/** Everything that is known of a product comes from here: a field that is added is in all of its lists. */
+export const { Input: ProductInput, Changes: ProductChanges, Record: Product } = recordSchemas({
   name: Name,
-  slug: Defaulted(Slug, 'Derived from the name'),
-  description: Type.Optional(Description),
-  sku: Type.Optional(Nullable(Sku)),
-  status: Defaulted(Status, 'draft'),
-  price_amount: Type.Optional(Nullable(PriceAmount)),
-  currency: Defaulted(Currency, 'The currency of the shop'),
-  category_ids: Type.Optional(Ids),
-  tag_ids: Type.Optional(Ids),
-  attributes: Type.Optional(AttributeValues),
-  metadata: Type.Optional(Metadata)
-}, { additionalProperties: false })
-
-export const ProductChanges = Type.Partial(Type.Object({ ...ProductInput.properties, slug: Slug, status: Status, currency: Currency }), { additionalProperties: false })
+  slug: Slug,
+  description: Description,
+  sku: Nullable(Sku),
+  status: Status,
+  price_amount: Nullable(PriceAmount),
+  currency: Currency,
+  category_ids: Ids,
+  tag_ids: Ids,
+  attributes: AttributeValues,
+  metadata: Metadata
+}, { required: ['name'], otherwise: { slug: 'Derived from the name', status: 'draft', currency: 'The currency of the shop' } })
 
 /** How many products a batch may have: as many as fit into a body, in the usual length. */
 export const MAX_BATCH = 500
@@ -55,20 +55,6 @@ export const ProductBatchResult = Type.Object({
     id: Uuid(),
     action: Type.Unsafe<'created' | 'updated' | 'unchanged'>({ type: 'string', enum: ['created', 'updated', 'unchanged'] })
   }), { description: 'In the order of the request' })
-})
-
-export const Product = ShopRecord({
-  name: Name,
-  slug: Slug,
-  description: Description,
-  sku: Nullable(Sku),
-  status: Status,
-  price_amount: Nullable(PriceAmount),
-  currency: Currency,
-  category_ids: Ids,
-  tag_ids: Ids,
-  attributes: AttributeValues,
-  metadata: Metadata
 })
 
 export const list = listRules(Product, {

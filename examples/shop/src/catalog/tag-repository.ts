@@ -3,17 +3,17 @@ import type { Knex } from 'knex'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
-import { list, type Tag, type TagInput } from './tag-schemas.ts'
+import { list, Tag, type TagInput } from './tag-schemas.ts'
 
 type TagRow = Static<typeof Tag>
 
 /** Labels of products. */
 export function tagRepository (knex: Knex) {
-  const rows = recordRepository<TagRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'tags',
     noun: 'tag',
     ...list,
-    columns: ['name', 'slug'],
+    record: Tag,
     dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id', lost: 'row', kept: ['product_id'] }]
   })
 

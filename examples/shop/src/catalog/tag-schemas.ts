@@ -1,15 +1,11 @@
-import { Type } from '@sinclair/typebox'
-import { Defaulted, Name, ShopRecord, Slug } from '../http/schemas.ts'
+import { recordSchemas } from '../http/record-schemas.ts'
+import { Name, Slug } from '../http/schemas.ts'
 import { search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
-export const TagInput = Type.Object({
+export const { Input: TagInput, Changes: TagChanges, Record: Tag } = recordSchemas({
   name: Name,
-  slug: Defaulted(Slug, 'Derived from the name')
-}, { additionalProperties: false })
-
-export const TagChanges = Type.Partial(Type.Object({ ...TagInput.properties, slug: Slug }), { additionalProperties: false })
-
-export const Tag = ShopRecord({ name: Name, slug: Slug })
+  slug: Slug
+}, { required: ['name'], otherwise: { slug: 'Derived from the name' } })
 
 export const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })

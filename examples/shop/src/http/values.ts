@@ -17,12 +17,7 @@ export function refuseUnknownCurrency ({ currency }: { readonly currency?: strin
   if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be an ISO 4217 code, such as EUR')
 }
 
-/**
- * @returns the metadata of a record as it is stored
- * @throws {@link SHOP_INVALID} if it is too large
- */
-export function metadataText (metadata: Readonly<Record<string, unknown>>): string {
-  const text = JSON.stringify(metadata)
-  if (Buffer.byteLength(text) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
-  return text
+/** @throws {@link SHOP_INVALID} about `metadata` */
+export function refuseLargeMetadata ({ metadata }: { readonly metadata?: Readonly<Record<string, unknown>> | undefined }): void {
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
 }

@@ -1,43 +1,8 @@
 import { pipeline, Readable } from 'node:stream'
 import { type CsvError, parse } from 'csv-parse'
 import { excerpt } from '../http/excerpt.ts'
+import { type Cell, COLUMNS, LEFT_OUT } from './columns.ts'
 import { type Line, MAX_LINE, type ParseJson } from './line.ts'
-
-/** What a cell says; null if it is empty and not in quotes. */
-type Cell = string | null
-
-/** How the cells of a column are read. */
-type Read = (cell: Cell, parseJson: ParseJson) => unknown
-
-const LEFT_OUT = undefined
-
-const text: Read = (cell) => cell === null ? LEFT_OUT : unescaped(cell)
-const nullableText: Read = (cell) => cell === null ? null : unescaped(cell)
-const word: Read = (cell) => cell?.trim() || LEFT_OUT
-const integer: Read = (cell) => {
-  const digits = cell?.trim() ?? ''
-  return digits === '' ? null : /^-?\d{1,17}$/.test(digits) ? Number(digits) : digits
-}
-const ids: Read = (cell) => cell?.trim().split(/\s+/).filter((id) => id !== '') ?? []
-const json = (empty: unknown): Read => (cell, parseJson) => cell === null || cell.trim() === '' ? empty : parseJson(cell)
-
-/** The columns of a file of products, in the order of exports. */
-export const COLUMNS = {
-  id: word,
-  sku: nullableText,
-  name: text,
-  slug: word,
-  description: nullableText,
-  status: word,
-  price_amount: integer,
-  currency: word,
-  category_ids: ids,
-  tag_ids: ids,
-  attributes: json([]),
-  metadata: json({})
-} as const satisfies Readonly<Record<string, Read>>
-
-type Column = keyof typeof COLUMNS
 
 /**
  * Reads a CSV file (RFC 4180) of products. Its first line has the names of the columns, in any order; a semicolon or tab may
@@ -56,7 +21,7 @@ export async function * linesFromCsv (text: AsyncIterable<string>, parseJson: Pa
   })
   // The parser ends with the error of its source.
   pipeline(Readable.from(whole), parser, () => {})
-  let columns: readonly Column[] | undefined
+  let columns: readonly string[] | undefined
   try {
     for await (const { record, info } of parser as AsyncIterable<{ record: readonly Cell[], info: { lines: number } }>) {
       const line = info.lines - lineBreaks(record)
@@ -88,22 +53,22 @@ function lineBreaks (record: readonly Cell[]): number {
   return record.reduce((sum, cell) => sum + (cell?.match(/\r\n|\n|\r/g)?.length ?? 0), 0)
 }
 
-function columnsFrom (header: readonly Cell[]): readonly Column[] | { readonly field: string, readonly message: string } {
+function columnsFrom (header: readonly Cell[]): readonly string[] | { readonly field: string, readonly message: string } {
   const names = header.map((cell) => cell?.trim() ?? '')
   for (const [index, name] of names.entries()) {
     const field = excerpt(name)
-    if (!Object.hasOwn(COLUMNS, name)) return { field, message: `${field === '' ? `Column ${index + 1}` : field} is not a known column. Known: ${Object.keys(COLUMNS).join(', ')}` }
+    if (!COLUMNS.has(name)) return { field, message: `${field === '' ? `Column ${index + 1}` : field} is not a known column. Known: ${[...COLUMNS.keys()].join(', ')}` }
     if (names.indexOf(name) !== index) return { field, message: `${field} is the name of two columns` }
   }
-  return names as readonly Column[]
+  return names
 }
 
-function productFrom (columns: readonly Column[], record: readonly Cell[], parseJson: ParseJson): Omit<Line, 'line'> {
+function productFrom (columns: readonly string[], record: readonly Cell[], parseJson: ParseJson): Omit<Line, 'line'> {
   if (record.length !== columns.length) return { problem: { field: '', message: `The line has ${record.length} cells, and the first one has ${columns.length}` } }
   const product: Record<string, unknown> = {}
   for (const [index, name] of columns.entries()) {
     try {
-      const value = COLUMNS[name](record[index]!, parseJson)
+      const value = COLUMNS.get(name)!.read(record[index]!, parseJson)
       if (value !== LEFT_OUT) product[name] = value
     } catch {
       return { problem: { field: name, message: `${name} is not JSON` } }
@@ -128,28 +93,4 @@ async function sniffed (text: AsyncIterable<string>): Promise<{ readonly delimit
     yield * { [Symbol.asyncIterator]: () => chunks }
   }
   return { delimiter, whole: whole() }
-}
-
-/** Cells that a spreadsheet would take for a formula, behind any apostrophes; the wide forms too. */
-const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/u
-const ESCAPED = /^'+[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/u
-const NUMBER = /^-?\d+(?:\.\d+)?$/
-
-/** The reverse of what {@link csvLine} puts before formulas. */
-function unescaped (cell: string): string {
-  return ESCAPED.test(cell) ? cell.slice(1) : cell
-}
-
-/**
- * A line of CSV, RFC 4180. A cell that a spreadsheet would take for a formula starts with an apostrophe, also if it starts
- * with apostrophes itself; negative numbers do not. Strings are in quotes, so that an empty one differs from null.
- *
- * @see [OWASP: CSV injection](https://owasp.org/www-community/attacks/CSV_Injection)
- */
-export function csvLine (cells: ReadonlyArray<string | number | null>): string {
-  return `${cells.map((cell) => {
-    if (cell === null) return ''
-    const text = String(cell)
-    return `"${(FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-  }).join(',')}\r\n`
 }

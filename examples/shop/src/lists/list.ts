@@ -1,6 +1,7 @@
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
+import { isJson, typesOf } from '../http/record-schemas.ts'
 import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
 
@@ -67,17 +68,13 @@ const MAX_SORTED = 500
  */
 export function listRules (record: TObject, { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }): ListRules {
   const fields = Object.entries(record.properties)
-  const sorts = fields.filter(([, schema]) => !typesOf(schema).some((type) => ['array', 'object'].includes(type)) && (schema['maxLength'] ?? 0) <= MAX_SORTED).map(([name]) => name)
+  const sorts = fields.filter(([, schema]) => !isJson(schema) && (schema['maxLength'] ?? 0) <= MAX_SORTED).map(([name]) => name)
   return {
     filters: { ...Object.fromEntries(fields.map(([name, schema]) => [name, filterFromSchema(name, schema)])), ...filters },
     sorts,
     sort,
     nullable: fields.filter(([, schema]) => typesOf(schema).includes('null')).map(([name]) => name)
   }
-}
-
-function typesOf ({ type }: TSchema): readonly string[] {
-  return [type].flat() as string[]
 }
 
 /** A value that no record can have matches nothing, so strings of any length and shape will do. A maximum keeps numbers within those that PostgreSQL takes. */

@@ -1,38 +1,25 @@
+import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { forgetAccounts } from 'pay-reconcile/knex'
 import { invalid } from '../errors.ts'
-import { list } from './account-schemas.ts'
+import { Account, type AccountChanges, type AccountInput, list } from './account-schemas.ts'
 import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
 type Details = Record<string, unknown>
 
-interface AccountRow {
-  readonly id: string
-  readonly shop_id: string
-  readonly name: string
-  readonly hash_name: string | null
-  readonly details: Details
-  readonly created_at: string
-  readonly updated_at: string
-}
-
-interface AccountChanges {
-  readonly name?: string
-  readonly hash_name?: string | null
-  readonly details?: Details
-}
+type AccountRow = Static<typeof Account>
 
 /** The keys of `details` that the payment routes write. */
 const PAY_KEYS = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at']
 
 /** Accounts. The shop writes their `details`, except the keys of the payment routes. */
 export function accountRepository (knex: Knex) {
-  const rows = recordRepository<AccountRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'accounts',
     noun: 'account',
     ...list,
-    columns: ['name', 'hash_name', 'details'],
+    record: Account,
     shown: { details: (row) => `(${row}.details - '{${PAY_KEYS.join(',')}}'::text[])` },
     dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id', lost: 'link', kept: ['id'] }],
     onRemoved: async (trx, accountId) => await forgetAccounts(trx, { accountId })
@@ -46,8 +33,8 @@ export function accountRepository (knex: Knex) {
     restore: rows.restore,
 
     /** @throws {@link SHOP_INVALID} */
-    async create (shop: ShopScope, { details = {}, ...columns }: AccountChanges): Promise<AccountRow> {
-      return await rows.insert(shop, { ...columns, details: JSON.stringify(splitDetails(details).set) })
+    async create (shop: ShopScope, { details = {}, ...columns }: Static<typeof AccountInput>): Promise<AccountRow> {
+      return await rows.insert(shop, { ...columns, details: splitDetails(details).set })
     },
 
     /**
@@ -55,7 +42,7 @@ export function accountRepository (knex: Knex) {
      *
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, id: string, { details, ...columns }: AccountChanges, on: Knex = knex): Promise<AccountRow> {
+    async update (shop: ShopScope, id: string, { details, ...columns }: Static<typeof AccountChanges>, on: Knex = knex): Promise<AccountRow> {
       if (details === undefined) return await rows.update(shop, id, columns, on)
       const { set, removed } = splitDetails(details)
       return await rows.update(shop, id, { ...columns, details: knex.raw('(details || ?::jsonb) - ?::text[]', [JSON.stringify(set), removed]) }, on)

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Name, Nullable, ShopRecord } from '../http/schemas.ts'
+import { recordSchemas } from '../http/record-schemas.ts'
+import { Name, Nullable } from '../http/schemas.ts'
 import { type Filter, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -8,19 +9,11 @@ const Details = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only'
 })
 
-export const AccountInput = Type.Object({
-  name: Name,
-  hash_name: Type.Optional(HashName),
-  details: Type.Optional(Details)
-}, { additionalProperties: false })
-
-export const AccountChanges = Type.Partial(AccountInput, { additionalProperties: false })
-
-export const Account = ShopRecord({
+export const { Input: AccountInput, Changes: AccountChanges, Record: Account } = recordSchemas({
   name: Name,
   hash_name: HashName,
   details: Details
-})
+}, { required: ['name'] })
 
 const missingPay: Filter = {
   schema: Type.Boolean({ description: 'true: only accounts without a customer at the payment provider; false: only accounts with one' }),

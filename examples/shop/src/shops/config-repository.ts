@@ -4,7 +4,7 @@ import type { Caller } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid, notFound } from '../errors.ts'
-import { metadataText, refuseUnknownCurrency } from '../http/values.ts'
+import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import type { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -72,10 +72,10 @@ function configFromRow (row: ConfigRow | undefined, shop: ShopScope): Config {
 
 /** @throws {@link SHOP_INVALID} about what a schema cannot check */
 function checked (settings: Omit<Changes, 'currency'>): object {
-  const { locale, time_zone: timeZone, metadata } = settings
+  const { locale, time_zone: timeZone } = settings
   if (locale !== undefined) accept('locale', 'a language tag such as en or pt-BR', () => Intl.getCanonicalLocales(locale))
   if (timeZone !== undefined) accept('time_zone', 'a time zone such as Europe/Lisbon', () => new Intl.DateTimeFormat('en', { timeZone }))
-  if (metadata !== undefined) metadataText(metadata)
+  refuseLargeMetadata(settings)
   return settings
 }
 

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { holdShop } from './hold.ts'
-import { list, type Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
+import { list, Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'
 import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
@@ -20,12 +20,11 @@ const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
 
 /** Orders with their lines, which never change. */
 export function orderRepository (knex: Knex) {
-  const rows = recordRepository<OrderRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'orders',
     noun: 'order',
     ...list,
-    // Orders are never deleted.
-    columns: [],
+    record: Order,
     computed: {
       lines: `(select json_agg(json_build_object('product_id', product_id, 'name', name, 'sku', sku,
           'unit_amount', unit_amount, 'quantity', quantity) order by position)

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { refuseUnknownCurrency } from '../http/values.ts'
-import { list, type Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
+import { list, Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
 import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -9,12 +9,11 @@ type PriceRow = Static<typeof Price>
 
 /** Prices of products in other currencies, for larger quantities, or for a time. */
 export function priceRepository (knex: Knex) {
-  const rows = recordRepository<PriceRow>(knex, {
+  const rows = recordRepository(knex, {
     table: 'prices',
     noun: 'price',
     ...list,
-    columns: ['product_id', 'currency', 'amount', 'min_quantity', 'valid_from', 'valid_to'],
-    shown: Object.fromEntries(['valid_from', 'valid_to'].map((name) => [name, (row) => `json_instant(${row}.${name})`]))
+    record: Price
   })
 
   return {
@@ -26,24 +25,16 @@ export function priceRepository (knex: Knex) {
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create (shop: ShopScope, input: Static<typeof PriceInput>): Promise<PriceRow> {
-      return await rows.insert(shop, { currency: shop.currency, ...columnsOf(input) })
+      refuseUnknownCurrency(input)
+      return await rows.insert(shop, { currency: shop.currency, ...input })
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>, on: Knex = knex): Promise<PriceRow> {
-      return await rows.update(shop, id, columnsOf(changes), on)
+      refuseUnknownCurrency(changes)
+      return await rows.update(shop, id, changes, on)
     }
   }
-}
-
-/** Instants in UTC, since PostgreSQL does not accept every offset that RFC 3339 allows. */
-function columnsOf ({ valid_from: from, valid_to: to, ...columns }: Static<typeof PriceChanges>): object {
-  refuseUnknownCurrency(columns)
-  return { ...columns, ...(from !== undefined && { valid_from: utc(from) }), ...(to !== undefined && { valid_to: utc(to) }) }
-}
-
-function utc (instant: string | null): string | null {
-  return instant === null ? null : new Date(instant).toISOString()
 }
 
 type Tier = Pick<PriceRow, 'product_id' | 'amount' | 'min_quantity'>

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { Amount, Currency, Defaulted, Instant, Nullable, ShopRecord, Uuid } from '../http/schemas.ts'
+import { recordSchemas } from '../http/record-schemas.ts'
+import { Amount, Currency, Instant, Nullable, Uuid } from '../http/schemas.ts'
 import type { Filter } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 import { Quantity } from './order-schemas.ts'
@@ -10,25 +11,14 @@ const MinQuantity = Type.Integer({ ...Quantity, description: 'Minimum quantity o
 const ValidFrom = Nullable(Instant('Start; null for no start'))
 const ValidTo = Nullable(Instant('End; null for no end'))
 
-export const PriceInput = Type.Object({
-  product_id: ProductId,
-  amount: Amount('Price of one'),
-  currency: Defaulted(Currency, 'The currency of the shop'),
-  min_quantity: Defaulted(MinQuantity, '1'),
-  valid_from: Type.Optional(ValidFrom),
-  valid_to: Type.Optional(ValidTo)
-}, { additionalProperties: false })
-
-export const PriceChanges = Type.Partial(Type.Object({ ...Type.Omit(PriceInput, ['product_id']).properties, currency: Currency, min_quantity: MinQuantity }), { additionalProperties: false })
-
-export const Price = ShopRecord({
+export const { Input: PriceInput, Changes: PriceChanges, Record: Price } = recordSchemas({
   product_id: ProductId,
   amount: Amount('Price of one'),
   currency: Currency,
   min_quantity: MinQuantity,
   valid_from: ValidFrom,
   valid_to: ValidTo
-})
+}, { required: ['product_id', 'amount'], otherwise: { currency: 'The currency of the shop', min_quantity: '1' }, fixed: ['product_id'] })
 
 const inForceAt: Filter = {
   schema: Instant('Only prices in force at this time'),

@@ -1,8 +1,10 @@
+import type { Static, TObject } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { namedStatement } from '../database/named-statement.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
 import { type RecordKind, recorded } from '../history/trail.ts'
+import { isJson, ownFields } from '../http/record-schemas.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { MAX_PAGE_BYTES, pageOf } from '../lists/page.ts'
@@ -11,15 +13,15 @@ import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
 /** The differences between the repositories of records. */
-interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
+interface Records<Schema extends TObject> extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly table: string
+  /** Its fields are columns, except computed ones. */
+  readonly record: Schema
   /** For messages, and in the history: `product`. */
   readonly noun: RecordKind
-  /** The columns that a deleted row is restored with, beside those of every record. */
-  readonly columns: readonly string[]
-  /** Further fields to read: SQL over the row, which is named `item`. */
+  /** The fields that are no columns: SQL over the row, which is named `item`. */
   readonly computed?: Readonly<Record<string, string>>
-  /** Columns that the history has in another form: SQL over the row. */
+  /** Columns that the history has in another form, beside instants: SQL over the row. */
   readonly shown?: Readonly<Record<string, (row: string) => string>>
   /** Rows that lose a link to a deleted row, or are deleted with it. */
   readonly dependents?: readonly Dependents[]
@@ -29,6 +31,9 @@ interface Records extends Pick<ListRules, 'filters' | 'nullable'> {
 
 /** The facts of a record, as the history has them. */
 export type Facts = Readonly<Record<string, unknown>>
+
+/** Columns to write. */
+type Values = Readonly<Record<string, unknown>>
 
 /** A change of one of several rows. */
 export interface ManyChange {
@@ -46,7 +51,11 @@ const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
  *
  * Methods take the caller's transaction as `on`; by default they use the pool.
  */
-export function recordRepository<Row> (knex: Knex, { table, noun, columns, filters, nullable, computed = {}, shown = {}, dependents = [], onRemoved }: Records) {
+export function recordRepository<Schema extends TObject, Row = Static<Schema>> (knex: Knex, { table, noun, record, filters, nullable, computed = {}, shown: shownOtherwise = {}, dependents = [], onRemoved }: Records<Schema>) {
+  const columns = ownFields(record).filter(([name]) => !(name in computed))
+  const jsonColumns = columns.filter(([, schema]) => isJson(schema)).map(([name]) => name)
+  const instants = columns.filter(([, schema]) => schema['format'] === 'date-time').map(([name]) => name)
+  const shown: typeof shownOtherwise = { ...Object.fromEntries(instants.map((name) => [name, (row) => `json_instant(${row}.${name})`])), ...shownOtherwise }
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
@@ -59,6 +68,14 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
   const facts = `(${rowFacts('item')}${objectOf(computed, (sql) => sql)})`
   /** What restores `item`, beside its facts. */
   const kept = `jsonb_build_object('row', jsonb_build_object(${['created_at', ...Object.keys(shown)].map((name) => `'${name}', item.${name}`).join(', ')}), 'links', ${keptLinks(dependents)})`
+
+  /** Values as their columns take them: JSON as text, and instants in UTC, since PostgreSQL does not accept every offset that RFC 3339 allows. */
+  function stored (values: Values): Values {
+    const changed: Record<string, unknown> = { ...values }
+    for (const name of jsonColumns) if (isPlain(changed[name])) changed[name] = JSON.stringify(changed[name])
+    for (const name of instants) if (typeof changed[name] === 'string') changed[name] = new Date(changed[name]).toISOString()
+    return changed
+  }
 
   /**
    * Locks the row before its deletion, so that new links to it wait. Also locks rows of the same table that depend on it, in
@@ -125,15 +142,15 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
     },
 
     /** @returns the stored row, without computed fields */
-    async insert (shop: ShopScope, values: object, on: Knex = knex): Promise<Row> {
-      const [row] = await on.with('written', on(table).insert({ ...values, shop_id: shop.id }).returning('*'))
+    async insert (shop: ShopScope, values: Values, on: Knex = knex): Promise<Row> {
+      const [row] = await on.with('written', on(table).insert({ ...stored(values), shop_id: shop.id }).returning('*'))
         .select('item.*', recorded(on, shop.caller, { recordKind: noun, before: null, after: rowFacts('item') })).from({ item: 'written' })
       return row
     },
 
     /** Creates a record of several rows: `work` adds the others. */
-    async insertWith (shop: ShopScope, values: object, trx: Knex.Transaction, work: (id: string) => Promise<void>): Promise<Row> {
-      const [{ id }] = await trx(table).insert({ ...values, shop_id: shop.id }).returning('id')
+    async insertWith (shop: ShopScope, values: Values, trx: Knex.Transaction, work: (id: string) => Promise<void>): Promise<Row> {
+      const [{ id }] = await trx(table).insert({ ...stored(values), shop_id: shop.id }).returning('id')
       await work(id)
       return await settle(shop, id, null, trx)
     },
@@ -143,11 +160,11 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
      *
      * @throws {@link SHOP_NOT_FOUND}
      */
-    async update (shop: ShopScope, id: string, values: object, on: Knex = knex): Promise<Row> {
+    async update (shop: ShopScope, id: string, values: Values, on: Knex = knex): Promise<Row> {
       const [row] = await on
         .with('earlier', on(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select('*'))
         .with('written', on(table).where({ shop_id: shop.id }).where('id', on.select('id').from('earlier'))
-          .update({ updated_at: updatedAt(knex, values), ...values }).returning('*'))
+          .update({ updated_at: updatedAt(knex, values), ...stored(values) }).returning('*'))
         .select([...fields, recorded(on, shop.caller, { recordKind: noun, before: rowFacts('earlier'), after: rowFacts('item') })])
         .from({ item: 'written' }).crossJoin('earlier' as never)
       if (row === undefined) throw notFound(noun, id)
@@ -159,10 +176,10 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
      *
      * @throws {@link SHOP_NOT_FOUND}
      */
-    async updateWith (shop: ShopScope, id: string, values: object, trx: Knex.Transaction, work: () => Promise<void>): Promise<Row> {
+    async updateWith (shop: ShopScope, id: string, values: Values, trx: Knex.Transaction, work: () => Promise<void>): Promise<Row> {
       const before = await factsOf(shop, id, trx)
       if (before === undefined) throw notFound(noun, id)
-      await trx(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt(trx, values), ...values })
+      await trx(table).where({ shop_id: shop.id, id }).update({ updated_at: updatedAt(trx, values), ...stored(values) })
       await work()
       return await settle(shop, id, before, trx)
     },
@@ -247,7 +264,7 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
      * @param work - adds further rows of the record
      */
     async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, work: () => Promise<void> = async () => {}): Promise<Row> {
-      const names = ['id', 'shop_id', 'created_at', 'updated_at', ...columns]
+      const names = ['id', 'shop_id', 'created_at', 'updated_at', ...columns.map(([name]) => name)]
       await trx.raw(`
         insert into ?? (${names.map(() => '??').join(', ')})
         select ${names.map(() => 'item.??').join(', ')}
@@ -259,6 +276,10 @@ export function recordRepository<Row> (knex: Knex, { table, noun, columns, filte
       return await settle(shop, id, null, trx)
     }
   }
+}
+
+function isPlain (value: unknown): value is object {
+  return Array.isArray(value) || (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
 }
 
 /** SQL that adds members to an object. */

@@ -1,0 +1,46 @@
+import { type TObject, type TOptional, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { Defaulted, serverFields, ShopRecord } from './schemas.ts'
+
+/*
+ * What is known of a record comes from its fields, which are written once: the schemas of its routes, its columns, and how
+ * its columns are stored. CONTRIBUTING.md says how to add one.
+ */
+
+type Input<Fields extends TProperties, Required extends keyof Fields> = TObject<{ [Name in keyof Fields]: Name extends Required ? Fields[Name] : TOptional<Fields[Name]> }>
+type Changes<Fields extends TProperties, Fixed extends keyof Fields> = TObject<{ [Name in Exclude<keyof Fields, Fixed>]: TOptional<Fields[Name]> }>
+
+/**
+ * The schemas of a record.
+ *
+ * @param fields - those that its users write, in the order of the documentation
+ * @param required - what a new record needs
+ * @param otherwise - what others are when left out, where it is not obvious: for the description
+ * @param fixed - what no change can set
+ */
+export function recordSchemas<Fields extends TProperties, Required extends keyof Fields & string, Fixed extends keyof Fields & string = never> (
+  fields: Fields,
+  { required, otherwise = {}, fixed = [] }: { readonly required: readonly Required[], readonly otherwise?: { readonly [Name in keyof Fields]?: string }, readonly fixed?: readonly Fixed[] }
+) {
+  const input = Object.entries(fields).map(([name, schema]) => [name, (required as readonly string[]).includes(name) ? schema : otherwise[name] === undefined ? Type.Optional(schema) : Defaulted(schema, otherwise[name])])
+  const changes = Object.entries(fields).filter(([name]) => !(fixed as readonly string[]).includes(name))
+  return {
+    Input: Type.Object(Object.fromEntries(input), { additionalProperties: false }) as unknown as Input<Fields, Required>,
+    Changes: Type.Partial(Type.Object(Object.fromEntries(changes)), { additionalProperties: false }) as unknown as Changes<Fields, Fixed>,
+    Record: ShopRecord(fields)
+  }
+}
+
+/** The types of a field in JSON. */
+export function typesOf ({ type }: TSchema): readonly string[] {
+  return [type].flat() as string[]
+}
+
+/** Whether a field is stored as JSON. */
+export function isJson (schema: TSchema): boolean {
+  return typesOf(schema).some((type) => type === 'object' || type === 'array')
+}
+
+/** The fields of a record that its users write. */
+export function ownFields ({ properties }: TObject): ReadonlyArray<readonly [name: string, schema: TSchema]> {
+  return Object.entries(properties).filter(([name]) => !(name in serverFields))
+}
