@@ -26,7 +26,7 @@ const AuditPage = later(async () => (await import('./reconcile/audit-page.tsx'))
 /** What only admins see: all shops, all people, and the accounts at the payment provider. */
 export default function Administration () {
   return (
-    <Workspace path='/admin' root='' home={Home} menu={<AdminMenu />}>
+    <Workspace path='/admin' root='' home={Home} menu={AdminMenu}>
       <Resource name='shops' list={ShopList} create={ShopCreate} edit={ShopEdit} recordRepresentation='name' />
       <Resource name='admin/users' list={UserList} recordRepresentation='name' />
       <CustomRoutes>

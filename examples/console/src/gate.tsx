@@ -80,6 +80,7 @@ function ShopOfPath () {
   }, [viewer, slug, tries])
   if (error !== undefined) return <Problem error={error} onAgain={() => setTries(tries + 1)} />
   if (shop === null) return <FullPage title={texts.errors.title} text={texts.errors.noShop} action={texts.errors.back} onAction={() => location.assign('/console')} isAlert />
-  if (shop === undefined) return <Waiting />
+  // Another shop's lists must not meet this URL, not even once: they would write their filters into it.
+  if (shop?.slug !== slug) return <Waiting />
   return <ShopContext.Provider value={shop}><ShopWorkspace key={shop.id} /></ShopContext.Provider>
 }

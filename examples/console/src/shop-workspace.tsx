@@ -44,7 +44,7 @@ const SettingsPage = later(async () => (await import('./people/settings-page.tsx
 export default function ShopWorkspace () {
   const { id, slug } = useShop()
   return (
-    <Workspace path={`/shops/${slug}`} root={`/shops/${id}`} home={Home} menu={<ShopMenu />}>
+    <Workspace path={`/shops/${slug}`} root={`/shops/${id}`} home={Home} menu={ShopMenu}>
       <Resource name='products' list={ProductList} create={ProductCreate} edit={ProductEdit} recordRepresentation='name' />
       <Resource name='tags' list={TagList} create={TagCreate} edit={TagEdit} recordRepresentation='name' />
       <Resource name='attributes' list={AttributeList} create={AttributeCreate} edit={AttributeEdit} recordRepresentation='name' />

@@ -1,9 +1,10 @@
 import { QueryClient } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import { AdminContext, AdminUI, type AuthProvider, localStorageStore } from 'react-admin'
+import { AdminContext, AdminUI, type AuthProvider } from 'react-admin'
 import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
 import { workspaceLayout } from './layout/workspace-layout.tsx'
+import { storeFor } from './store.ts'
 import { darkTheme, lightTheme } from './theme.ts'
 import { useViewer, type Viewer } from './viewer.tsx'
 
@@ -13,12 +14,10 @@ interface WorkspaceProps {
   /** The root of its resources on the server: `/shops/<id>`, or an empty string. */
   readonly root: string
   readonly home: React.ComponentType<any>
-  readonly menu: ReactNode
+  /** Always the same component: another one would rebuild the whole page. */
+  readonly menu: React.ComponentType
   readonly children: ReactNode
 }
-
-/** Preferences, such as columns and the theme, are the same in all workspaces. */
-const store = localStorageStore('1', 'shop-console')
 
 /** react-admin on the lists below one root. Each workspace keeps what it read to itself. */
 export function Workspace ({ path, root, home, menu, children }: WorkspaceProps) {
@@ -27,6 +26,7 @@ export function Workspace ({ path, root, home, menu, children }: WorkspaceProps)
   const authProvider = useMemo(() => authProviderFor(viewer), [viewer])
   // The way to the server retries by itself what can be retried.
   const queryClient = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 } } }), [root])
+  const store = useMemo(() => storeFor(root), [root])
   const layout = useMemo(() => workspaceLayout(menu), [menu])
   return (
     <AdminContext

@@ -1,15 +1,14 @@
 import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
 import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
-import type { ReactNode } from 'react'
 import { AppBar, Layout, type LayoutProps, LoadingIndicator, Logout, ToggleThemeButton, useNotify, UserMenu } from 'react-admin'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 /** The frame of a workspace: the bar at the top, and its menu. */
-export function workspaceLayout (menu: ReactNode): React.ComponentType<LayoutProps> {
-  const Menu = () => <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}>{menu}</Box>
+export function workspaceLayout (Entries: React.ComponentType): React.ComponentType<LayoutProps> {
+  const Menu = () => <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}><Entries /></Box>
   return function WorkspaceLayout (props) {
     return <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT} />
   }
