@@ -97,6 +97,12 @@ export const SHOP_DATA_DIRECTORY_IN_USE = createError(
 /** At startup. Lists every invalid or insecure setting; also if the secrets of all stored keys are missing. */
 export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
 
+/** At startup, and from commands. Answers would be wrong, or writes fail, with a setting of the database that the server cannot set itself. */
+export const SHOP_DATABASE_UNSUITABLE = createError('SHOP_DATABASE_UNSUITABLE', 'The database cannot be used: %s')
+
+/** Values that are no times would be taken for times that are not set. */
+export const SHOP_NO_INSTANT = createError('SHOP_NO_INSTANT', 'The database wrote a time as %s, which is not ISO 8601: does a pooler drop DateStyle?')
+
 /** At startup, and from commands. Migrations are pending. */
 export const SHOP_MIGRATIONS_PENDING = createError(
   'SHOP_MIGRATIONS_PENDING',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import knex from 'knex'
 import type { Test } from 'tap'
+import { setDatabase } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
@@ -14,11 +15,16 @@ import { folderWithKey } from './signing-key-folder.ts'
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
 export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
 
-/** @returns the URL of a new, empty database on the test server, dropped when the test ends */
-export async function createDatabase (t: Test, server: string): Promise<string> {
+/**
+ * @param settings - of its sessions, as `NAME=VALUE; NAME=VALUE`; default: those of `TEST_DATABASE_SETTINGS`
+ * @param options - how to create it, in SQL
+ * @returns the URL of a new, empty database on the test server, dropped when the test ends
+ */
+export async function createDatabase (t: Test, server: string, settings?: string, options = ''): Promise<string> {
   const name = `shop_test_${randomUUID().replaceAll('-', '')}`
   const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
-  await admin.raw('create database ??', [name])
+  await admin.raw(`create database ?? ${options}`, [name])
+  await setDatabase(admin, name, settings)
   t.teardown(async () => {
     await admin.raw('drop database ?? with (force)', [name])
     await admin.destroy()

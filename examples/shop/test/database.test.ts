@@ -67,6 +67,16 @@ t.test('an instant is ISO 8601 in UTC with milliseconds, whatever the time zone 
   }
 })
 
+t.test('what is no instant in ISO 8601 is an error, and not a time that is not set', async (t) => {
+  for (const style of ['German', 'SQL', 'Postgres']) {
+    await t.rejects(knex.transaction(async (trx) => {
+      await trx.raw(`set local datestyle = '${style}'`)
+      await trx.raw('select clock_timestamp() as instant')
+    }), { code: 'SHOP_NO_INSTANT' }, style)
+  }
+  await t.rejects(knex.raw("select timestamptz 'infinity' as instant"), { code: 'SHOP_NO_INSTANT', message: /as infinity,/ })
+})
+
 t.test('a row cannot point into another shop, whatever the code does', async (t) => {
   const [here, elsewhere] = [await createShop(database, 'here'), await createShop(database, 'elsewhere')]
   const insert = async (table: string, row: object): Promise<string> => (await knex(table).insert(row).returning('*'))[0].id

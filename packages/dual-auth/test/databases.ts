@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { PGlite } from '@electric-sql/pglite'
 import knex, { type Knex } from 'knex'
 import root from 'tap'
+import { setDatabase } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 
 const Postgres = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as typeof Knex.Client
@@ -69,6 +70,7 @@ export async function serverDatabase (): Promise<Required<Database>> {
   const admin = knex({ client: 'pg', connection: SERVER_URL ?? '' })
   const name = `dual_auth_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name}`)
+  await setDatabase(admin, name)
   const url = new URL(SERVER_URL ?? '')
   url.pathname = name
   const db = knex({ client: 'pg', connection: url.href })

@@ -2,6 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import knexFrom, { type Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
 import root from 'tap'
+import { setDatabase } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
 import { pgliteClient } from './pglite-client.ts'
@@ -45,6 +46,7 @@ export const postgresql: Engine = {
     const name = `pay_reconcile_${randomUUID().replaceAll('-', '')}`
     const server = knexFrom({ client: 'pg', connection: serverUrl ?? '', pool: { min: 0, max: 1 } })
     await server.raw('create database ??', [name])
+    await setDatabase(server, name)
     const url = new URL(serverUrl ?? '')
     url.pathname = `/${name}`
     const knex = knexFrom({ client: 'pg', connection: url.href, pool: { min: 0, max: 20 } })

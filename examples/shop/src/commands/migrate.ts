@@ -1,5 +1,6 @@
 import { migrate, pendingMigrations } from '../database/migrate.ts'
 import { databaseSettings } from '../settings/settings.ts'
+import { refuseUnsuitable } from '../database/session.ts'
 import type { Command } from './command.ts'
 
 /** `npm run migrate`: without `--status` it needs no up-to-date tables, as it makes them. */
@@ -14,6 +15,7 @@ export const migrateTables: Command = {
         const pending = await pendingMigrations(database.knex)
         return { code: pending.length === 0 ? 0 : 1, stdout: pending.length === 0 ? 'Up to date\n' : `Pending: ${pending.join(', ')}\n`, stderr: '' }
       }
+      await refuseUnsuitable(database.knex)
       const done = await migrate(database)
       return { code: 0, stdout: done.length === 0 ? 'Already up to date\n' : `Done: ${done.join(', ')}\n`, stderr: '' }
     } finally {

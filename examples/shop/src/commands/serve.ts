@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import closeWithGrace from 'close-with-grace'
 import { type Database, openDatabase } from '../database/index.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
+import { refuseUnsuitable } from '../database/session.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
@@ -26,6 +27,7 @@ export async function serve (config: Settings, prepare: (database: Database) => 
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.
     const app = await buildApp({ config, database, tracing })
+    await refuseUnsuitable(database.knex)
     if (config.MIGRATE_ON_START) await migrate(database)
     else await refusePending(database)
     await app.storedSecrets.compare()

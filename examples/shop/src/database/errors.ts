@@ -59,10 +59,11 @@ const NAMES = new RegExp('^(?:shops|accounts|products|categories|tags|attributes
   '_(.+)_(taken|exists|fits)$')
 
 /**
- * 57P01-57P03: the server shuts down or starts; 57014: a statement timed out; 53: out of disk space, memory or
- * connections; 25006: a read-only standby; 40001, 40P01: a conflict with another transaction; 08: the connection broke.
+ * 57P01-57P03: the server shuts down or starts; 57014, 55P03, 57P05, 25P03, 25P04: a statement, a wait for a lock, or an
+ * idle or long session or transaction timed out, by a limit of the operator's; 53: out of disk space, memory or connections;
+ * 25006: a read-only standby; 40001, 40P01: a conflict with another transaction; 08: the connection broke.
  */
-const PASSING = /^(57P0[123]|57014|53...|25006|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+const PASSING = /^(57P0[1235]|57014|55P03|25P0[34]|53...|25006|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
 
 /** Whether a statement failed because the database has no disk space left. */
 export function isDiskFull ({ code }: DatabaseError): boolean {

@@ -6,9 +6,11 @@ import knex, { type Knex } from 'knex'
 import pg from 'pg'
 import type { Settings } from '../settings/settings.ts'
 import { privateDirectory } from '../settings/data-dir.ts'
+import { SHOP_NO_INSTANT } from '../errors.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
+import { settleSession } from './session.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
 
 /** An open database. Both engines speak PostgreSQL and return the same JavaScript values. */
@@ -64,7 +66,7 @@ export function openPostgres (url: string, { namedStatements = true }: Statement
     connection: {
       connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
     },
-    pool: { min: 0, max: POOL_SIZE },
+    pool: { min: 0, max: POOL_SIZE, afterCreate: settleSession },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT,
     // Error messages, which are logged, contain the statement, but not its values.
     compileSqlOnError: false
@@ -93,7 +95,7 @@ export async function openEmbedded (dataDir: string | null, files?: Blob): Promi
       client: guardedPostgresClient(),
       log,
       connection: () => Object.assign(createPgConfig(pglite), valueTypes) as Knex.PgConnectionConfig,
-      pool: { min: 1, max: 1 },
+      pool: { min: 1, max: 1, afterCreate: settleSession },
       acquireConnectionTimeout: ACQUIRE_TIMEOUT,
       // Error messages, which are logged, contain the statement, but not its values.
       compileSqlOnError: false
@@ -138,7 +140,8 @@ function relay (): { log: Knex.Logger, logTo: Database['logTo'] } {
 }
 
 const { builtins } = pg.types
-const dateFromText: (text: string) => Date = pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')
+/** Null for a text that it cannot read, such as the German `15.01.2026`; a number for the two infinities. */
+const dateFromText: (text: string) => Date | number | null = pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')
 
 /** How the drivers convert column values. Set on each connection, not for the whole process. */
 const valueTypes = {
@@ -164,5 +167,11 @@ const INSTANT_IN_UTC = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$
 /** `timestamptz` as ISO 8601 in UTC with milliseconds, as responses have it. Fast, since each row of a list has two. */
 function instantFromText (text: string): string {
   const [, date, time, fraction = ''] = INSTANT_IN_UTC.exec(text) ?? []
-  return date === undefined ? dateFromText(text).toISOString() : `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+  return date === undefined ? isoFromText(text) : `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+}
+
+function isoFromText (text: string): string {
+  const date = dateFromText(text)
+  if (!(date instanceof Date) || Number.isNaN(date.getTime())) throw new SHOP_NO_INSTANT(text)
+  return date.toISOString()
 }

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis'
 import { isDiskFull } from '../database/errors.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import type { Database } from '../database/index.ts'
+import { unsuitable } from '../database/session.ts'
 import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
 
@@ -58,7 +59,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     schema: {
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
-      description: 'Checks the database, its disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
+      description: 'Checks the database, its settings, disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
         'Also reports whether Redis responds, if one is configured, and whether the settings have the secrets of all stored keys; neither makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
@@ -73,8 +74,8 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
   })
 
   async function check (): Promise<Record<string, string>> {
-    const pending = checkDisk().then(async () => await pendingMigrations(database.knex)).then(
-      (names) => ({ database: diskIsFull ? 'its disk is full' : 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
+    const pending = checkDatabase().then(
+      ([reasons, names]) => ({ database: reasons.join('; ') || 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
       (err) => {
         app.log.warn({ err }, 'A readiness check got no response from the database')
         return { database: 'it cannot be reached', migrations: 'unknown' }
@@ -89,9 +90,12 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     }
   }
 
-  /** Only after a statement failed because of it, since the check needs a write. */
-  async function checkDisk (): Promise<void> {
+  /** @returns why it cannot be used, and its pending migrations */
+  async function checkDatabase (): Promise<[reasons: readonly string[], pending: readonly string[]]> {
+    // Only after a statement failed because of it, since the check needs a write.
     if (diskIsFull) diskIsFull = await isStillFull(database.knex)
+    const reasons = await unsuitable(database.knex)
+    return [[...diskIsFull ? ['its disk is full'] : [], ...reasons], await pendingMigrations(database.knex)]
   }
 }
 
