@@ -201,6 +201,27 @@ t.test('the history is filtered by who, how, what and when', async (t) => {
   t.strictSame(await find({ at_gte: '2100-01-01T00:00:00Z' }), [])
 })
 
+t.test('an entry is found by the time that it shows, which leaves out the microseconds', async (t) => {
+  const shop = await createShop(database, 'to-the-millisecond')
+  // Of a kind that is kept for ever.
+  const entry = { shop_id: shop, actor_kind: 'machine', action: 'update', record_id: 'x' }
+  for (const [operation, at] of [['before', '2026-01-02T03:04:05.677999Z'], ['first', '2026-01-02T03:04:05.678000Z'], ['last', '2026-01-02T03:04:05.678999Z'], ['after', '2026-01-02T03:04:05.679000Z']] as const) {
+    await knex('history').insert({ ...entry, operation, at, record_kind: 'api_key' })
+  }
+  const shown = '2026-01-02T03:04:05.678Z'
+  for (const path of [`/shops/${shop}/history`, `/shops/${shop}/audit`, '/admin/audit']) {
+    const find = async (filter: object): Promise<unknown> => {
+      const { body } = await client(app, '', path.startsWith('/admin') ? boss.headers : bearer(await idp.machineToken()))('GET', `${path}?sort=at&filter=${encodeURIComponent(JSON.stringify({ record_kind: ['api_key'], record_id: ['x'], ...filter }))}`)
+      return body.map(({ operation }: Entry) => operation)
+    }
+    t.strictSame(await find({ at: [shown] }), ['first', 'last'], path)
+    t.strictSame(await find({ at_lte: shown }), ['before', 'first', 'last'], path)
+    t.strictSame(await find({ at_gte: shown }), ['first', 'last', 'after'], path)
+    t.strictSame(await find({ at_gte: shown, at_lte: shown }), ['first', 'last'], path)
+    t.strictSame(await find({ at_gte: '2026-01-02T23:04:05.678+20:00', at_lte: '2026-01-02T03:04:05.678901Z' }), ['first', 'last'], `${path}: other ways to write it`)
+  }
+})
+
 t.test('an entry is never changed, and deleted only when it is older than the history is kept', async (t) => {
   for (const statement of ["update history set actor_id = 'nobody'", 'delete from history', 'truncate history cascade']) {
     await t.rejects(async () => await knex.raw(statement), { message: /history is append-only/ }, statement)

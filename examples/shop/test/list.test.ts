@@ -1,4 +1,6 @@
 import t from 'tap'
+import { list as rules } from '../src/catalog/product-schemas.ts'
+import { pageOf } from '../src/lists/page.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -35,6 +37,14 @@ t.test('a page is told in Content-Range, also an empty one and one past the end'
   ] as const) {
     const { status, headers, body } = await list(query)
     t.strictSame([status, headers['content-range'], body.map(({ name }: { name: string }) => name)], [200, range, found], JSON.stringify(query))
+  }
+})
+
+t.test('a filter that a list does not have is an error of the store too, and not ignored', async (t) => {
+  for (const name of ['nmae', 'constructor', '__proto__']) {
+    const filter = JSON.parse(`{ "${name}": ["Apple"] }`)
+    t.match(await list({ filter: JSON.stringify(filter) }), { status: 422 })
+    await t.rejects(async () => await pageOf(database.knex, database.knex('products'), rules, { skip: 0, limit: 25, sort: 'name', filter }), { code: 'SHOP_INVALID', field: `filter/${name}` }, name)
   }
 })
 

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
 import { COLUMNS } from '../imports/columns.ts'
 import { BYTE_ORDER_MARK, csvLine } from '../imports/csv-line.ts'
+import { narrow } from '../lists/filters.ts'
 import { enterAgain } from '../shops/access.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { productRows } from './product-repository.ts'
@@ -36,7 +37,7 @@ export function productExport (knex: Knex) {
     let last: string | undefined
     for (;;) {
       const matching = knex('products').where({ shop_id: shop.id })
-      for (const [name, value] of Object.entries(filter ?? {})) list.filters[name]!.apply(matching, value as never)
+      narrow(matching, list.filters, filter)
       if (last !== undefined) {
         // A file may take hours.
         await enterAgain(knex, shop.caller, shop.id)

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Instant, Nullable, Uuid } from '../http/schemas.ts'
-import { bound, type Filter, search } from '../lists/filters.ts'
+import { Nullable, Uuid } from '../http/schemas.ts'
+import { type Filter, instantBound, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Text = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
@@ -54,8 +54,8 @@ const reverted: Filter = {
 export const list = listRules(HistoryEntry, {
   sort: '-at',
   filters: {
-    at_gte: bound('at', '>=', Instant('At this time or later')),
-    at_lte: bound('at', '<=', Instant('At this time or before')),
+    at_gte: instantBound('at', '>=', 'At this time or later'),
+    at_lte: instantBound('at', '<=', 'At this time or before'),
     q: search(['record_name', 'actor_name', 'operation']),
     reverted
   }

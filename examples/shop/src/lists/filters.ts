@@ -1,7 +1,7 @@
-import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type TInteger, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import { INSTANT, Nullable } from '../http/schemas.ts'
+import { Instant, INSTANT, Nullable } from '../http/schemas.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
 export const MAX_VALUES = 200
@@ -125,7 +125,27 @@ export function search (columns: readonly string[]): Filter {
   }
 }
 
-/** Compares a column with a bound. */
-export function bound (column: string, operator: '>=' | '<=', schema: TSchema): Filter {
-  return { schema, apply: (query, value: never) => { query.where(column, operator, value) } }
+/** Compares a column of numbers with a bound. {@link instantBound} is for instants. */
+export function bound (column: string, operator: '>=' | '<=', schema: TInteger): Filter {
+  return { schema, apply: (query, value: number) => { query.where(column, operator, value) } }
+}
+
+/** Compares a column of instants with a bound, by the milliseconds that responses have: columns have microseconds. */
+export function instantBound (column: string, operator: '>=' | '<=', description: string): Filter {
+  const condition = operator === '>=' ? '?? >= ?::timestamptz' : "?? < ?::timestamptz + interval '1 millisecond'"
+  // In UTC, since PostgreSQL does not accept every offset that RFC 3339 allows.
+  return { schema: Instant(description), apply: (query, value: string) => { query.whereRaw(condition, [column, new Date(value).toISOString()]) } }
+}
+
+/**
+ * Narrows a query to what matches every part of a filter.
+ *
+ * @throws {@link SHOP_INVALID} about a name that the list does not have, so that none is ignored
+ */
+export function narrow (query: Knex.QueryBuilder, filters: Readonly<Record<string, Filter>>, filter: Readonly<Record<string, unknown>> = {}): void {
+  for (const [name, value] of Object.entries(filter)) {
+    const found = Object.hasOwn(filters, name) ? filters[name] : undefined
+    if (found === undefined) throw invalid(`filter/${name}`, `filter/${name} is not a filter of this list. It has ${Object.keys(filters).join(', ')}`)
+    found.apply(query, value as never)
+  }
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { Counts } from './counts.ts'
 import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor } from './cursor.ts'
+import { narrow } from './filters.ts'
 import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
 import { idAnd, idsAfter, idsFrom, type Order, orderFromSort } from './page-ids.ts'
 
@@ -34,7 +35,7 @@ export async function pageOf<Row> (
   const [{ column }] = order
 
   const matching = all.clone()
-  for (const [name, value] of Object.entries(narrowing ?? {})) filters[name]!.apply(matching, value as never)
+  narrow(matching, filters, narrowing)
   const isFew = counted !== undefined && narrowing !== undefined && Object.keys(narrowing).some((name) => filters[name]!.isGuessed) && areFew(counted, narrowing, skip + limit)
   const few = isFew ? knex.withMaterialized('matching', matching.clone().select(idAnd(column))) : knex.queryBuilder()
   const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
