@@ -24,7 +24,7 @@ export interface PayReconcile {
    * Concurrent checkouts create one customer.
    *
    * @throws PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_CUSTOMER_AMBIGUOUS,
-   * PAY_RECONCILE_STORE_FAILED or a provider error.
+   * PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_STORE_FAILED or a provider error.
    */
   ensureCustomer (customer: NewCustomer & {
     /** Who buys, for the audit row. */

@@ -82,7 +82,7 @@ for (const engine of engines) {
         statusCode: 409,
         code: 'PAY_RECONCILE_CUSTOMER_CHANGED',
         error: 'Conflict',
-        message: 'The account has been linked to another customer'
+        message: 'The customer of the account has been changed meanwhile'
       })
       t.strictSame(await detailsOf(accountId), { pay_customer_id: 'cus_A' })
     })

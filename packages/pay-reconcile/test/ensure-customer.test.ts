@@ -9,21 +9,23 @@ import { standingTime } from './time.ts'
 const account = (id: string, details: Account['details'] = {}) => ({ id, shopId: 's', shopName: 'Shop', name: 'Ada', hashName: null, details })
 const caller = { actor: 'buyer-1', requestId: 'req-1', runId: null }
 const direct = (_key: string, caller: AbortSignal | undefined, attempt: (signal: AbortSignal) => unknown) => attempt(caller ?? new AbortController().signal)
-const found = (...ids: string[]) => ({ value: ids.map(id => ({ id })), requestId: 'req_found' })
+/** A customer of the account. */
+const customer = (id: string, more: object = {}) => ({ id, metadata: { account_id: 'a/1' }, ...more })
+const found = (...ids: string[]) => ({ value: ids.map(id => customer(id)), requestId: 'req_found' })
 
 type Call = Readonly<Record<string, unknown>>
 
 /** A provider that says these things, and what it was asked. */
-function provider (says: { create?: (key: string) => object, byEmail?: object, bySearch?: () => object, recent?: object, customer?: object } = {}) {
+function provider (says: { create?: (key: string) => object, byEmail?: object, bySearch?: () => object, recent?: object, customer?: object | ((id: string) => object) } = {}) {
   const asked: unknown[] = []
   return {
     asked,
     isSecretKey: () => true,
     isCustomerId: () => true,
-    async createCustomer ({ idempotencyKey, accountId, name, email }: Call) { asked.push(['create', idempotencyKey, accountId, name, email]); return says.create?.(String(idempotencyKey)) ?? { value: { id: 'cus_new' }, requestId: 'req_new' } },
+    async createCustomer ({ idempotencyKey, accountId, name, email }: Call) { asked.push(['create', idempotencyKey, accountId, name, email]); return says.create?.(String(idempotencyKey)) ?? { value: customer('cus_new'), requestId: 'req_new' } },
     async listByAccount ({ email, since }: Call) { asked.push(['list', email ?? Date.now() - (since as Date).getTime()]); return (email ? says.byEmail : says.recent) ?? found() },
     async findByAccount () { asked.push(['search']); return says.bySearch?.() ?? found() },
-    async retrieveCustomer ({ customerId }: Call) { asked.push(['retrieve', customerId]); return { value: says.customer ?? { id: customerId }, requestId: null } }
+    async retrieveCustomer ({ customerId }: Call) { asked.push(['retrieve', customerId]); return { value: typeof says.customer === 'function' ? says.customer(String(customerId)) : says.customer ?? customer(String(customerId)), requestId: null } }
   }
 }
 
@@ -32,6 +34,8 @@ async function ensured (of: ReturnType<typeof provider>, { wanted = {}, details 
   const accounts = {
     get: async (id: string) => account(id.toLowerCase(), details),
     secretKey: async () => 'key',
+    linkedCustomers: async () => new Set(),
+    linkedElsewhere: async () => [],
     link: async (change: { accountId: string, customerId: string }, origin: object) => { links.push([change, origin]); return { changed: true, account: account(change.accountId, { pay_customer_id: change.customerId }) } },
     ...store
   }
@@ -49,8 +53,15 @@ t.test('a customer is looked for, then created under the id as the database writ
   t.match(await ensured(provider(), { wanted: { email: '' } }), { asked: [['search'], ['create', 'account:a%2F1']] }, 'an empty address is none')
   for (const [title, says, result, asked] of [
     ['by its address', { byEmail: found('cus_1') }, { customerId: 'cus_1' }, [['list', 'ada@example.org']]],
-    ['by a search', { bySearch: () => found('cus_1') }, { customerId: 'cus_1' }, [['list', 'ada@example.org'], ['search']]],
+    ['by a search', { bySearch: () => found('cus_1') }, { customerId: 'cus_1' }, [['list', 'ada@example.org'], ['search'], ['retrieve', 'cus_1']]],
     ['of several, a person must choose', { byEmail: found('cus_1', 'cus_2') }, 'PAY_RECONCILE_CUSTOMER_AMBIGUOUS', [['list', 'ada@example.org']]],
+    ['what a search shows is read: deleted, unknown and moved ones do not count', {
+      bySearch: () => found('cus_gone', 'cus_moved', 'cus_nowhere', 'cus_1', 'cus_1'),
+      customer: (id: string) => {
+        if (id === 'cus_nowhere') throw providerError('customer_not_found')
+        return customer(id, id === 'cus_gone' ? { deleted: true } : id === 'cus_moved' ? { metadata: { account_id: 'b' } } : {})
+      }
+    }, { customerId: 'cus_1' }, [['list', 'ada@example.org'], ['search'], ['retrieve', 'cus_gone'], ['retrieve', 'cus_moved'], ['retrieve', 'cus_nowhere'], ['retrieve', 'cus_1']]],
     ['a search that fails', { bySearch: () => { throw providerError('error') } }, 'error', [['list', 'ada@example.org'], ['search']]],
     ['no search', { bySearch: () => { throw providerError('refused') } }, { customerId: 'cus_new' }, [['list', 'ada@example.org'], ['search'], ['create']]]
   ] as const) {
@@ -100,7 +111,7 @@ t.test('under ten keys in turn', async t => {
 })
 
 t.test('a stored success is read: the customer may have been deleted since', async t => {
-  const stored = () => ({ value: { id: 'cus_stored' }, requestId: 'req_stored', replayed: true })
+  const stored = () => ({ value: customer('cus_stored'), requestId: 'req_stored', replayed: true })
   const alive = await ensured(provider({ create: stored }))
   t.match(alive, { result: { customerId: 'cus_stored', created: true }, links: [[{}, { providerRequestId: 'req_stored' }]] })
   t.strictSame(alive.asked.at(-1), ['retrieve', 'cus_stored'])

@@ -48,7 +48,7 @@ t.test('which accounts need no call to the provider', async t => {
 
 t.test('at most ten candidates', async t => {
   const customers = Array.from({ length: 11 }, (_, n) => ({ id: `cus_${n}` }))
-  for (const matches of [{ byAccount: customers, byEmail: [] }, { byAccount: [], byEmail: customers }]) t.equal(linkItem(account(), { ...matches, providerRequestId: null }, new Set()).candidates.length, 10)
+  for (const matches of [{ byAccount: customers, byEmail: [] }, { byAccount: [], byEmail: customers }]) t.equal(linkItem(account(), { ...matches, searchRefused: false, providerRequestId: null }, new Set()).candidates.length, 10)
 })
 
 t.test('a suggestion counts as it was shown', async t => {
@@ -95,10 +95,10 @@ t.test('what can be accepted', async t => {
 t.test('what somebody else changes during a run stays', async t => {
   const work = (mode: Mode, store: object, more: object = {}) => ({
     sources: {
-      accounts: { linkedCustomers: async () => new Set(), ...store },
+      accounts: { linkedCustomers: async () => new Set(), linkedElsewhere: async () => [], ...store },
       provider: {
         isCustomerId: () => true,
-        retrieveCustomer: async () => ({ value: { id: 'cus_1' }, requestId: 'req_1' }),
+        retrieveCustomer: async () => ({ value: { id: 'cus_1', metadata: { account_id: 'a' } }, requestId: 'req_1' }),
         findByAccount: async () => ({ value: [{ id: 'cus_1' }], requestId: 'req_1' })
       },
       call: direct

@@ -134,6 +134,83 @@ for (const engine of engines) {
       await t.rejects(checkout(world, unlinked), { code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' }, 'one of another key is not replaced')
     })
 
+    /** What a search shows of a customer in the next hour, whatever it is by then. */
+    const showing = (id: string) => { unsearchable.set(id, { until: Date.now() + 3_600_000, before: customers.get(id) }) }
+    const deleted = (id: string) => { customers.set(id, { id, object: 'customer', deleted: true }) }
+
+    await t.test('a search that still shows a deleted customer gives it to nobody', async t => {
+      const accountId = await addAccount(shopId)
+      const { customerId: first } = await checkout(world, accountId)
+      showing(first)
+      deleted(first)
+      replays.clear()
+      const { customerId: second, created: isNew } = await checkout(world, accountId)
+      t.not(second, first)
+      t.equal(isNew, true)
+      t.strictSame(await checkout(world, accountId), { customerId: second, created: false }, 'the next checkout keeps it')
+      t.strictSame(await detailsOf(accountId), { pay_customer_id: second })
+
+      const unlinked = await addAccount(shopId)
+      addLagging('cus_dead', unlinked)
+      addLagging('cus_live', unlinked)
+      for (const id of ['cus_dead', 'cus_live']) showing(id)
+      deleted('cus_dead')
+      t.match(await checkout(world, unlinked), { customerId: 'cus_live' }, 'one deleted and one live customer are one')
+    })
+
+    await t.test('a customer that was given to another account is not the earlier one\'s', async t => {
+      const [before, after] = [await addAccount(shopId), await addAccount(shopId)]
+      addLagging('cus_moved', before)
+      showing('cus_moved')
+      customers.set('cus_moved', { ...customers.get('cus_moved')!, metadata: { account_id: after } })
+      const { customerId } = await checkout(world, before)
+      t.not(customerId, 'cus_moved')
+      t.strictSame(await detailsOf(before), { pay_customer_id: customerId })
+
+      const { customerId: stored } = await checkout(await host(t, knex, standIn, quick), after)
+      t.not(stored, 'cus_moved', 'an index that lags shows it to nobody')
+      customers.set(stored, { ...customers.get(stored)!, metadata: { account_id: before } })
+      await knex('accounts').where('id', after).update({ details: '{}' })
+      const { customerId: next } = await checkout(world, after)
+      t.not(next, stored, 'nor is it given out again under its idempotency key')
+    })
+
+    await t.test('a customer that another account has is not given away', async t => {
+      const [accountId, other, elsewhere] = [await addAccount(shopId), await addAccount(shopId), await addAccount(await addShop())]
+      addLagging('cus_theirs', accountId)
+      unsearchable.delete('cus_theirs')
+      for (const owner of [other, elsewhere]) {
+        await knex('accounts').where('id', owner).update({ details: { pay_customer_id: 'cus_theirs' } })
+        await t.rejects(checkout(world, accountId), { code: 'PAY_RECONCILE_CUSTOMER_TAKEN', statusCode: 409 })
+        await knex('accounts').where('id', owner).update({ details: {} })
+      }
+      t.strictSame([await detailsOf(accountId), (await checkout(world, accountId)).customerId], [{}, 'cus_theirs'])
+    })
+
+    await t.test('a success that names another account links nothing', async t => {
+      const accountId = await addAccount(shopId)
+      const foreign = { id: 'cus_foreign', object: 'customer', metadata: { account_id: 'another account' } }
+      const end = standIn.fault({ kind: 'answer', status: 200, method: 'POST', body: foreign })
+      await t.rejects(checkout(world, accountId), { code: 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT' })
+      end()
+      t.strictSame(await detailsOf(accountId), {})
+    })
+
+    await t.test('a customer that is unlinked while a checkout links it is not reported as the account\'s', async t => {
+      const accountId = await addAccount(shopId)
+      const accounts = knexAccountStore(knex)
+      let links = 0
+      const racing = await host(t, knex, standIn, {
+        ...quick,
+        accounts: { ...accounts, link: async (change, origin) => links++ === 0 ? { changed: false, account: await accounts.get(accountId) } : await accounts.link(change, origin) }
+      })
+      const { customerId } = await checkout(racing, accountId)
+      t.strictSame([links, await detailsOf(accountId)], [2, { pay_customer_id: customerId }], 'it is linked once more')
+      const never = await host(t, knex, standIn, { ...quick, accounts: { ...accounts, link: async () => ({ changed: false, account: await accounts.get(unlinked) }) } })
+      const unlinked = await addAccount(shopId)
+      await t.rejects(checkout(never, unlinked), { code: 'PAY_RECONCILE_CUSTOMER_CHANGED', statusCode: 409 })
+    })
+
     await t.test('while creating fails, a checkout uses up one more key; the first one after that succeeds', async t => {
       const accountId = await addAccount(shopId)
       const patient = await host(t, knex, standIn, { ...quick, attempts: 1, breakAfter: 100 })

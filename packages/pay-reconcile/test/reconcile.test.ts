@@ -53,6 +53,8 @@ for (const engine of engines) {
     const world = await build(t, knex, fast)
     await t.test('check', t => checking(t, world))
     await t.test('link', t => linking(t, world))
+    await t.test('link reads what a search shows', t => linkingByHints(t, world))
+    await t.test('link works without a search', t => linkingWithoutSearch(t, world))
     await t.test('sync', t => syncing(t, world))
     await t.test('shops apart', t => shopsApart(t, world))
     await t.test('who may go on', t => goingOn(t, world))
@@ -191,6 +193,51 @@ async function linking (t: Test, world: World): Promise<void> {
     'only the account that a customer\'s metadata name is linked')
   const [row] = await world.audit(id(200))
   t.match(row, { actor: 'user-1', action: 'link', run_id: real.id, after: { pay_customer_id: 'cus_meta' }, provider_request_id: /^req_/ })
+}
+
+async function linkingByHints (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_hints'
+  const shopId = await world.addShop({ key })
+  for (let n = 250; n < 254; n++) await world.addAccount(shopId, { email: 'hints@example.org' }, { id: id(n), name: 'Hinted' })
+  const { customers, unsearchable } = world.standIn.addAccount(key)
+  const add = (customerId: string, seen: number, now: object | undefined) => {
+    const customer = { id: customerId, object: 'customer', metadata: { account_id: id(seen) } } as const
+    unsearchable.set(customerId, { until: Date.now() + 3_600_000, before: customer })
+    if (now) customers.set(customerId, { ...customer, ...now })
+  }
+  add('cus_dead', 250, { metadata: {}, deleted: true })
+  add('cus_gone', 251, { deleted: true })
+  add('cus_live', 251, {})
+  add('cus_moved', 252, { metadata: { account_id: id(253) } })
+  // A search shows what it can find.
+  customers.set('cus_unknown', { id: 'cus_unknown', object: 'customer', metadata: {} })
+  const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
+  t.strictSame(run.items.map(({ outcome, after }: Record<string, unknown>) => [outcome, after]), [['unmatched', null], ['linked', 'cus_live'], ['unmatched', null], ['unmatched', null]])
+  t.strictSame((await allDetails(world, shopId) as Array<Record<string, unknown>>).map(details => details.pay_customer_id), [undefined, 'cus_live', undefined, undefined])
+}
+
+async function linkingWithoutSearch (t: Test, world: World): Promise<void> {
+  const key = 'sk_test_nosearch'
+  world.standIn.addAccount(key, {
+    customers: [
+      { id: 'cus_named', email: 'named@example.org', metadata: { account_id: id(260) } }, { id: 'cus_namesake', email: 'named@example.org' },
+      { id: 'cus_mail', email: 'mail@example.org' }, { id: 'cus_shared', email: 'shared@example.org' }
+    ]
+  })
+  const [shopId, sharing] = [await world.addShop({ key }), await world.addShop({ key })]
+  for (const [i, details] of [{ email: 'named@example.org' }, { email: 'mail@example.org' }, { email: 'shared@example.org' }, { email: 'none@example.org' }, {}].entries()) {
+    await world.addAccount(shopId, details, { id: id(260 + i) })
+  }
+  await world.addAccount(sharing, { pay_customer_id: 'cus_shared' })
+  const end = world.standIn.fault({ kind: 'answer', status: 400, secretKey: key, path: '/search', body: { error: { type: 'invalid_request_error' } } })
+  const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
+  end()
+  t.strictSame(run.items.map(({ outcome, after, reason, candidates }: Record<string, unknown>) => [outcome, after, reason, (candidates as Array<Record<string, unknown>>).map(one => [one.pay_customer_id, one.linked])]), [
+    ['linked', 'cus_named', 'metadata', []], ['suggested', null, 'email', [['cus_mail', false]]],
+    ['suggested', null, 'email', [['cus_shared', true]]], ['unmatched', null, 'search_refused', []], ['unmatched', null, 'search_refused', []]
+  ], 'by e-mail address; a customer of another shop with the same key is taken')
+  const accepted = await runOver(world, { mode: 'link', dry_run: false, shop_id: shopId, accept: [run.items[2].id] })
+  t.match(accepted.items, [{ outcome: 'skipped', reason: 'linked_to_another_account' }])
 }
 
 async function syncing (t: Test, world: World): Promise<void> {

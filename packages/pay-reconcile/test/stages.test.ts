@@ -32,9 +32,10 @@ t.test('JSON is made storable', async t => {
 })
 
 t.test('only metadata link; an e-mail address suggests', async t => {
-  const none = { byAccount: [], byEmail: [], providerRequestId: null }
+  const none = { byAccount: [], byEmail: [], searchRefused: false, providerRequestId: null }
   for (const [title, matches, wanted] of [
-    ['nothing found', {}, { outcome: 'unmatched' }],
+    ['nothing found', {}, { outcome: 'unmatched', reason: null }],
+    ['nothing found, and not by a search', { searchRefused: true }, { outcome: 'unmatched', reason: 'search_refused' }],
     ['one by metadata', { byAccount: [found('cus_1')] }, { outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata' }],
     ['two by metadata', { byAccount: [found('cus_1'), found('cus_2')] }, { outcome: 'ambiguous', after: null, candidates: [{ customerId: 'cus_1' }, { customerId: 'cus_2' }] }],
     ['one by metadata that another account has', { byAccount: [found('cus_taken')] },

@@ -123,9 +123,21 @@ t.test('a search shows a change once its lag is over', async t => {
   t.strictSame(names(), ['Ada'])
   time.now += 999
   t.strictSame(names(), ['Cid'])
-  const prompt = accountWith()
+  const prompt = accountWith({ searchLag: 0 })
   respond(prompt, request('POST', 'customers', 'name=Dan'))
   t.strictSame(searchableCustomers(prompt).map(({ name }) => name), ['Dan'], 'without a lag at once')
+  respond(prompt, request('DELETE', `customers/${String(searchableCustomers(prompt)[0]?.id)}`))
+  t.strictSame(searchableCustomers(prompt).map(({ name }) => name), ['Dan'], 'a deleted customer is shown for a day')
+  time.now += day * 1000
+  t.match(searchableCustomers(prompt), [{ deleted: true }])
+
+  const usual = accountWith({ customers: [{ id: 'cus_1', deleted: true, name: 'Eve' }, { id: 'cus_2', name: 'Fay', metadata: { account_id: 'a' } }] })
+  respond(usual, request('POST', 'customers', 'name=Gil'))
+  respond(usual, request('POST', 'customers/cus_2', 'metadata[account_id]=b'))
+  const seen = () => searchableCustomers(usual).map(({ name, metadata, deleted }) => [name, metadata, deleted])
+  t.strictSame(seen(), [['Eve', {}, undefined], ['Fay', { account_id: 'a' }, undefined]], 'by default a search lags a minute, and shows what was deleted')
+  time.now += 60_000
+  t.strictSame(seen(), [['Eve', {}, undefined], ['Fay', { account_id: 'b' }, undefined], ['Gil', {}, undefined]])
 })
 
 t.test('objects start as the provider starts them', async t => {

@@ -11,7 +11,7 @@ const errorOf = (request: Promise<unknown>): Promise<unknown> => request.then(()
 t.test('the stand-in, through the provider\'s own library', async t => {
   const lines: string[] = []
   const standIn = await startPayStandIn({
-    accounts: { [keys.one]: { customers: [{ id: 'cus_old', deleted: true }] }, [keys.two]: {}, [keys.restricted]: { permissions: ['customers:read'] } },
+    accounts: { [keys.one]: { searchLag: 0, customers: [{ id: 'cus_old', deleted: true }] }, [keys.two]: {}, [keys.restricted]: { permissions: ['customers:read'] } },
     log: line => { lines.push(line) }
   })
   t.teardown(() => standIn.close())

@@ -1,9 +1,10 @@
 import { excerpt } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
 import { PAY_RECONCILE_SHOP_NOT_FOUND } from '../errors.ts'
-import { isAlive, type PayCustomer } from '../provider/types.ts'
+import { accountIdOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
 import type { Account } from '../types.ts'
+import { linkedUnderKey } from './linked.ts'
 import { secretKeyOf } from './snapshot.ts'
 import type { Sources } from './types.ts'
 
@@ -42,26 +43,12 @@ export async function orphansOf (
   const secretKey = await secretKeyOf(sources, shopId)
   const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt }))
   if (customers.length === 0) return { orphans: [], next: null }
-  const linked = await accounts.linkedCustomers(shopId, customers.map(({ id }) => id))
-  const strangers = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
-  const elsewhere = await linkedUnderKey(sources, shopId, secretKey, strangers.map(({ id }) => id))
-  const unlinked = strangers.filter(({ id }) => !elsewhere.has(id))
+  const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
+  const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
   const emails = unlinked.map(emailOf).filter(email => email !== undefined)
   const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
   return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)!.id : null }
-}
-
-/** Those of the customers that accounts of other shops are linked to, if these shops have the same key: not a key of the same account. */
-async function linkedUnderKey ({ accounts }: Sources, shopId: string, secretKey: string, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
-  const links = customerIds.length > 0 ? await accounts.linkedElsewhere(shopId, customerIds) : []
-  const sharing = new Set<string>()
-  for (const other of new Set(links.map(link => link.shopId))) {
-    // An unreadable key of another shop must not hide this shop's orphans.
-    const key = await accounts.secretKey(other).catch(() => null)
-    if (key === secretKey) sharing.add(other)
-  }
-  return new Set(links.filter(link => sharing.has(link.shopId)).map(({ customerId }) => customerId))
 }
 
 /** @param candidates accounts that some of the page's customers may belong to. */
@@ -87,9 +74,4 @@ function shown (value: unknown): string | null {
 /** As the database can compare it. */
 function emailOf ({ email }: PayCustomer): string | undefined {
   return typeof email === 'string' && email !== '' && storable(email) === email ? email : undefined
-}
-
-function accountIdOf ({ metadata }: PayCustomer): string | undefined {
-  const id = typeof metadata === 'object' && metadata !== null && 'account_id' in metadata ? metadata.account_id : undefined
-  return typeof id === 'string' ? id : undefined
 }

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CustomerEvent } from '../types.ts'
 
-/** A customer as the provider returned it; only its id is known. */
+/**
+ * A customer as the provider returned it; only its id is certain. `metadata.account_id` names its account, and
+ * `deleted: true` marks the tombstone of a deleted one.
+ */
 export interface PayCustomer {
   readonly id: string
   readonly [field: string]: unknown
@@ -10,6 +13,12 @@ export interface PayCustomer {
 /** Whether a customer exists, as opposed to the tombstone of a deleted one. */
 export function isAlive (customer: PayCustomer): boolean {
   return customer.deleted !== true
+}
+
+/** The id of the account that a customer names in its metadata. */
+export function accountIdOf ({ metadata }: PayCustomer): string | undefined {
+  const id = typeof metadata === 'object' && metadata !== null && 'account_id' in metadata ? metadata.account_id : undefined
+  return typeof id === 'string' ? id : undefined
 }
 
 /** Parameters of every call to the provider. */
@@ -46,7 +55,7 @@ export interface PayProvider {
   retrieveCustomer (call: ProviderCall & { readonly customerId: string }): Promise<ProviderResponse<PayCustomer>>
 
   /**
-   * Creates a customer that carries the account's id in its metadata.
+   * Creates a customer that carries the account's id in its metadata, and returns it with them.
    * Calls with the same `idempotencyKey` create one customer and return it. Set `replayed` on an error if the provider
    * repeats a stored failure, or refuses a key that was used with other parameters: only another key can succeed then.
    */
@@ -58,8 +67,9 @@ export interface PayProvider {
   }): Promise<ProviderResponse<PayCustomer>>
 
   /**
-   * Customers whose metadata carry the account's id. Two are enough to see that there are several. May be a search whose
-   * index lags by up to an hour. If there is no such search, it throws the fault `refused`.
+   * Customers whose metadata seem to carry the account's id, at most 100. May be a search whose index lags: each hit is read
+   * before it is used, because it may have been deleted, or may name another account by now. If there is no such search, it
+   * throws the fault `refused`.
    */
   findByAccount (call: ProviderCall & { readonly accountId: string }): Promise<ProviderResponse<readonly PayCustomer[]>>
 

@@ -1,8 +1,10 @@
+import { linkedUnderKey } from '../customers/linked.ts'
+import { searchByAccount } from '../customers/matching.ts'
 import { originOf, retrieve, saveSnapshot, type LiveCustomer } from '../customers/snapshot.ts'
 import type { Caller, Sources } from '../customers/types.ts'
 import { customerIdOf } from '../details.ts'
 import { isProviderError } from '../errors.ts'
-import { isAlive, type PayCustomer, type ProviderResponse } from '../provider/types.ts'
+import { accountIdOf, isAlive, type PayCustomer, type ProviderResponse } from '../provider/types.ts'
 import type { Account, ScannedAccount } from '../types.ts'
 import { acceptedItem, driftOf, itemOf, itemWithoutCall, linkItem, type Matches } from './item.ts'
 import type { CustomerPage } from './page.ts'
@@ -69,11 +71,12 @@ async function unlinkAccount ({ sources, run, caller }: AccountWork, account: Ac
 }
 
 async function linkAccount (work: AccountWork, account: Account): Promise<FoundItem> {
-  const { accounts } = work.sources
+  const { sources, secretKey } = work
+  const { accounts } = sources
   const found = await matches(work, account)
   const ids = [...found.byAccount, ...found.byEmail].map(({ id }) => id)
   const target = targetOf(work, account)
-  const match = linkItem(account, found, ids.length > 0 ? await accounts.linkedCustomers(account.shopId, ids) : new Set())
+  const match = linkItem(account, found, await linkedUnderKey(sources, account.shopId, secretKey, ids))
   const item = target ? acceptedItem(account, match, target) : match
   if (work.run.dryRun || item.outcome !== 'linked' || item.after === null) return item
   const { account: after } = await accounts.link(
@@ -83,13 +86,19 @@ async function linkAccount (work: AccountWork, account: Account): Promise<FoundI
   return linked === item.after ? item : { ...item, outcome: 'skipped', after: linked, reason: 'linked_meanwhile' }
 }
 
-/** Searches by e-mail address only if no customer carries the account's id. */
-async function matches ({ sources: { call, provider }, secretKey, emailOf, caller }: AccountWork, account: Account): Promise<Matches> {
-  const { value: byAccount, requestId } = await call(secretKey, caller.signal, signal => provider.findByAccount({ secretKey, accountId: account.id, signal }))
+/**
+ * Looks for the e-mail address only if a search finds no customer that names the account. Such a customer may still be
+ * among those with the address: the search may be refused, or lag.
+ */
+async function matches ({ sources, secretKey, emailOf, caller: { signal } }: AccountWork, account: Account): Promise<Matches> {
+  const { call, provider } = sources
+  const { value: byAccount, requestId, refused } = await searchByAccount(sources, { secretKey, accountId: account.id, signal })
   const email = byAccount.length === 0 ? emailOf(account) : undefined
-  if (email === undefined) return { byAccount: byAccount.filter(isAlive), byEmail: [], providerRequestId: requestId }
-  const byEmail = await call(secretKey, caller.signal, signal => provider.findByEmail({ secretKey, email, signal }))
-  return { byAccount: [], byEmail: byEmail.value.filter(isAlive), providerRequestId: byEmail.requestId ?? requestId }
+  if (email === undefined) return { byAccount, byEmail: [], searchRefused: refused, providerRequestId: requestId }
+  const found = await call(secretKey, signal, attempt => provider.findByEmail({ secretKey, email, signal: attempt }))
+  const alive = found.value.filter(isAlive)
+  const named = alive.filter(customer => accountIdOf(customer) === account.id)
+  return { byAccount: named, byEmail: named.length > 0 ? [] : alive, searchRefused: refused, providerRequestId: found.requestId ?? requestId }
 }
 
 /**

@@ -53,15 +53,17 @@ export interface Matches {
   readonly byAccount: readonly PayCustomer[]
   /** Only searched for if no customer carries the account's id. */
   readonly byEmail: readonly PayCustomer[]
+  /** The provider refused to search for the account's id. */
+  readonly searchRefused: boolean
   readonly providerRequestId: string | null
 }
 
 /**
  * Only metadata link, because only we write them. Anybody can type an e-mail address, so it only suggests.
  *
- * @param linked the customers that accounts of the shop have.
+ * @param linked the customers that accounts of the shop have, or of another shop with the same key.
  */
-export function linkItem (account: Account, { byAccount, byEmail, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
+export function linkItem (account: Account, { byAccount, byEmail, searchRefused, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
   const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.slice(0, 10).map(customer => ({
     customerId: customer.id, match, name: shown(customer.name), email: shown(customer.email), linked: linked.has(customer.id)
   }))
@@ -70,7 +72,7 @@ export function linkItem (account: Account, { byAccount, byEmail, providerReques
   if (only && others.length === 0 && !linked.has(only.id)) return item('linked', { after: only.id, reason: 'metadata' })
   if (only) return item('ambiguous', { reason: others.length > 0 ? 'metadata' : 'linked_to_another_account', candidates: candidatesOf('metadata', byAccount) })
   if (byEmail.length > 0) return item('suggested', { reason: 'email', candidates: candidatesOf('email', byEmail) })
-  return item('unmatched')
+  return item('unmatched', { reason: searchRefused ? 'search_refused' : null })
 }
 
 /**

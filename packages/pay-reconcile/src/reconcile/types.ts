@@ -36,7 +36,7 @@ export interface Candidate {
   /** Of the customer, to decide by. */
   readonly name: string | null
   readonly email: string | null
-  /** Another account of the shop has this customer. */
+  /** Another account has this customer, of the shop or of one with the same key. */
   readonly linked: boolean
 }
 

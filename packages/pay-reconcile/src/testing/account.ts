@@ -25,24 +25,30 @@ export interface StandInAccount extends Objects {
 
 /** What an account starts with. */
 export interface StandInAccountOptions {
-  /** How long a search shows the state before a write, in milliseconds. Default 0. */
+  /** How long a search shows the state before a write, in milliseconds. Default 60000, as the provider's usually does; 0: an ideal search. */
   readonly searchLag?: number
+  /** How long a search shows a deleted customer as if it were alive, in milliseconds. Default 24 hours, as the provider's does; 0: an ideal search. */
+  readonly deletedSearchLag?: number
   /** More requests than this within a second get 429. Default: no limit. */
   readonly requestsPerSecond?: number
-  /** Customers; `{ id }` is enough. `deleted: true` leaves only a tombstone. */
+  /** Customers; `{ id }` is enough. `deleted: true` leaves only a tombstone, but a search shows the customer as it was. */
   readonly customers?: ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }>
   readonly permissions?: readonly string[]
   /** Accounts that the key reaches through a `Stripe-Account` or `Stripe-Context` header, by id. They share its permissions and its rate limit. */
-  readonly connected?: Readonly<Record<string, Pick<StandInAccountOptions, 'customers' | 'searchLag'>>>
+  readonly connected?: Readonly<Record<string, Pick<StandInAccountOptions, 'customers' | 'searchLag' | 'deletedSearchLag'>>>
 }
 
+/** In milliseconds. */
+const [minute, day] = [60_000, 24 * 3_600_000]
+
 export function accountWith (options: StandInAccountOptions = {}): StandInAccount {
-  const { customers = [], permissions, searchLag = 0, requestsPerSecond = Infinity, connected = {} } = options
+  const { customers = [], permissions, searchLag = minute, deletedSearchLag = day, requestsPerSecond = Infinity, connected = {} } = options
   const made = customers.map(customer => customer.deleted === true ? tombstone(customer.id) : customerWith(customer))
     .sort((one, other) => Number(one.created ?? 0) - Number(other.created ?? 0))
   const account: StandInAccount = {
     customers: new Map(made.map(customer => [customer.id, customer])),
-    unsearchable: new Map(),
+    unsearchable: new Map(customers.filter(({ deleted }) => deleted === true).map(({ deleted: _, ...before }) =>
+      [before.id, { until: Date.now() + deletedSearchLag, before: customerWith(before) }])),
     intents: new Map(),
     sessions: new Map(),
     lineItems: new Map(),
@@ -50,6 +56,7 @@ export function accountWith (options: StandInAccountOptions = {}): StandInAccoun
     events: [],
     permissions,
     searchLag,
+    deletedSearchLag,
     requestsPerSecond,
     recent: [],
     connected: new Map()

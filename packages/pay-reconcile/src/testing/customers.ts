@@ -42,6 +42,7 @@ export interface Customers {
   /** By the customer's id. For other customers a search shows their present state. */
   readonly unsearchable: Map<string, Unsearchable>
   readonly searchLag: number
+  readonly deletedSearchLag: number
   /** What happened to customers, oldest first. */
   readonly events: StandInEvent[]
 }
@@ -86,10 +87,10 @@ export function tombstone (id: string): StandInCustomer {
   return { id, object: 'customer', deleted: true }
 }
 
-function stored ({ customers, unsearchable, searchLag, events }: Customers, customer: StandInCustomer): StandInCustomer {
+function stored ({ customers, unsearchable, searchLag, deletedSearchLag, events }: Customers, customer: StandInCustomer): StandInCustomer {
   const { id } = customer
   const before = shown(customers.get(id), unsearchable.get(id))
-  unsearchable.set(id, { until: Date.now() + searchLag, before })
+  unsearchable.set(id, { until: Date.now() + (customer.deleted === true ? deletedSearchLag : searchLag), before })
   events.push(eventOf(customers.get(id), customer))
   customers.set(id, customer)
   return customer

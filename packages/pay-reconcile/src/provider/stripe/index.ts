@@ -87,7 +87,7 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
 
     findByAccount ({ accountId, ...call }) {
       const query = `metadata['account_id']:'${accountId.replace(/[\\']/g, '\\$&')}'`
-      return responseTo(call, options => stripe.customers.search({ query }, options), customersFrom)
+      return responseTo(call, options => stripe.customers.search({ query, limit: 100 }, options), customersFrom)
     },
 
     listByAccount ({ accountId, email, since, ...call }) {
