@@ -7,18 +7,25 @@ const params = { type: 'object', properties: { id: { type: 'string' } }, require
 
 await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' } })
 
+function noteOf (id: string): { text: string, readers: number } {
+  const note = notes.get(id)
+  if (note === undefined) throw Object.assign(new Error(`No note ${id}`), { statusCode: 404 })
+  return note
+}
+
 app.delete<{ Params: { id: string } }>('/notes/:id', {
   schema: { operationId: 'delete_note', description: 'Delete a note.', tags: ['mcp'], params },
   config: {
     mcp: {
       confirm: (_args, { params }) => {
-        const note = notes.get((params as { id: string }).id)
-        return note && `Delete the note ${quoted(note.text)}? ${note.readers} people read it.`
+        const note = noteOf((params as { id: string }).id)
+        return `Delete the note ${quoted(note.text)}? ${note.readers} people read it.`
       }
     }
   }
 }, async ({ params: { id }, raw, log }, reply) => {
-  if (!notes.delete(id)) return reply.code(404).send({ message: `No note ${id}` })
+  noteOf(id)
+  notes.delete(id)
   log.info({ id, confirmed: raw[CONFIRMATION] }, 'a note was deleted')
   return reply.code(204).send()
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { confirmationOptions } from '../src/operations/confirmations.ts'
-import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -82,6 +83,24 @@ t.test('a confirmation counts once for all replicas, and not for another record 
   const { state: older } = await call('delete_tag', { tag_id: two })
   await machine('PATCH', `/tags/${two}`, { name: 'Third' })
   t.match(await call('delete_tag', { tag_id: two }, { state: older, answer: YES, at: replica }), { question: /“Third”/ }, 'the record has changed')
+})
+
+t.test('a deletion that would affect more than the person was asked about is refused', {
+  skip: TEST_DATABASE_URL === undefined && 'two connections are needed for that: set TEST_DATABASE_URL'
+}, async (t) => {
+  const [tag, mug] = [await make('/tags', { name: 'Raced' }), await make('/products', { name: 'Raced mug' })]
+  const { state, question } = await call('delete_tag', { tag_id: tag })
+  t.equal(question, 'Delete the tag “Raced”?\nIt can be restored from the history.')
+  const trx = await knex.transaction()
+  await trx('shops').where({ id: here }).forUpdate().select('id')
+  const deleted = call('delete_tag', { tag_id: tag }, { state, answer: YES })
+  const isWaiting = async (): Promise<boolean> => (await knex.raw('select count(*)::int as count from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and not granted')).rows[0].count > 0 ||
+    (await knex.raw("select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows[0].count > 0
+  while (!await isWaiting()) await sleep(10)
+  await trx('product_tags').insert({ shop_id: here, product_id: mug, tag_id: tag })
+  await trx.commit()
+  t.match(await deleted, { told: /^409 Conflict: Others have changed the shop/ })
+  t.match(await call('delete_tag', { tag_id: tag }), { question: /1 product loses it/ })
 })
 
 t.test('of several calls with one confirmation at the same time, one gets it', async (t) => {

@@ -377,11 +377,10 @@ async function agentOf (shop: string) {
   return { id: made.body.id as string, headers: { 'x-api-key': made.body.plaintext as string } }
 }
 
-t.test('agents import with a tool, and ask before several prices change', async (t) => {
-  const { id, ended, make } = await openShop()
-  for (const n of [1, 2]) await make('/products', { name: `P ${n}`, sku: `S-${n}`, price_amount: 1 })
-  const { headers } = await agentOf(id)
-  const call = async (name: string, args: object): Promise<Body> => {
+/** The calls of an agent whose client can ask. */
+async function callerOf (shop: string): Promise<(name: string, args: object) => Promise<Body>> {
+  const { headers } = await agentOf(shop)
+  return async (name, args) => {
     const { body } = await app.inject({
       method: 'POST',
       url: '/mcp',
@@ -390,6 +389,12 @@ t.test('agents import with a tool, and ask before several prices change', async 
     })
     return JSON.parse(body.replace(/^.*data: /s, ''))['result'] ?? JSON.parse(body)
   }
+}
+
+t.test('agents import with a tool, and ask before several prices change', async (t) => {
+  const { id, ended, make } = await openShop()
+  for (const n of [1, 2]) await make('/products', { name: `P ${n}`, sku: `S-${n}`, price_amount: 1 })
+  const call = await callerOf(id)
   const asked = await call('import_products', { format: 'csv', content: 'sku,price_amount,name\nS-1,5,P 1\nS-2,6,P 2\nS-3,7,P 3' })
   t.match(JSON.stringify(asked), /input_required.*Import products\? 2 prices change, in 2 products that are changed; 1 are created/, JSON.stringify(asked))
   t.strictSame(await knex('imports').where({ shop_id: id }), [])
@@ -399,6 +404,40 @@ t.test('agents import with a tool, and ask before several prices change', async 
   t.match(await ended(imported), { status: 'done', updated: 1, actor_kind: 'api-key' })
   t.match(JSON.stringify(await call('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,x' })), /Line 2: price_amount must be integer/)
   t.match(JSON.stringify(await call('get_import', { import_id: imported })), /403|scope/, 'it may only write')
+})
+
+/** Runs SQL between the question about an import and the reading of its file by the route. */
+async function meanwhile (t: { teardown: (end: () => Promise<void>) => void }, shop: string, sql: string): Promise<void> {
+  await knex.raw(`create function meanwhile() returns trigger language plpgsql as $$ begin if new.shop_id = '${shop}' then ${sql}; end if; return new; end $$`)
+  await knex.raw('create trigger meanwhile before insert on imports for each row execute function meanwhile()')
+  t.teardown(async () => { await knex.raw('drop function meanwhile() cascade') })
+}
+
+t.test('another call in between does not make an import skip its question', async (t) => {
+  for (const [name, prices, content, change] of [
+    ['a conflict that is gone', 1, 'sku,price_amount,slug\nS-1,5,\nS-2,6,\nS-3,7,taken', "update products set slug = 'free' where slug = 'taken'"],
+    ['prices that were the same', 5, 'sku,price_amount\nS-1,5\nS-2,5', "update products set price_amount = 1 where sku in ('S-1', 'S-2')"]
+  ] as const) {
+    await t.test(name, async (t) => {
+      const { id, make, as } = await openShop()
+      for (const n of [1, 2]) await make('/products', { name: `P ${n}`, sku: `S-${n}`, slug: `s-${n}`, price_amount: prices })
+      await make('/products', { name: 'Other', slug: 'taken' })
+      await meanwhile(t, id, `${change} and shop_id = new.shop_id`)
+      const said = await (await callerOf(id))('import_products', { format: 'csv', content: content.replace(/,\n/g, ',x\n').replace('5,x', '5,s-1').replace('6,x', '6,s-2') })
+      t.match(said, { isError: true }, JSON.stringify(said))
+      t.match(JSON.stringify(said), /"text":"4(22|09) /)
+      t.strictSame(await knex('imports').where({ shop_id: id }), [], 'nothing is imported')
+      t.ok((await as('GET', '/products?filter={"sku":["S-1","S-2"]}')).body.every((product: Body) => [1, prices].includes(product['price_amount'])))
+    })
+  }
+})
+
+t.test('an import behind another one asks about all of its prices, which that one may change', async (t) => {
+  const { id, make } = await openShop()
+  for (const n of [1, 2]) await make('/products', { name: `P ${n}`, sku: `S-${n}`, price_amount: 5 })
+  await knex('imports').insert({ shop_id: id, status: 'receiving', actor: '{}' })
+  const said = await (await callerOf(id))('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,5\nS-2,5' })
+  t.match(JSON.stringify(said), /input_required.*Import products\? 0 prices change.*Another import of the shop is not over. After it, up to 2 prices may change/)
 })
 
 t.test('an import ends with the API key that began it', async (t) => {

@@ -66,8 +66,9 @@ export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: str
 /**
  * A route's `config.mcp.confirm`. True asks with the tool's title and the arguments, a string with that string and the
  * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question. It
- * runs after the route's hooks and validation, before the handler, in each round: as long as nothing changes, it must
- * return the same.
+ * throws what the route would throw, since a route may no longer refuse a call when it runs. The request is the one that the
+ * handler gets, so what the function has decided can be kept by it. It runs after the route's hooks and validation, before the
+ * handler, in each round: as long as nothing changes, it must return the same.
  */
 export type Confirm = true | string | ((args: Readonly<Record<string, unknown>>, request: FastifyRequest) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
 

@@ -13,6 +13,7 @@ const AttributeParams = Type.Object({ ...ShopParams.properties, attribute_id: Uu
 /** What describes the products of a shop. */
 export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = attributeRepository(knex)
+  const asking = askBeforeDeletion(knex, 'attribute', repository)
 
   app.get('/', {
     schema: {
@@ -75,11 +76,11 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Delete an attribute permanently, with its values on products.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
-      response: { 204: Deleted, ...writeProblems }
+      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     },
-    config: { mcp: askBeforeDeletion(knex, 'attribute', repository) }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.attribute_id)
+    config: { mcp: { confirm: asking.confirm } }
+  }, async (request, reply) => {
+    await repository.remove(request.shop, request.params.attribute_id, knex, asking.holder(request))
     return await reply.code(204).send(null)
   })
 }

@@ -13,6 +13,7 @@ const CategoryParams = Type.Object({ ...ShopParams.properties, category_id: Uuid
 /** The tree of categories that products are in. */
 export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = categoryRepository(knex)
+  const asking = askBeforeDeletion(knex, 'category', repository)
 
   app.get('/', {
     schema: {
@@ -74,11 +75,11 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Delete a category permanently. Its products stay; the categories below it move to the top level.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
-      response: { 204: Deleted, ...writeProblems }
+      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     },
-    config: { mcp: askBeforeDeletion(knex, 'category', repository) }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.category_id)
+    config: { mcp: { confirm: asking.confirm } }
+  }, async (request, reply) => {
+    await repository.remove(request.shop, request.params.category_id, knex, asking.holder(request))
     return await reply.code(204).send(null)
   })
 }

@@ -1,14 +1,16 @@
-import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { type Confirm, quoted } from 'mcp-from-routes'
-import { configRepository } from '../shops/config-repository.ts'
+import { quoted } from 'mcp-from-routes'
+import { askBefore, type Asking } from '../http/asking.ts'
+import type { Deletion as Effect } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 /** The words of the question for rows that a deletion affects: for one, and for several. */
 type Effects = Readonly<Record<string, readonly [one: string, several: string]>>
 
+type Deletion = Effect<{ readonly name: string, readonly sku?: string | null }>
+
 interface Deletable {
-  deletion (shop: ShopScope, id: string): Promise<{ readonly row: { readonly name: string, readonly sku?: string | null }, readonly affected: Readonly<Record<string, number>> }>
+  deletion (shop: ShopScope, id: string): Promise<Deletion>
 }
 
 /** The records that agents delete, and what is said of others. */
@@ -23,18 +25,12 @@ const EFFECTS = {
  * The question to a person before an agent deletes a record: `Delete the product “Gooseneck Kettle” (SKU “CK-1003”)?`, with
  * what else it would affect. A shop can turn the question off.
  */
-export function askBeforeDeletion (knex: Knex, noun: keyof typeof EFFECTS, records: Deletable): { readonly confirm: Confirm } {
-  const shops = configRepository(knex)
-  return {
-    async confirm (_args, { shop, params }: FastifyRequest) {
-      if (!(await shops.get(shop)).confirm_agent_calls) return undefined
-      const { row, affected } = await records.deletion(shop, (params as Readonly<Record<string, string>>)[`${noun}_id`]!)
-      return deletionQuestion(noun, row, affected)
-    }
-  }
+export function askBeforeDeletion (knex: Knex, noun: keyof typeof EFFECTS, records: Deletable): Asking<Deletion> {
+  const read = async ({ shop, params }: { readonly shop: ShopScope, readonly params: unknown }): Promise<Deletion> => await records.deletion(shop, (params as Readonly<Record<string, string>>)[`${noun}_id`]!)
+  return askBefore(knex, read, (deletion) => deletionQuestion(noun, deletion))
 }
 
-function deletionQuestion (noun: keyof typeof EFFECTS, { name, sku }: { readonly name: string, readonly sku?: string | null }, affected: Readonly<Record<string, number>>): string {
+function deletionQuestion (noun: keyof typeof EFFECTS, { row: { name, sku }, affected }: Deletion): string {
   const effects = Object.entries<readonly [string, string]>(EFFECTS[noun]).flatMap(([table, [one, several]]) => {
     const count = affected[table] ?? 0
     return count === 0 ? [] : [`${count} ${count === 1 ? one : several}.`]

@@ -15,6 +15,7 @@ const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid()
 /** The products of a shop. */
 export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = productRepository(knex)
+  const asking = askBeforeDeletion(knex, 'product', repository)
   const exports = productExport(knex)
 
   app.get('/', {
@@ -108,11 +109,11 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Delete a product permanently. To only take it off sale, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
-      response: { 204: Deleted, ...writeProblems }
+      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     },
-    config: { mcp: askBeforeDeletion(knex, 'product', repository) }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.product_id)
+    config: { mcp: { confirm: asking.confirm } }
+  }, async (request, reply) => {
+    await repository.remove(request.shop, request.params.product_id, knex, asking.holder(request))
     return await reply.code(204).send(null)
   })
 }

@@ -13,6 +13,7 @@ const TagParams = Type.Object({ ...ShopParams.properties, tag_id: Uuid() })
 /** Labels of products. */
 export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = tagRepository(knex)
+  const asking = askBeforeDeletion(knex, 'tag', repository)
 
   app.get('/', {
     schema: {
@@ -74,11 +75,11 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       description: 'Delete a tag permanently, and remove it from every product.',
       tags: ['tags', 'mcp'],
       params: TagParams,
-      response: { 204: Deleted, ...writeProblems }
+      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     },
-    config: { mcp: askBeforeDeletion(knex, 'tag', repository) }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.tag_id)
+    config: { mcp: { confirm: asking.confirm } }
+  }, async (request, reply) => {
+    await repository.remove(request.shop, request.params.tag_id, knex, asking.holder(request))
     return await reply.code(204).send(null)
   })
 }

@@ -1,39 +1,31 @@
-import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import type { Confirm } from 'mcp-from-routes'
-import { configRepository } from '../shops/config-repository.ts'
-import type { importReceiver } from './receive.ts'
-import type { ImportPreview } from './schemas.ts'
-
-type Preview = Static<typeof ImportPreview>
+import { askBefore, type Asking } from '../http/asking.ts'
+import type { Effects } from './receive.ts'
 
 /**
  * The question to a person before an agent imports a file that changes more than one price. There is no question about a
- * file that would be refused, or in a shop that has turned questions off.
+ * file that is refused, a dry run, or in a shop that has turned questions off.
  *
- * @param previewOf - reads the file of a request
+ * @param effectsOf - reads the file of a request; throws what the import would
  */
-export function askBeforeImport (knex: Knex, previewOf: (request: FastifyRequest) => ReturnType<ReturnType<typeof importReceiver>['preview']>): { readonly confirm: Confirm } {
-  const shops = configRepository(knex)
+export function askBeforeImport (knex: Knex, effectsOf: (request: FastifyRequest) => Promise<Effects>): Asking<Effects> {
+  const { confirm, holder } = askBefore(knex, effectsOf, importQuestion)
   return {
-    async confirm (_args, request: FastifyRequest) {
-      const { dry_run: isDry, skip_invalid: skipsInvalid } = request.query as { readonly dry_run?: boolean, readonly skip_invalid?: boolean }
-      if (isDry === true || !(await shops.get(request.shop)).confirm_agent_calls) return undefined
-      const preview = await previewOf(request).catch(refused)
-      return preview === undefined || (preview.failed > 0 && skipsInvalid !== true) ? undefined : importQuestion(preview)
+    holder,
+    async confirm (args, request) {
+      const { dry_run: isDry } = request.query as { readonly dry_run?: boolean }
+      return isDry === true ? undefined : await confirm(args, request)
     }
   }
 }
 
-/** The route says it better. */
-function refused (error: Error & { readonly statusCode?: number }): undefined {
-  if (error.statusCode === undefined) throw error
-  return undefined
-}
-
 /** @returns undefined if no question is needed */
-export function importQuestion ({ created, updated, price_changes: prices }: Pick<Preview, 'created' | 'updated' | 'price_changes'>): string | undefined {
-  if (prices < 2) return undefined
-  return `Import products? ${prices} prices change, in ${updated} products that are changed; ${created} are created.\nIt can be undone from the history.`
+export function importQuestion ({ created, updated, price_changes: prices, priced, follows }: Omit<Effects, 'total' | 'unchanged' | 'failed' | 'errors'>): string | undefined {
+  if ((follows ? priced : prices) < 2) return undefined
+  return [
+    `Import products? ${prices} prices change, in ${updated} products that are changed; ${created} are created.`,
+    ...follows ? [`Another import of the shop is not over. After it, up to ${priced} prices may change.`] : [],
+    'It can be undone from the history.'
+  ].join('\n')
 }

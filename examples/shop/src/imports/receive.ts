@@ -14,8 +14,18 @@ interface Tally {
   preview: { -readonly [Name in keyof Preview]: Preview[Name] }
   /** Of the products to create, about. */
   bytes: number
+  /** How many lines have a price. */
+  priced: number
   /** Whether the file could be read to its end. */
   isWhole: boolean
+}
+
+/** What an import would do, once those that were received before it are over. */
+export interface Effects extends Preview {
+  /** How many products have a price in the file. */
+  readonly priced: number
+  /** Whether other imports of the shop are not over. They may change what this one changes. */
+  readonly follows: boolean
 }
 
 /** Reads files: checks all of their lines, and stores those of imports. */
@@ -25,13 +35,13 @@ export function importReceiver (knex: Knex) {
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
   async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
-    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0, isWhole: true }
+    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
     const { preview } = tally
     const seen = nothingSeen()
     for await (const chunk of chunks(lines)) {
       if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
       const checked = await check(shop, chunk, seen)
-      for (const { line, problem, preview: item } of checked) {
+      for (const { line, problem, product, preview: item } of checked) {
         preview.total += 1
         if (problem !== undefined) {
           const { field, message, isFatal = false } = problem
@@ -42,12 +52,23 @@ export function importReceiver (knex: Knex) {
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
           tally.bytes += item.bytes
+          tally.priced += product?.price_amount == null && product?.currency === undefined ? 0 : 1
         }
       }
       await keep(checked, tally)
     }
     if (preview.total === 0) throw invalid('content', 'content has no products')
     return tally
+  }
+
+  /** @throws {@link SHOP_IMPORT_INVALID} */
+  function refuseWrong ({ preview, isWhole }: Tally, skipInvalid: boolean): void {
+    if (preview.failed > 0 && !(skipInvalid && isWhole)) throw importInvalid(preview.total, preview.failed, preview.errors)
+  }
+
+  /** @param id - of the import, if it has begun */
+  async function effectsOf (shop: ShopScope, { preview, priced }: Tally, id?: string): Promise<Effects> {
+    return { ...preview, priced, follows: await imports.follows(shop, id) }
   }
 
   return {
@@ -57,19 +78,32 @@ export function importReceiver (knex: Knex) {
     },
 
     /**
+     * @returns what `receive` would do now
+     * @throws what it would throw for the lines
+     */
+    async effects (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Effects> {
+      const tally = await read(shop, lines)
+      refuseWrong(tally, skipInvalid)
+      return await effectsOf(shop, tally)
+    },
+
+    /**
      * Stores an import, to be applied in the background.
      *
      * @param skipInvalid - whether wrong lines are left out
+     * @param hold - sees what is stored, and may throw
      * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out; and if lines behind one cannot be read
      * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
      */
-    async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Static<typeof Import>> {
+    async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
       const id = await imports.begin(shop)
       try {
-        const { preview, bytes, isWhole } = await read(shop, lines, async (checked, { preview }) => {
+        const tally = await read(shop, lines, async (checked, { preview }) => {
           if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
         })
-        if (preview.failed > 0 && !(skipInvalid && isWhole)) throw importInvalid(preview.total, preview.failed, preview.errors)
+        const { preview, bytes } = tally
+        refuseWrong(tally, skipInvalid)
+        hold?.(await effectsOf(shop, tally, id))
         await imports.refuseBeyondQuota(shop, preview.created, bytes)
         return await imports.enqueue(shop, id, preview.total)
       } catch (error) {

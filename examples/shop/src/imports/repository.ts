@@ -79,6 +79,12 @@ export function importRepository (knex: Knex) {
       return await get(shop, id)
     },
 
+    /** Whether imports of the shop are not over. @param id - of one that does not count */
+    async follows (shop: ShopScope, id?: string): Promise<boolean> {
+      const others = knex('imports').where({ shop_id: shop.id }).whereIn('status', ['receiving', ...UNFINISHED])
+      return await (id === undefined ? others : others.whereNot({ id })).first('id') !== undefined
+    },
+
     async discard (id: string): Promise<void> {
       await knex('imports').where({ id, status: 'receiving' }).delete()
     },

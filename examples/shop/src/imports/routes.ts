@@ -25,6 +25,10 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
   const receiver = importReceiver(knex)
   const runner = importRunner(app, knex)
   const parseJson = jsonParser(app)
+  const asking = askBeforeImport(knex, async (request) => {
+    const { skip_invalid: skipInvalid } = request.query as Static<typeof ImportQuery>
+    return await receiver.effects(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson), skipInvalid === true)
+  })
   const tags = asTools ? ['imports', 'mcp'] : ['imports']
   takeUploads(app)
   app.addHook('preParsing', ShopScope.authorize(knex))
@@ -42,12 +46,12 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
-    config: { mcp: { output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, ...askBeforeImport(knex, async (request) => await receiver.preview(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson))) } }
+    config: { mcp: { output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson)
     if (query.dry_run === true) return await receiver.preview(shop, lines)
-    const made = await receiver.receive(shop, lines, query.skip_invalid === true)
+    const made = await receiver.receive(shop, lines, query.skip_invalid === true, asking.holder(request))
     runner.wake()
     return await withRetry(reply, made).code(202).header('location', `/shops/${shop.id}/imports/${made.id}`).send(made)
   })

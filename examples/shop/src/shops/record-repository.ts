@@ -35,6 +35,13 @@ export type Facts = Readonly<Record<string, unknown>>
 /** Columns to write. */
 type Values = Readonly<Record<string, unknown>>
 
+/** The effects of a deletion. */
+export interface Deletion<Row> {
+  readonly row: Row
+  /** How many rows of other tables lose a link to it or are deleted with it, by table. */
+  readonly affected: Readonly<Record<string, number>>
+}
+
 /** A change of one of several rows. */
 export interface ManyChange {
   readonly id: string
@@ -105,6 +112,17 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     return row
   }
 
+  /**
+   * The effects of a deletion.
+   *
+   * @throws {@link SHOP_NOT_FOUND}
+   */
+  async function deletion (shop: ShopScope, id: string, on: Knex = knex): Promise<Deletion<Row>> {
+    const row = await on.select(['item.*', on.raw(`${affectedBy(dependents)} as affected`)]).from({ item: table }).where({ shop_id: shop.id, id }).first()
+    if (row === undefined) throw notFound(noun, id)
+    return { row, affected: row.affected }
+  }
+
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
@@ -129,17 +147,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
       return await knex.select(fields).from(item.as('item') as never).orderBy('item.id')
     },
 
-    /**
-     * The effects of a deletion.
-     *
-     * @returns the row, and how many rows of other tables lose a link to it or are deleted with it, by table
-     * @throws {@link SHOP_NOT_FOUND}
-     */
-    async deletion (shop: ShopScope, id: string): Promise<{ readonly row: Row, readonly affected: Readonly<Record<string, number>> }> {
-      const row = await knex.select(['item.*', knex.raw(`${affectedBy(dependents)} as affected`)]).from({ item: table }).where({ shop_id: shop.id, id }).first()
-      if (row === undefined) throw notFound(noun, id)
-      return { row, affected: row.affected }
-    },
+    deletion,
 
     /** @returns the stored row, without computed fields */
     async insert (shop: ShopScope, values: Values, on: Knex = knex): Promise<Row> {
@@ -239,8 +247,11 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
         .from({ item: 'gone' }).joinRaw('join ? on given.id = item.id', [given])
     },
 
-    /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_GONE} */
-    async remove (shop: ShopScope, id: string, on: Knex = knex): Promise<void> {
+    /**
+     * @param check - sees the effects once nothing can change them, and may throw
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_GONE}
+     */
+    async remove (shop: ShopScope, id: string, on: Knex = knex, check?: (deletion: Deletion<Row>) => void): Promise<void> {
       const remove = async (on: Knex): Promise<unknown[]> => await on.with('gone', on(table).where({ shop_id: shop.id, id }).delete().returning('*'))
         .select(recorded(on, shop.caller, { recordKind: noun, before: facts, after: null, kept })).from({ item: 'gone' })
       const gone = dependents.length === 0
@@ -249,6 +260,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
           // Takes turns with moves of rows below this one.
           await holdShop(trx, shop, { alone: below.length > 0 })
           await lock(trx, shop, id)
+          check?.(await deletion(shop, id, trx))
           for (const linked of dependents) await touch(trx, shop, id, linked)
           const removed = await remove(trx)
           if (removed.length > 0) await onRemoved?.(trx, id.toLowerCase())

@@ -204,6 +204,26 @@ t.test('a function that throws fails the call as the handler would', async (t) =
   t.notOk(events.includes('ran'))
 })
 
+t.test('a handler can hold a call to what its question was about', async (t) => {
+  let price = 1
+  const decided = new WeakMap<object, number>()
+  const { url } = await listen(t, (app) => {
+    app.delete('/', {
+      schema: { operationId: 'drop', description: 'Drop it', tags: ['mcp'] },
+      config: {
+        mcp: {
+          confirm: (_args, request) => {
+            decided.set(request, price)
+            price += 1
+            return undefined
+          }
+        }
+      }
+    }, async (request, reply) => decided.get(request) === price ? { dropped: true } : await reply.code(409).send({ message: 'Changed' }))
+  })
+  t.match(told(await round(url, 'drop')), /^409 Conflict: Changed/)
+})
+
 t.test('a store that fails lets nothing run', async (t) => {
   const { url, events } = await server(t, { confirmStore: { use: async () => { throw new Error('down') } } })
   const { requestState: state } = await round(url, 'drop', ARGS)
