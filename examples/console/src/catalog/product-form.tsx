@@ -1,9 +1,10 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Button, Stack } from '@mui/material'
-import { lazy, Suspense } from 'react'
+import { Fragment, lazy, type ReactNode, Suspense } from 'react'
 import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PageHeading } from '../layout/page.tsx'
+import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { loaded } from '../loaded.ts'
 import { Section } from '../layout/section.tsx'
 import { useCreated } from '../layout/use-created.ts'
@@ -58,31 +59,50 @@ function Heading () {
   )
 }
 
-function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
+type Part = 'basics' | 'attributes' | 'selling' | 'organisation'
+
+/** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. */
+const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: (currency: string) => ReactNode] | null>> = {
+  name: ['basics', () => <TextInput source='name' isRequired helperText={false} />],
+  description: ['basics', () => <TextInput source='description' multiline minRows={4} helperText={false} />],
+  slug: ['basics', () => <TextInput source='slug' helperText={texts.products.slugHelp} />],
+  attributes: ['attributes', () => <AttributesInput source='attributes' />],
+  status: ['selling', () => <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />],
+  price_amount: ['selling', (currency) => (
+    <Box sx={{ display: 'flex', gap: 1 }}>
+      <MoneyInput source='price_amount' helperText={texts.products.priceHelp(currency)} />
+      <TextInput source='currency' helperText={false} sx={{ maxWidth: 110 }} parse={(text: string) => text.toUpperCase()} />
+    </Box>
+  )],
+  // Beside the price.
+  currency: null,
+  sku: ['selling', () => <TextInput source='sku' helperText={false} />],
+  category_ids: ['organisation', () => <CategoriesInput source='category_ids' />],
+  tag_ids: ['organisation', () => <TagsInput source='tag_ids' />],
+  // For programs.
+  metadata: null
+}
+
+/** A part of the form, with its inputs in their order. */
+function InputsOf ({ part }: { readonly part: Part }) {
   const { currency } = useShop()
+  return (
+    <Section title={texts.products[part]}>
+      {Object.entries(INPUTS).map(([name, input]) => input?.[0] === part && <Fragment key={name}>{input[1](currency)}</Fragment>)}
+    </Section>
+  )
+}
+
+function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
       <Stack spacing={2}>
-        <Section title={texts.products.basics}>
-          <TextInput source='name' isRequired helperText={false} />
-          <TextInput source='description' multiline minRows={4} helperText={false} />
-          <TextInput source='slug' helperText={texts.products.slugHelp} />
-        </Section>
-        <Section title={texts.products.attributes}><AttributesInput source='attributes' /></Section>
+        <InputsOf part='basics' />
+        <InputsOf part='attributes' />
       </Stack>
       <Stack spacing={2}>
-        <Section title={texts.products.selling}>
-          <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />
-          <Box sx={{ display: 'flex', gap: 1 }}>
-            <MoneyInput source='price_amount' helperText={texts.products.priceHelp(currency)} />
-            <TextInput source='currency' helperText={false} sx={{ maxWidth: 110 }} parse={(text: string) => text.toUpperCase()} />
-          </Box>
-          <TextInput source='sku' helperText={false} />
-        </Section>
-        <Section title={texts.products.organisation}>
-          <CategoriesInput source='category_ids' />
-          <TagsInput source='tag_ids' />
-        </Section>
+        <InputsOf part='selling' />
+        <InputsOf part='organisation' />
         <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>
           <SaveButton alwaysEnable={!isKnown} />
           {isKnown && <DeleteWithConfirmButton mutationMode='pessimistic' />}

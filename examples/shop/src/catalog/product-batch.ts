@@ -6,12 +6,13 @@ import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { MAX_RECORD } from '../migrations/009-shop-usage.ts'
+import { sizeOfRecords } from '../migrations/columns.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { COLUMNS, initialColumns, LINKS } from './product-fields.ts'
+import { COLUMNS, initialColumns, LINKS } from './product-columns.ts'
 import { productRows } from './product-repository.ts'
 import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
 
@@ -338,16 +339,12 @@ function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
 /** A product of fewer characters is never too large: one may take six bytes. */
 const SURELY_SMALL = MAX_RECORD / 8
 
-/** SQL for the size of a product, as the database has it of the column: migrations add to it. */
-const SIZE = `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
-  where adrelid = 'products'::regclass and attname = 'bytes'`
-
 /** @returns the positions of the items whose products would be larger than a record may be, as the database measures it */
 async function largeItems (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly Ready[]): Promise<ReadonlySet<number>> {
   const rows = items.map(({ index, id, before, fields }) => ({ index, id, fields, whole: { ...before, ...fields } })).filter(({ whole }) => JSON.stringify(whole).length > SURELY_SMALL)
     .map(({ whole, fields, ...row }) => ({ ...row, fields: { ...fields, part_bytes: partBytes(whole) } }))
   if (rows.length === 0) return new Set()
-  const { rows: [{ size }] } = await on.raw(SIZE)
+  const { rows: [{ size }] } = await on.raw(sizeOfRecords('products'))
   const found: ReadonlyArray<{ readonly index: number }> = (await on.raw(`select index from (
       select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id and was.shop_id = ?
       cross join lateral jsonb_populate_record(was, given.fields) became

@@ -1,34 +1,36 @@
-import type { Static } from '@sinclair/typebox'
-import { ownFields } from '../http/record-schemas.ts'
-import { Product } from './product-schemas.ts'
+import { Type } from '@sinclair/typebox'
+import { Currency, Description, Metadata, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
 
-type Row = Static<typeof Product>
+const Sku = Type.String({ maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
+const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
+  type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active products are on sale'
+})
+const PriceAmount = Type.Integer({
+  minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
+})
+const Ids = Type.Array(Uuid(), { maxItems: 100, uniqueItems: true })
+export const AttributeValue = Type.Object({
+  attribute_id: Uuid(),
+  value: Type.Unsafe<string | number | boolean>({
+    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'Of the type of the attribute; for select, one of its options'
+  })
+}, { additionalProperties: false })
+const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value per attribute' })
 
-/** The fields of a product that are rows of tables of their own, each with the column that says what the product is linked to. */
-export const LINKS = {
-  category_ids: { table: 'product_categories', column: 'category_id' },
-  tag_ids: { table: 'product_tags', column: 'tag_id' },
-  attributes: { table: 'product_attributes', column: 'attribute_id' }
-} as const satisfies Partial<Record<keyof Row, { readonly table: string, readonly column: string }>>
-
-export type Link = keyof typeof LINKS
-
-type Column = Exclude<keyof Row, Link | 'id' | 'shop_id' | 'created_at' | 'updated_at'>
-
-/** The fields that are columns of the product's own row. */
-export const COLUMNS = ownFields(Product).map(([name]) => name).filter((name) => !isLink(name)) as readonly Column[]
-
-/** Columns that have a value in every product. */
-type Filled = { [Name in Column]: null extends Row[Name] ? never : Name }[Column]
-
-/** What they are in a new product that says nothing of them. Others are derived: the slug from the name, the currency from the shop. */
-const INITIAL: { readonly [Name in Exclude<Filled, 'name' | 'slug' | 'currency'>]: Row[Name] } = { status: 'draft', metadata: {} }
-
-/** @returns the columns of a new product of which nothing is known but its shop */
-export function initialColumns ({ currency }: Pick<Row, 'currency'>): { readonly [Name in Exclude<Column, 'name' | 'slug'>]: Row[Name] } {
-  return { ...Object.fromEntries(COLUMNS.filter((name) => name !== 'name' && name !== 'slug').map((name) => [name, null])), ...INITIAL, currency } as ReturnType<typeof initialColumns>
-}
-
-export function isLink (name: string): name is Link {
-  return Object.hasOwn(LINKS, name)
+/**
+ * What users write of a product. All that is known of it comes from here: a field that is added is in every list of them, or
+ * something does not compile. CONTRIBUTING.md says what else a field needs.
+ */
+export const productFields = {
+  name: Name,
+  slug: Slug,
+  description: Description,
+  sku: Nullable(Sku),
+  status: Status,
+  price_amount: Nullable(PriceAmount),
+  currency: Currency,
+  category_ids: Ids,
+  tag_ids: Ids,
+  attributes: AttributeValues,
+  metadata: Metadata
 }

@@ -9,7 +9,7 @@ import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { initialColumns, isLink, type Link, LINKS } from './product-fields.ts'
+import { initialColumns, isLink, type Link, LINKS } from './product-columns.ts'
 import { list, Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 
 type ProductRow = Static<typeof Product>

@@ -1,42 +1,16 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { recordSchemas } from '../http/record-schemas.ts'
-import { Currency, Description, Metadata, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
+import { Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
 import { listQuerySchema, listRules } from '../lists/list.ts'
+import { AttributeValue, productFields } from './product-fields.ts'
 
-const Sku = Type.String({ maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
-const Status = Type.Unsafe<'draft' | 'active' | 'archived'>({
-  type: 'string', enum: ['draft', 'active', 'archived'], description: 'Only active products are on sale'
-})
-const PriceAmount = Type.Integer({
-  minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Price in minor units of the currency: 1999 is 19.99 EUR'
-})
-const Ids = Type.Array(Uuid(), { maxItems: 100, uniqueItems: true })
 /** The name of the filter says which bound it is. */
 const PriceBound = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-const AttributeValue = Type.Object({
-  attribute_id: Uuid(),
-  value: Type.Unsafe<string | number | boolean>({
-    type: ['string', 'number', 'boolean'], maxLength: 2000, description: 'Of the type of the attribute; for select, one of its options'
-  })
-}, { additionalProperties: false })
-const AttributeValues = Type.Array(AttributeValue, { maxItems: 100, description: 'One value per attribute' })
-
-/** Everything that is known of a product comes from here: a field that is added is in all of its lists. */
-export const { Input: ProductInput, Changes: ProductChanges, Record: Product } = recordSchemas({
-  name: Name,
-  slug: Slug,
-  description: Description,
-  sku: Nullable(Sku),
-  status: Status,
-  price_amount: Nullable(PriceAmount),
-  currency: Currency,
-  category_ids: Ids,
-  tag_ids: Ids,
-  attributes: AttributeValues,
-  metadata: Metadata
-}, { required: ['name'], otherwise: { slug: 'Derived from the name', status: 'draft', currency: 'The currency of the shop' } })
+export const { Input: ProductInput, Changes: ProductChanges, Record: Product } = recordSchemas(productFields, {
+  required: ['name'], otherwise: { slug: 'Derived from the name', status: 'draft', currency: 'The currency of the shop' }
+})
 
 /** How many products a batch may have: as many as fit into a body, in the usual length. */
 export const MAX_BATCH = 500

@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { RECORDS } from '../src/migrations/009-shop-usage.ts'
+
+/*
+ * The steps of "Add a field" in CONTRIBUTING.md, in a copy of the shop: the new fields are then in everything that the shop
+ * does with a record.
+ */
+
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+type Body = Record<string, any>
+
+/** A column of each type, and its values: at first, and after a change. */
+const FIELDS = {
+  barcode: { type: 'text', schema: "Nullable(Type.String({ maxLength: 50, description: 'GTIN' }))", values: ['4006381333931', '=SUM(1)'] },
+  fragile: { type: 'boolean', schema: "Nullable(Type.Boolean({ description: 'Whether it breaks' }))", values: [true, false] },
+  tested_at: { type: 'timestamptz', schema: "Nullable(Type.String({ format: 'date-time', description: 'The last test' }))", values: ['2026-01-02T03:04:05.678Z', '2026-02-03T04:05:06.789Z'] },
+  size: { type: 'jsonb', schema: "Nullable(Type.Object({}, { additionalProperties: true, description: 'In cm' }))", values: [{ h: 1.5, w: [2] }, { h: 3 }] }
+} as const
+
+/** The files with the fields of records, and after which one the new ones come. */
+const PLACES = {
+  products: ['catalog/product-fields.ts', 'metadata: Metadata'],
+  categories: ['catalog/category-schemas.ts', 'position: Position'],
+  tags: ['catalog/tag-schemas.ts', 'slug: Slug'],
+  attributes: ['catalog/attribute-schemas.ts', 'options: Options'],
+  prices: ['shops/price-schemas.ts', 'valid_to: ValidTo'],
+  accounts: ['shops/account-schemas.ts', 'details: Details']
+} as const
+
+const at = (when: 0 | 1): Body => Object.fromEntries(Object.entries(FIELDS).map(([name, { values }]) => [name, values[when]]))
+const [first, second] = [at(0), at(1)]
+const none = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, null]))
+
+/** @returns the folder of a copy of the shop and its console, in which each record has the new fields */
+function copyWithFields (t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'adding-a-field-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  for (const path of ['node_modules', 'packages', 'test', 'tsconfig.json', 'package.json']) symlinkSync(join(repository, path), join(folder, path))
+  for (const path of ['shop/src', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
+  const edit = (path: string, from: string, to: string): void => {
+    const file = join(folder, 'examples/shop/src', path)
+    const source = readFileSync(file, 'utf8')
+    if (!source.includes(from)) throw new Error(`${path} has no ${from}`)
+    writeFileSync(file, source.replace(from, () => to))
+  }
+  const schemas = Object.entries(FIELDS).map(([name, { schema }]) => `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`).join(',\n')
+  for (const [path, last] of Object.values(PLACES)) {
+    edit(path, `  ${last}\n`, `  ${last},\n${schemas}\n`)
+    edit(path, 'import', "import { Type as Any } from '@sinclair/typebox'\nimport { Nullable as OrNull } from '../http/schemas.ts'\nimport")
+  }
+  writeFileSync(join(folder, 'examples/shop/src/migrations/999-fields.ts'), `
+    import { addColumns, dropColumns } from './columns.ts'
+    import type { Migration } from './migration.ts'
+    const columns = ${JSON.stringify(Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, type])))}
+    const tables = ${JSON.stringify(Object.keys(PLACES))} as const
+    export const fields: Migration = {
+      up: async (knex) => { for (const table of tables) await addColumns(knex, table, columns) },
+      down: async (knex) => { for (const table of tables) await dropColumns(knex, table, columns) }
+    }
+  `)
+  edit('migrations/index.ts', 'import ', "import { fields } from './999-fields.ts'\nimport ")
+  edit('migrations/index.ts', '\n}', ",\n  '999-fields': fields\n}")
+  return folder
+}
+
+const folder = copyWithFields(t)
+const from = async (path: string) => await import(pathToFileURL(join(folder, 'examples/shop', path)).href)
+/** Meanwhile. */
+const typesOfConsole = new Promise<string>((resolve) => {
+  execFile(process.execPath, [join(repository, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'examples/console'), '--noEmit', '--pretty', 'false'], { env: { ...process.env, NODE_OPTIONS: '' } }, (_error, stdout) => resolve(stdout))
+})
+
+const { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } = await from('test/build.ts') as typeof import('./build.ts')
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t)
+const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000 } })
+const machine = bearer(await idp.machineToken())
+const shop = await createShop(database, 'here')
+const as = client(app, `/shops/${shop}`, machine)
+const done = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Body> => {
+  const { status, body: answer } = await as(method, path, body)
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
+  return answer
+}
+const changesOf = async (id: string): Promise<Body[]> => await done('GET', `/history?sort=-at&filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`) as Body[]
+const undo = async (id: string): Promise<Body> => await done('POST', `/history/${(await changesOf(id))[0]!['id']}/revert`)
+const used = async (): Promise<number> => Number((await knex('shop_usage').where({ shop_id: shop }).sum({ bytes: 'bytes' }).first())!['bytes'])
+
+const product = await done('POST', '/products', { name: 'Priced' })
+
+for (const [table, input] of Object.entries({
+  products: { name: 'A' }, categories: { name: 'A' }, tags: { name: 'A' }, attributes: { name: 'A', type: 'text' }, prices: { product_id: product['id'], amount: 5 }, accounts: { name: 'A' }
+})) {
+  t.test(`${table}: the new fields are created, changed, listed, told, undone and measured`, async (t) => {
+    const path = (id: string) => `/${table}/${id}`
+    const { id } = await done('POST', `/${table}`, { ...input, ...first })
+    t.match(await done('GET', path(id)), first)
+    t.match(await done('PATCH', path(id), second), second)
+    t.match((await changesOf(id))[0], { changes: { barcode: { before: first['barcode'], after: second['barcode'] }, size: { before: first['size'], after: second['size'] }, tested_at: { before: first['tested_at'] } } })
+    t.match(await done('GET', `/${table}?sort=-barcode&filter=${encodeURIComponent(JSON.stringify({ barcode: second['barcode'], fragile: false, size: { h: 3 }, tested_at: second['tested_at'] }))}`), [{ id }])
+    await undo(id)
+    t.match(await done('GET', path(id)), first, 'a change is taken back')
+    await done('DELETE', path(id))
+    await undo(id)
+    t.match(await done('GET', path(id)), first, 'and so is a deletion')
+    t.match(await done('PATCH', path(id), none), none)
+
+    const [{ bytes: before }, usedBefore] = [await knex(table).where({ id }).first('bytes'), await used()]
+    await done('PATCH', path(id), { barcode: 'é"'.repeat(20), size: { text: 'x'.repeat(500) } })
+    const { bytes } = await knex(table).where({ id }).first('bytes')
+    t.ok(bytes - before > 500 + 20 * 8, `its size grows by ${bytes - before}`)
+    t.equal(await used() - usedBefore, bytes - before, 'and what the shop uses with it')
+  })
+}
+
+t.test('the deletion of a product keeps the new fields of its prices', async (t) => {
+  const { id } = await done('POST', '/prices', { product_id: product['id'], amount: 7, min_quantity: 2, ...first })
+  await done('DELETE', `/products/${product['id']}`)
+  await undo(product['id'])
+  t.match(await done('GET', `/prices/${id}`), first)
+})
+
+t.test('tools and batches have the new fields of a product', async (t) => {
+  const call = async (name: string, args: object): Promise<Body> => {
+    const { result } = (await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { accept: 'application/json, text/event-stream', ...machine },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { shop_id: shop, ...args } } }
+    })).json()
+    t.notOk(result.isError, result.isError ? JSON.stringify(result) : name)
+    return JSON.parse(result.content[0].text)
+  }
+  const { id } = await call('create_product', { name: 'By an agent', ...first })
+  t.match(await call('get_product', { product_id: id }), first)
+  await call('update_product', { product_id: id, ...second })
+  t.match(await call('get_product', { product_id: id }), second)
+
+  const batch = async (items: readonly object[]): Promise<Body> => await done('POST', '/products/batch', { items })
+  const { items: [made, bare] } = await batch([{ name: 'In a batch', ...first }, { name: 'Bare' }])
+  t.match(await done('GET', `/products/${made.id}`), first)
+  t.match(await done('GET', `/products/${bare.id}`), { ...none, status: 'draft', currency: 'EUR', metadata: {} })
+  t.match(await batch([{ id: made.id, ...second }]), { updated: 1 })
+  t.match(await done('GET', `/products/${made.id}`), second)
+  t.match(await batch([{ id: made.id, ...second }]), { unchanged: 1 })
+})
+
+t.test('what is exported has the new fields, and an import brings them', async (t) => {
+  const imported = async (type: string, payload: string): Promise<Body> => {
+    const { headers, body } = await app.inject({ method: 'POST', url: `/shops/${shop}/imports`, headers: { ...machine, 'content-type': type }, payload })
+    if (headers.location === undefined) throw new Error(body)
+    for (;;) {
+      const found = (await app.inject({ url: headers.location as string, headers: machine })).json()
+      if (!['pending', 'running'].includes(found.status)) return found
+      await sleep(20)
+    }
+  }
+  const { id } = await done('POST', '/products', { name: 'In a file', sku: 'F-1', ...second })
+  const other = await done('POST', '/products', { name: 'Another', sku: 'F-2', ...first })
+  for (const [format, type] of [['csv', 'text/csv'], ['jsonl', 'application/x-ndjson']] as const) {
+    const file = async (): Promise<string> => (await app.inject({ url: `/shops/${shop}/products/export?format=${format}&filter=${encodeURIComponent('{"sku":["F-1","F-2"]}')}`, headers: machine })).body
+    const before = await file()
+    for (const name of Object.keys(FIELDS)) t.ok(before.includes(name), `${format} has ${name}`)
+    t.match(await imported(type, before), { status: 'done', total: 2, unchanged: 2 })
+    await done('PATCH', `/products/${id}`, none)
+    await done('DELETE', `/products/${other['id']}`)
+    t.match(await imported(type, format === 'csv' ? before.replaceAll(other['id'], '') : before.replace(`"id":"${other['id']}",`, '')), { status: 'done', updated: 1, created: 1 })
+    t.match(await done('GET', `/products/${id}`), second)
+    t.match(await done('GET', `/products?filter=${encodeURIComponent('{"sku":"F-2"}')}`), [first])
+    other['id'] = ((await done('GET', `/products?filter=${encodeURIComponent('{"sku":"F-2"}')}`)) as Body[])[0]!['id']
+  }
+})
+
+t.test('the console does not compile until its form says where the new fields are', async (t) => {
+  const output = await typesOfConsole
+  t.match(output, /product-form\.tsx.*(?:barcode.*fragile|is missing the following properties)/, output)
+  t.equal(output.split('\n').filter((line) => /error TS/.test(line)).length, 1)
+})
+
+t.test('the way back keeps the size of records', async (t) => {
+  const { fields } = await from('src/migrations/999-fields.ts')
+  const before = await knex('products').orderBy('id').select('id', 'bytes')
+  await done('POST', '/products', { name: 'Later', ...first })
+  await knex.transaction(async (trx) => {
+    await fields.down(trx)
+    t.notOk(await trx.schema.hasColumn('products', 'barcode'))
+    const after = await trx('products').whereIn('id', before.map(({ id }) => id)).orderBy('id').select('id', 'bytes', trx.raw(`${RECORDS.products} as size`))
+    for (const { bytes, size } of after) t.equal(bytes, size)
+    const { rows: [{ total, said }] } = await trx.raw("select (select sum(bytes) from products where shop_id = ?) as total, (select sum(bytes) from shop_usage where shop_id = ? and kind = 'products') as said", [shop, shop])
+    t.equal(Number(said), Number(total))
+  })
+})
