@@ -92,6 +92,12 @@ export interface McpFromRoutesOptions {
    */
   readonly impliedArguments?: ImpliedArguments
   /**
+   * Names of arguments that clients add to calls for themselves. A tool that has no such argument ignores it instead of
+   * rejecting the call. `random_string` is ignored only by tools without arguments. Default is task_progress (Cline),
+   * wait_for_previous (Gemini CLI) and random_string (Cursor).
+   */
+  readonly ignoredArguments?: readonly string[]
+  /**
    * What happens to a call with `config.mcp.confirm` if the client cannot ask a person. `'refuse'` returns an error,
    * `'allow'` runs the call, and `'token'` tells the model what would happen and gives it a token, which a second call must
    * pass in the argument `confirm_token`. Default is `'refuse'`.
@@ -171,7 +177,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     serverInfo, instructions, path = '/mcp', exposedTag = 'mcp', largeTag = 'large', onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, onToolCall, cacheTtl = 300_000,
+    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
     cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
@@ -192,6 +198,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
   check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
+  check(Array.isArray(ignoredArguments) && ignoredArguments.every(isFilled), 'ignoredArguments', 'must be an array of argument names')
   check(isOutputDetail(output), 'output', "must be 'full', 'brief' or false")
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
   check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
@@ -220,6 +227,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     caller,
     canUse,
     impliedArguments,
+    ignoredArguments,
     onToolCall,
     confirmFallback,
     confirmSecret,

@@ -285,6 +285,7 @@ t.test('options have defaults, and limits that may be reached', async (t) => {
     maxResultBytes: 1_000_000,
     toolTimeout: 60_000,
     impliedArguments: {},
+    ignoredArguments: ['task_progress', 'wait_for_previous', 'random_string'],
     confirmFallback: 'refuse',
     cacheTtl: 300_000,
     cacheScope: 'private',

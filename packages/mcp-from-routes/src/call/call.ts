@@ -7,7 +7,7 @@ import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import type { OnChunk } from './loopback.ts'
 import type { Settings } from '../options.ts'
-import { isRefusal, requestFromCall } from './request.ts'
+import { argumentsAsRead, isRefusal, requestFromCall, Unsendable } from './request.ts'
 import type { InnerRequest } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
@@ -60,7 +60,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const { tool, args, outer, meta, stop, onChunk } = call
     const given = argumentsOf(tool, args, outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
-    const held = isConfirmed(tool) ? hold(tool, given, outer, call.asking) : undefined
+    // A person is asked about what the route gets.
+    const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
+    if (sent instanceof Unsendable) return Promise.resolve(errorResult(sent.refusal))
+    const held = isConfirmed(tool) ? hold(tool, sent, outer, call.asking) : undefined
     if (held?.refused !== undefined) return Promise.resolve(held.refused)
     const request = requestFromCall(tool, held?.args ?? given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))

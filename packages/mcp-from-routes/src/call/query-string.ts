@@ -1,4 +1,3 @@
-import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isSame } from '../tool/query.ts'
 import type { QueryParser, QueryShape } from '../tool/query.ts'
@@ -30,8 +29,7 @@ export function addToQuery (pairs: string[], name: string, value: unknown, shape
   }
   const texts: string[] = []
   for (const [key, item] of own) {
-    const text = typeof item === 'object' ? jsonText(item) : String(item)
-    if (text === undefined) return 'is nested too deeply'
+    const text = typeof item === 'object' ? JSON.stringify(item) : String(item)
     if (SURROGATE.test(text) || SURROGATE.test(key)) return 'is not valid Unicode'
     texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
   }
@@ -51,9 +49,4 @@ function nest (own: Array<readonly [string, unknown]>, key: string, value: unkno
   if (isObject(value)) return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
   own.push([key, value])
   return true
-}
-
-/** JSON.stringify recurses, so a value nested some thousand levels deep, which JSON.parse takes, overflows the stack. */
-export function jsonText (value: unknown): string | undefined {
-  return attempt(() => JSON.stringify(value))
 }

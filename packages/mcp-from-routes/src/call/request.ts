@@ -1,7 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
-import { addToQuery, jsonText } from './query-string.ts'
+import { IN_URL, isTyped, structureIn, takesNull, typedValue } from './typed.ts'
+import type { Reading } from './typed.ts'
+import { addToQuery } from './query-string.ts'
+import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
+import { ANYTHING } from '../tool/plan.ts'
+import type { Plan } from '../tool/plan.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** The inner request that a call becomes. */
@@ -35,19 +40,22 @@ const MAX_NAMES = 10
 const SURROGATE = /\p{Surrogate}/u
 
 /**
- * Builds the request of one tool call. The route's own validation checks types and constraints. Only what it would
- * never see is rejected here: unknown names, and values that would change the path.
+ * Builds the request of one tool call. The route's own validation checks constraints, and types where it converts nothing.
+ * Only what it would never see is rejected here: unknown names, values that would change the path, and values that would
+ * arrive as others.
  */
 export function requestFromCall (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): InnerRequest | Refusal {
   const { places, inputs } = tool.input
-  for (const name in args) if (!places.has(name)) return { refusal: unknownArguments(args, places) }
+  for (const name in args) if (!places.has(name) && !tool.ignored.has(name)) return { refusal: unknownArguments(args, tool) }
   const params = new Map<string, string>()
   const query: string[] = []
   const fields: Record<string, unknown> = {}
   for (const { place, name, argument, value: fixed } of inputs) {
     // Errors name the argument; a fixed value has none.
     const label = argument ?? name
-    const value = argument === undefined ? fixed : Object.hasOwn(args, argument) ? args[argument] : undefined
+    const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
+    const value = argument === undefined ? fixed : given === undefined ? undefined : argumentValue(tool, place, argument, given)
+    if (value instanceof Unsendable) return { refusal: value.refusal }
     if (value === undefined) {
       if (place === 'path' && !isOptional(tool, name)) return { refusal: `${label} is missing` }
     } else if (place === 'path') {
@@ -62,7 +70,6 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
     }
   }
   const body = tool.input.body === 'none' ? undefined : bodyText(tool.input.body === 'whole' ? fields.body : fields)
-  if (typeof body === 'object') return body
   const path = pathFromParts(tool.path, params)
   return {
     method: tool.public.route.method,
@@ -73,8 +80,49 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
   }
 }
 
-function unknownArguments (args: Readonly<Record<string, unknown>>, places: ReadonlyMap<string, unknown>): string {
-  const unknown = Object.keys(args).filter((name) => !places.has(name))
+/**
+ * The arguments as the route gets them: those of the body as their schema has them, and without those that the client added
+ * for itself. For a person who is asked about them.
+ */
+export function argumentsAsRead (tool: Tool, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | Unsendable {
+  const all: Array<readonly [string, unknown]> = []
+  for (const [name, value] of Object.entries(args)) {
+    const place = tool.input.places.get(name)
+    const read = place === undefined ? value : argumentValue(tool, place, name, value)
+    if (read instanceof Unsendable) return read
+    if (read !== undefined && !tool.ignored.has(name)) all.push([name, read])
+  }
+  return Object.fromEntries(all)
+}
+
+/** In place of an argument that would arrive as another one. */
+export class Unsendable implements Refusal {
+  readonly refusal: string
+
+  constructor (refusal: string) {
+    this.refusal = refusal
+  }
+}
+
+/** The value to send for an argument; undefined if that is none. */
+function argumentValue (tool: Tool, place: Input['place'], argument: string, value: unknown): unknown {
+  const plan = tool.plans.get(argument) ?? ANYTHING
+  if (place === 'body') {
+    if (isTyped(plan, value, tool.bodyReading)) return value
+    if (value === null && tool.bodyReading.coerces && !tool.required.has(argument) && !takesNull(plan)) return undefined
+    return typed(plan, value, argument, tool.bodyReading)
+  }
+  const read = place === 'query' && typeof value === 'string' ? structureIn(plan, value) ?? value : value
+  return isTyped(plan, read, IN_URL) ? read : typed(plan, read, argument, IN_URL)
+}
+
+function typed (plan: Plan, value: unknown, argument: string, reading: Reading): unknown {
+  const read = typedValue(plan, value, argument, reading)
+  return 'problem' in read ? new Unsendable(read.problem) : read.value
+}
+
+function unknownArguments (args: Readonly<Record<string, unknown>>, { input: { places }, ignored }: Tool): string {
+  const unknown = Object.keys(args).filter((name) => !places.has(name) && !ignored.has(name))
   const names = [...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.length > MAX_NAMES ? ['…'] : []].join(', ')
   const takes = places.size === 0 ? 'This tool takes no arguments' : `This tool takes ${[...places.keys()].join(', ')}`
   return `Unknown argument${unknown.length > 1 ? 's' : ''} ${names}. ${takes}`
@@ -95,9 +143,8 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
   return text
 }
 
-function bodyText (value: unknown): string | undefined | Refusal {
-  if (value === undefined) return undefined
-  return jsonText(value) ?? { refusal: 'The arguments are nested too deeply' }
+function bodyText (value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value)
 }
 
 /** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */

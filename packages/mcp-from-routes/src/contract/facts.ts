@@ -1,7 +1,10 @@
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
+import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
 import { canonical } from './document.ts'
 import type { Document } from './document.ts'
+
+export { ANY_TYPE, NUMBER, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
 
 /** Schemas that hold all at once. */
 export type Facts = readonly JsonSchema[]
@@ -29,23 +32,6 @@ export function factsOf (schemas: readonly unknown[], document: Document): Facts
 
 function isEverything (schema: unknown): boolean {
   return schema === true || (isObject(schema) && Object.keys(schema).length === 0)
-}
-
-/** Types of JSON values, as bits: whole numbers and others are told apart. */
-export const TYPE = { null: 1, boolean: 2, object: 4, array: 8, string: 16, integer: 32, fraction: 64 } as const
-export const NUMBER = TYPE.integer | TYPE.fraction
-export const ANY_TYPE = 127
-
-/** The bits of a `type` keyword. A name that is no type counts as `unknown`. */
-export function typesOfKeyword (type: unknown, unknown: number): number {
-  return [type].flat().reduce<number>((bits, name) => bits | (name === 'number' ? NUMBER : (TYPE as Record<string, number>)[String(name)] ?? unknown), 0)
-}
-
-export function typeOfValue (value: unknown): number {
-  if (value === null) return TYPE.null
-  if (Array.isArray(value)) return TYPE.array
-  if (typeof value === 'number') return Number.isInteger(value) ? TYPE.integer : TYPE.fraction
-  return (TYPE as Record<string, number>)[typeof value] ?? ANY_TYPE
 }
 
 /** The types that a value with these facts may have, or more. */

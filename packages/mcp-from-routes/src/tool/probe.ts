@@ -19,10 +19,20 @@ export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
 /** The same for each query argument of a route, by its name. */
 export type QueryAcceptance = (name: string) => AcceptsString
 
+/** What a validator makes of a body that is not as its schema says. */
+export interface BodyTypes {
+  /** Whether it converts a value of another type: null to '', 'x' to ['x'], true to 1. */
+  readonly coerces: boolean
+  /** Whether it drops properties that the schema does not allow. */
+  readonly drops: boolean
+}
+
 /** The behaviour of the host's compilers that tools depend on. */
 export interface Probes {
   /** Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless `useDefaults` is off. */
   readonly fillsDefaults: (validator: Validator | undefined) => boolean
+  /** A Standard Schema validates itself, and converts only where it says so. */
+  readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
   /** A Standard Schema is tried on the argument itself, any other validator on a schema of the same type. */
   readonly queryAcceptance: (querystring: unknown, validator: Validator | undefined) => QueryAcceptance
   /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
@@ -33,9 +43,11 @@ export function probesOf (app: FastifyInstance): Probes {
   const fills = remembered(fillsIn)
   const writes = remembered(writesAsFastify)
   const accepts = remembered((validator: Validator) => ({ array: accepted(validator, 'array'), object: accepted(validator, 'object') }))
+  const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
   return {
     fillsDefaults: (validator) => validator !== undefined && fills(validator),
+    bodyTypes: (body, validator) => validator === undefined || isStandard(body) ? EXACT : bodies(validator),
     queryAcceptance: (querystring, validator) => (name) => (type) => {
       const validate = standardValidator(querystring)
       if (validate !== undefined) return standardAccepts(validate, name, type)
@@ -72,6 +84,32 @@ function fillsIn (compiler: Validator): boolean {
   const body: { a?: string } = {}
   attempt(() => compiler({ schema: FILLED as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })(body))
   return body.a === 'x'
+}
+
+const EXACT: BodyTypes = { coerces: false, drops: false }
+/** Values that are not of the type beside them, and that some validators convert. */
+const WRONG = [['integer', '1'], ['integer', true], ['integer', null], ['string', 1], ['string', null], ['array', 'x'], ['string', ['x']]] as const
+const CLOSED = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
+
+function bodyTypesOf (compiler: Validator): BodyTypes {
+  const validated = (schema: object, body: object): Readonly<Record<string, unknown>> | undefined => attempt(() => {
+    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })(body)
+    if (result === false || result instanceof Error || (isObject(result) && result.error !== undefined)) return undefined
+    return isObject(result) && isObject(result.value) ? result.value : body as Record<string, unknown>
+  })
+  return {
+    coerces: WRONG.some(([type, value]) => {
+      const body = validated({ type: 'object', properties: { a: { type } } }, { a: value })
+      return body !== undefined && body.a !== value
+    }),
+    drops: validated(CLOSED, { a: 'x', b: 1 })?.b === undefined && validated(CLOSED, { a: 'x', b: 1 }) !== undefined
+  }
+}
+
+/** Also one of several media types. */
+function isStandard (body: unknown): boolean {
+  const content: unknown = Object(body).content
+  return Object(body)['~standard'] !== undefined || (isObject(content) && Object.values(content).some((one) => Object(Object(one).schema)['~standard'] !== undefined))
 }
 
 const WRITTEN = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] }

@@ -22,7 +22,9 @@ import type { ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
 import type { PathPart } from './path.ts'
-import type { QueryAcceptance } from './probe.ts'
+import { plansOf } from './plan.ts'
+import type { Plan } from './plan.ts'
+import type { BodyTypes, QueryAcceptance } from './probe.ts'
 import { PLAIN_PARSER, queryProblem, queryShape } from './query.ts'
 import type { QueryParser, QueryShape } from './query.ts'
 import { refResolver } from './refs.ts'
@@ -36,6 +38,14 @@ export interface Tool {
   readonly public: McpTool
   readonly path: readonly PathPart[]
   readonly input: ToolInput
+  /** What the schemas of the arguments say of their types, by name. */
+  readonly plans: ReadonlyMap<string, Plan>
+  /** Names of the arguments that every call has to pass. */
+  readonly required: ReadonlySet<string>
+  /** How arguments of the body are read. */
+  readonly bodyReading: BodyTypes & { readonly tooDeep: string }
+  /** Names that clients add for themselves, and no argument of the tool. */
+  readonly ignored: ReadonlySet<string>
   /** What the schemas of the query arguments say of their shapes, by their names in the route. */
   readonly shapes: ReadonlyMap<string, QueryShape>
   readonly queryParser: QueryParser
@@ -76,10 +86,12 @@ export interface ExposedRoute {
   readonly queryParser?: QueryParser
   /** What the route's validator accepts for a query argument. Unknown by default. */
   readonly accepts?: QueryAcceptance
+  /** What the route's validator makes of a body that is not as its schema says. Default: it refuses it. */
+  readonly bodyTypes?: BodyTypes
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
 
 const ARTICLES = new Set(['', 'a', 'an', 'the'])
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
@@ -141,6 +153,10 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     }),
     path,
     input,
+    plans: plansOf(input.schema),
+    required: new Set(Array.isArray(input.schema.required) ? input.schema.required.map(String) : []),
+    bodyReading: { ...route.bodyTypes ?? { coerces: false, drops: false }, tooDeep: 'The arguments are nested too deeply' },
+    ignored: ignoredArguments(input, options.ignoredArguments ?? []),
     shapes,
     queryParser: route.queryParser ?? PLAIN_PARSER,
     headers,
@@ -152,6 +168,13 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     task,
     streams: declaresStream(schema.response)
   }
+}
+
+/** Cursor sends this to tools without arguments, and to no other. */
+const WITHOUT_ARGUMENTS = 'random_string'
+
+function ignoredArguments ({ places }: ToolInput, names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.filter((name) => !places.has(name) && (name !== WITHOUT_ARGUMENTS || places.size === 0)))
 }
 
 function confirmRule (label: string, { config, attachValidation = false }: ExposedRoute, fallback: ConfirmRule['fallback']): ConfirmRule | undefined {

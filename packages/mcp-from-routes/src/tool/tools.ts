@@ -63,7 +63,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
 }
 
 function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
-  const { querystring, query } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown }
+  const { querystring, query, body } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown, body?: unknown }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
   return {
     method: route.method,
@@ -77,6 +77,7 @@ function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryPa
     keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.serializerCompiler ?? scope.serializerCompiler, scope),
     fillsDefaults: probes.fillsDefaults(validator),
     queryParser,
+    bodyTypes: probes.bodyTypes(body, validator),
     // With attachValidation the handler decides, whatever the validator says.
     ...route.attachValidation !== true && { accepts: probes.queryAcceptance(querystring ?? query, validator) }
   }

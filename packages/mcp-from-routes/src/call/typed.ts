@@ -1,0 +1,309 @@
+import { MAX_DEPTH } from '../depth.ts'
+import { excerpt } from './excerpt.ts'
+import { isObject } from '../tool/json-schema.ts'
+import { ANYTHING } from '../tool/plan.ts'
+import type { Plan } from '../tool/plan.ts'
+import { ANY_TYPE, NUMBER, TYPE, typeName, typeNames, typeOfValue } from '../tool/type-bits.ts'
+
+/** How values of one place of the request are read. */
+export interface Reading {
+  /** Whether the route's validator would convert a value of another type, so that it must be read, or refused, here. */
+  readonly coerces: boolean
+  /** Whether the validator would drop properties that the schema does not allow. */
+  readonly drops: boolean
+  /** Whether values travel as text, which the validator converts. */
+  readonly isText?: boolean
+  /** What is said of a value that nests too deeply. */
+  readonly tooDeep?: string
+}
+
+/** Why a value cannot be sent, for the model. */
+export interface Problem { readonly problem: string }
+
+/** How values in a URL are read: as they are, but for numbers that are not the ones that were sent. */
+export const IN_URL: Reading = { coerces: false, drops: false, isText: true }
+
+/** Whether a value can be sent as it is. */
+export function isTyped (plan: Plan, value: unknown, reading: Reading): boolean {
+  if (plan.isScalar && (plan.types & typeOfValue(value)) !== 0 && (typeof value !== 'number' || Number.isSafeInteger(value))) return true
+  return fits(plan, value, reading, TYPES, 0, { left: BUDGET })
+}
+
+/**
+ * Reads a value that is not what its schema says, where only one value can be meant:
+ * - null, for an optional property that cannot be null: it is left out
+ * - the JSON text of the array or object that the schema asks for
+ * - a numeral for a number
+ *
+ * @param label - the argument as named in errors
+ */
+export function typedValue (plan: Plan, value: unknown, label: string, reading: Reading): { readonly value: unknown } | Problem {
+  return new Reader(reading).read(plan, value, label, 0)
+}
+
+export function takesNull (plan: Plan): boolean {
+  return fits(plan, null, { coerces: true, drops: false }, EXACTLY, 0, { left: BUDGET })
+}
+
+/** The array or object in a text, where the plan takes one of those and no string. */
+export function structureIn (plan: Plan, text: string): unknown {
+  const types = typesOf(plan)
+  const first = text.trimStart()[0]
+  if ((types & TYPE.string) !== 0 || (first === '[' ? types & TYPE.array : first === '{' ? types & TYPE.object : 0) === 0) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** How closely a value is compared with a plan. */
+type Closeness = typeof TYPES | typeof CONDITION | typeof EXACTLY
+const TYPES = 0
+/** Listed values and required properties too. */
+const CONDITION = 1
+/** And whether all properties are named: the branch of a union that names them is the one that is meant. */
+const EXACTLY = 2
+
+/** How many branches of unions are tried for one value: branches in branches multiply. */
+const BUDGET = 20_000
+
+/** Whether a value is sent as it is. */
+function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+  const type = typeOfValue(value)
+  if (typeof value === 'number' && numberProblem(value, plan.types) !== undefined) return false
+  if ((plan.types & type) === 0) {
+    if (reading.coerces || closeness !== TYPES || (reading.isText === true && losesDigits(value, plan.types))) return false
+    plan = ANYTHING
+  }
+  if (closeness !== TYPES && plan.values?.has(value) === false) return false
+  if (plan.isScalar) return true
+  const isRecord = type === TYPE.object
+  if (isRecord || type === TYPE.array) {
+    if (depth >= MAX_DEPTH) return false
+    if (isRecord ? !recordFits(plan, value as Readonly<Record<string, unknown>>, reading, closeness, depth + 1, budget) : !listFits(plan, value as readonly unknown[], reading, closeness, depth + 1, budget)) return false
+  }
+  if (plan.isAlone) return true
+  for (const part of plan.parts) if (!fits(part, value, reading, closeness, depth, budget)) return false
+  for (const union of plan.unions) {
+    if ((budget.left -= union.length) < 0) return false
+    if (!union.some((branch) => fits(branch, value, reading, EXACTLY, depth, budget)) && (reading.coerces || !union.some((branch) => fits(branch, value, reading, TYPES, depth, budget)))) return false
+  }
+  if (plan.condition !== undefined && !fits(chosen(plan.condition, value, reading, depth, budget), value, reading, closeness, depth, budget)) return false
+  for (const [name, dependent] of plan.dependents) if (isRecord && Object.hasOwn(value as object, name) && !fits(dependent, value, reading, closeness, depth, budget)) return false
+  return true
+}
+
+function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+  if (closeness !== TYPES) for (const name of plan.required) if (!Object.hasOwn(value, name)) return false
+  for (const name in value) {
+    const own = plan.properties.get(name)
+    const matching = plan.patterns.length === 0 ? undefined : plansOfPatterns(plan, name)
+    if (own === undefined && !matching?.length) {
+      if (plan.others === false && (reading.drops || closeness !== TYPES)) return false
+      if (closeness === EXACTLY && plan.others === undefined && plan.isRecord) return false
+    }
+    if (!fits(own ?? matching?.[0] ?? (plan.others || ANYTHING), value[name], reading, closeness, depth, budget)) return false
+    if (matching !== undefined) for (const pattern of matching) if (!fits(pattern, value[name], reading, closeness, depth, budget)) return false
+  }
+  return true
+}
+
+function listFits ({ prefixItems, items }: Plan, value: readonly unknown[], reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+  let index = 0
+  for (const item of value) if (!fits(prefixItems[index++] ?? items, item, reading, closeness, depth, budget)) return false
+  return true
+}
+
+function chosen (condition: NonNullable<Plan['condition']>, value: unknown, reading: Reading, depth: number, budget: { left: number }): Plan {
+  return fits(condition.if, value, { ...reading, coerces: true }, CONDITION, depth, budget) ? condition.then : condition.else
+}
+
+function plansOfPatterns ({ patterns }: Plan, name: string): readonly Plan[] {
+  return patterns.filter(([pattern]) => pattern.test(name)).map(([, plan]) => plan)
+}
+
+/** A value that can be sent. */
+interface Read {
+  readonly value: unknown
+  /** How closely it fits its plan. */
+  readonly closeness: Closeness
+}
+
+/** Reads what does not fit. */
+class Reader {
+  readonly #reading: Reading
+  readonly #budget = { left: BUDGET }
+
+  constructor (reading: Reading) {
+    this.#reading = reading
+  }
+
+  read (plan: Plan, given: unknown, at: string, depth: number): Read | Problem {
+    const typed = this.#ofType(plan, given, at)
+    if ('problem' in typed) return typed
+    let { value, closeness } = typed
+    if (closeness === TYPES) plan = ANYTHING
+    if (plan.values?.has(value) === false) closeness = TYPES
+    const steps: Array<(value: unknown) => Read | Problem> = []
+    if (typeof value === 'object' && value !== null) {
+      if (depth >= MAX_DEPTH) return { problem: this.#reading.tooDeep ?? `${at.replace(/\/.*/s, '')} is nested too deeply` }
+      steps.push(Array.isArray(value) ? (list) => this.#list(plan, list as readonly unknown[], at, depth + 1) : (record) => this.#record(plan, record as Readonly<Record<string, unknown>>, at, depth + 1))
+    }
+    for (const part of plan.parts) steps.push((value) => this.read(part, value, at, depth))
+    for (const union of plan.unions) steps.push((value) => this.#branch(union, value, at, depth))
+    const { condition } = plan
+    if (condition !== undefined) steps.push((value) => this.read(chosen(condition, value, this.#reading, depth, this.#budget), value, at, depth))
+    for (const [name, dependent] of plan.dependents) steps.push((value) => isObject(value) && Object.hasOwn(value, name) ? this.read(dependent, value, at, depth) : { value, closeness: EXACTLY })
+    for (const step of steps) {
+      const result = step(value)
+      if ('problem' in result) return result
+      value = result.value
+      closeness = least(closeness, result.closeness)
+    }
+    return { value, closeness }
+  }
+
+  /** The value as one of the plan's types; not close if it is of none, which the route refuses. */
+  #ofType (plan: Plan, value: unknown, at: string): Read | Problem {
+    const { types } = plan
+    if (typeof value === 'number') {
+      const problem = numberProblem(value, typesOf(plan))
+      if (problem !== undefined) return { problem: `${at} ${problem}` }
+    }
+    if ((types & typeOfValue(value)) !== 0) return { value, closeness: EXACTLY }
+    const { coerces, isText = false } = this.#reading
+    if ((coerces || isText) && losesDigits(value, types)) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    if (!coerces) return { value, closeness: TYPES }
+    const read = typeof value === 'string' ? numberIn(value, types) ?? structureIn(plan, value) : undefined
+    return read === undefined ? { problem: mismatch(plan, value, at) } : { value: read, closeness: EXACTLY }
+  }
+
+  #record (plan: Plan, value: Readonly<Record<string, unknown>>, at: string, depth: number): Read | Problem {
+    const { coerces, drops } = this.#reading
+    const entries: Array<readonly [string, unknown]> = []
+    let isChanged = false
+    let closeness: Closeness = [...plan.required].every((name) => Object.hasOwn(value, name)) ? EXACTLY : TYPES
+    for (const [name, given] of Object.entries(value)) {
+      const place = `${at}/${excerpt(name)}`
+      const own = plan.properties.get(name)
+      const plans = [...own === undefined ? [] : [own], ...plansOfPatterns(plan, name)]
+      if (plans.length === 0) {
+        if (plan.others === false && drops) return { problem: unknownProperty(plan, place, at) }
+        if (plan.others === false) closeness = TYPES
+        else if (plan.others === undefined && plan.isRecord) closeness = least(closeness, CONDITION)
+        plans.push(plan.others || ANYTHING)
+      }
+      if (given === null && coerces && !plan.required.has(name) && !plans.every(takesNull)) {
+        isChanged = true
+        continue
+      }
+      let read: unknown = given
+      for (const one of plans) {
+        const result = this.read(one, read, place, depth)
+        if ('problem' in result) return result
+        read = result.value
+        closeness = least(closeness, result.closeness)
+      }
+      entries.push([name, read])
+      isChanged ||= read !== given
+    }
+    return { value: isChanged ? Object.fromEntries(entries) : value, closeness }
+  }
+
+  #list ({ prefixItems, items }: Plan, value: readonly unknown[], at: string, depth: number): Read | Problem {
+    const read: unknown[] = []
+    let closeness: Closeness = EXACTLY
+    for (const [index, item] of value.entries()) {
+      const result = this.read(prefixItems[index] ?? items, item, `${at}/${index}`, depth)
+      if ('problem' in result) return result
+      read.push(result.value)
+      closeness = least(closeness, result.closeness)
+    }
+    return { value: read.every((item, index) => item === value[index]) ? value : read, closeness }
+  }
+
+  /** The value as the branch reads it that it is closest to. Which one is meant must not depend on a guess. */
+  #branch (union: readonly Plan[], value: unknown, at: string, depth: number): Read | Problem {
+    this.#budget.left -= union.length
+    if (this.#budget.left < 0) return { problem: `${at} fits the alternatives of its schema in too many ways. Send less at once` }
+    const results = union.map((branch) => this.read(branch, value, at, depth))
+    const possible = results.filter((result) => !('problem' in result)) as readonly Read[]
+    const closest = Math.max(...possible.map((result) => result.closeness))
+    const best = possible.filter((result) => result.closeness === closest)
+    const [first = { problem: mismatch({ ...ANYTHING, unions: [union] }, value, at) }, ...others] = [...best.filter((result) => result.value === value), ...best]
+    if ('problem' in first) {
+      const near = results.filter((_, index) => (typesOf(union[index] as Plan) & typeOfValue(value)) !== 0)
+      return near.length === 1 && near[0] !== undefined ? near[0] : first
+    }
+    if (first.value === value || others.every((other) => JSON.stringify(other.value) === JSON.stringify(first.value))) return first
+    return { problem: mismatch({ ...ANYTHING, unions: [union] }, value, at) }
+  }
+}
+
+function least (a: Closeness, b: Closeness): Closeness {
+  return a < b ? a : b
+}
+
+/** The types that a plan takes, with its parts and unions, or more. */
+function typesOf ({ types, parts, unions }: Plan, depth = 4): number {
+  if (depth === 0) return types
+  let all = types
+  for (const part of parts) all &= typesOf(part, depth - 1)
+  for (const union of unions) all &= union.reduce((some, branch) => some | typesOf(branch, depth - 1), 0)
+  return all
+}
+
+/** How many listed values an error names. */
+const MAX_VALUES = 50
+
+function mismatch (plan: Plan, value: unknown, at: string): string {
+  if (plan.values !== undefined) {
+    const values = [...plan.values].slice(0, MAX_VALUES).map((one) => JSON.stringify(one))
+    return `${at} must be one of ${values.join(', ')}${plan.values.size > MAX_VALUES ? ', …' : ''}`
+  }
+  const types = typesOf(plan)
+  if (types === ANY_TYPE || (types & typeOfValue(value)) !== 0) return `${at} must match one of the alternatives in its schema, and cannot be read as one of them`
+  return `${at} must be ${types === 0 ? 'left out' : typeNames(types)}, not ${typeName(value)}`
+}
+
+function unknownProperty ({ properties }: Plan, place: string, at: string): string {
+  return `${place} is unknown. ${at} takes ${properties.size === 0 ? 'no properties' : [...properties.keys()].join(', ')}`
+}
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** The number that a text is the numeral of, as JSON writes it. Whether `79.00` for an integer means 79 or 7900 cannot be told. */
+function numberIn (text: string, types: number): number | undefined {
+  if ((types & NUMBER) === 0) return undefined
+  return ((types & TYPE.fraction) !== 0 ? DECIMAL : INTEGER).test(text) ? Number(text) : undefined
+}
+
+/** Whether a text, converted to the number that is wanted, would be another one. */
+function losesDigits (value: unknown, types: number): boolean {
+  if (typeof value !== 'string' || (types & NUMBER) === 0 || (types & TYPE.string) !== 0) return false
+  return DECIMAL.test(value) && numberProblem(Number(value), types) !== undefined
+}
+
+/** A number keeps so many decimal digits, whatever they are. */
+const KEPT_DIGITS = 15
+
+/**
+ * Why a number is probably not the one that was sent: JSON.parse reads 1915883588174806058 as 1915883588174806000, and
+ * 1e400 as Infinity, which is written as null.
+ *
+ * @see [RFC 8259 §6](https://www.rfc-editor.org/rfc/rfc8259#section-6)
+ */
+function numberProblem (value: number, types: number): string | undefined {
+  if (Number.isSafeInteger(value)) return undefined
+  if (!Number.isFinite(value)) return 'is too large for a number. Send it as a string, if this tool takes one'
+  if (!Number.isInteger(value)) return undefined
+  // Of floating-point numbers, those of a few digits are what was sent.
+  if ((types & TYPE.fraction) !== 0 && digitsOf(value) <= KEPT_DIGITS) return undefined
+  return `is beyond ${Number.MAX_SAFE_INTEGER}, where numbers lose digits on the way. Send it as a string${(types & TYPE.string) !== 0 ? '' : ', if this tool takes one'}`
+}
+
+function digitsOf (value: number): number {
+  return value.toExponential().replace(/e.*/, '').replace(/[-.]/g, '').length
+}
