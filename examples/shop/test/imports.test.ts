@@ -123,11 +123,11 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await csv(['name', '"open']), 2, '', /quote is not closed/],
     [await csv(['name', 'a"b']), 2, '', /quote inside a cell/],
     [await csv(['name', '"a"b']), 2, '', /closing quote/i],
-    [await csv(['name,price_amount', 'a,19.99']), 2, 'price_amount', /must be integer/],
-    [await csv(['name,price_amount', 'a,=1+1']), 2, 'price_amount', /must be integer/],
+    [await csv(['name,price_amount', 'a,19.99']), 2, 'price_amount', /must be a whole number or null, not "19\.99"\. Price in minor units/],
+    [await csv(['name,price_amount', 'a,=1+1']), 2, 'price_amount', /must be a whole number or null, not text/],
     [await csv(['name,metadata', 'a,"{""__proto__"": 1}"']), 2, 'metadata', /not JSON/],
     [await csv(['name,metadata', 'a,nonsense']), 2, 'metadata', /not JSON/],
-    [await csv(['name,attributes', 'a,{}']), 2, 'attributes', /must be array/],
+    [await csv(['name,attributes', 'a,{}']), 2, 'attributes', /must be a list, not an object/],
     [await csv(['name,status', 'a,sold']), 2, 'status', /draft, active, archived/],
     [await csv(['sku', 'new']), 2, 'name', /required/],
     [await csv(['name,sku', 'a,same', '"two', 'lines",other', 'c,same']), 5, 'sku', /appears twice/],
@@ -402,7 +402,7 @@ t.test('agents import with a tool, and ask before several prices change', async 
   t.match(JSON.stringify(one), /"isError":false|imports\//, JSON.stringify(one))
   const [{ id: imported }] = await knex('imports').where({ shop_id: id }).select('id')
   t.match(await ended(imported), { status: 'done', updated: 1, actor_kind: 'api-key' })
-  t.match(JSON.stringify(await call('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,x' })), /Line 2: price_amount must be integer/)
+  t.match(JSON.stringify(await call('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,x' })), /Line 2: price_amount must be a whole number or null, not text/)
   t.match(JSON.stringify(await call('get_import', { import_id: imported })), /403|scope/, 'it may only write')
 })
 

@@ -111,7 +111,7 @@ for (const line of clientLines) {
     const agent = await connect(t, line, mcpUrl, key)
     for (const [name, args, said] of [
       ['create_product', {}, /422 .*\bname is required/],
-      ['create_product', { name: 5 }, /422 .*\bname must be string/],
+      ['create_product', { name: 5 }, /422 .*\bname must be text, not 5/],
       ['create_product', { name: 'a', status: 'gone' }, /422 .*\bstatus must be one of draft, active, archived/],
       ['create_product', { name: 'a', price_amount: -1 }, /422 .*\bprice_amount must be >= 0/],
       ['create_product', { name: 'a', colour: 'red' }, /"colour"/],

@@ -110,7 +110,7 @@ t.test('what cannot be a price is refused by name', async (t) => {
     [{ product_id: foreign, amount: 1 }, 'product_id', 'product_id names something that is not in this shop'],
     [{ product_id: NOBODY, amount: 1 }, 'product_id', 'product_id names something that is not in this shop'],
     [{ product_id: id }, 'amount', 'amount is required'],
-    [{ product_id: id, amount: 9.5 }, 'amount', 'amount must be integer'],
+    [{ product_id: id, amount: 9.5 }, 'amount', 'amount must be a whole number, not 9.5'],
     [{ product_id: id, amount: -1 }, 'amount', undefined],
     [{ product_id: id, amount: 2 ** 53 }, 'amount', undefined],
     [{ product_id: id, amount: 1, currency: 'euro' }, 'currency', undefined],

@@ -51,7 +51,7 @@ const RETRY_AFTER = 5
 
 /** Responds to every error with a {@link Problem}; details of server errors stay in the log. */
 export function answerProblems (app: FastifyInstance): void {
-  app.setSchemaErrorFormatter((errors) => errorFromValidation(errors[0]!))
+  app.setSchemaErrorFormatter((errors) => errorFromValidation(errors[0] as Fault))
 
   app.setErrorHandler<FastifyError>(sendProblem)
 
@@ -127,14 +127,33 @@ interface ProblemReply {
   readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'> & Pick<ImportError, 'error_count' | 'errors'>>
 }
 
-/** @returns a 422 that names the field and, if the schema has them, the accepted values */
-export function errorFromValidation ({ instancePath, keyword, message, params }: FastifySchemaValidationError): FieldError {
+/** A fault with its value and its schema, as {@link validateInput} keeps them. */
+interface Fault extends FastifySchemaValidationError {
+  readonly data?: unknown
+  readonly parentSchema?: { readonly description?: string }
+}
+
+/** @returns a 422 that names the field, what was read, and what is meant: the accepted values or the field's description */
+export function errorFromValidation ({ instancePath, keyword, message, params, data, parentSchema }: Fault): FieldError {
   const path = instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (keyword === 'required') return about([...path, String(params.missingProperty)], 'is required')
   if (keyword === 'additionalProperties') return about([...path, String(params.additionalProperty)], 'is not a known field')
   if (keyword === 'enum') return about(path, `must be one of ${(params.allowedValues as unknown[]).join(', ')}`)
-  if (keyword === 'type' && params.type === 'boolean') return about(path, 'must be true or false')
+  if (keyword === 'type') {
+    const description = parentSchema?.description
+    return about(path, `must be ${[params.type].flat().map((type) => TYPES[String(type)]).join(' or ')}, not ${shown(data)}${description === undefined ? '' : `. ${description}`}`)
+  }
   return about(path, message ?? 'is invalid')
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  integer: 'a whole number', number: 'a number', string: 'text', boolean: 'true or false', null: 'null', array: 'a list', object: 'an object'
+}
+
+/** A value for a message. Of text only numerals are quoted: other text may be a secret in the wrong place. */
+function shown (value: unknown): string {
+  if (typeof value === 'string') return /^[\d.,+-]{1,30}$/.test(value) ? JSON.stringify(value) : 'text'
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
 function about (path: readonly string[], what: string): FieldError {

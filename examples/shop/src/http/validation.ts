@@ -3,7 +3,8 @@ import formats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
 import { UUID } from './schemas.ts'
 
-const SHARED = { useDefaults: true, removeAdditional: false, addUsedSchema: false } as const
+/** `verbose` keeps the value and the schema of a fault, for the message about it. */
+const SHARED = { useDefaults: true, removeAdditional: false, addUsedSchema: false, verbose: true } as const
 
 /** What validates JSON: it converts nothing. */
 export function jsonValidator (): Ajv {
