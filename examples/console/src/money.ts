@@ -5,6 +5,11 @@ export function digitsOf (currency: string): number {
   return numberFormat('en', { style: 'currency', currency })?.resolvedOptions().maximumFractionDigits ?? 2
 }
 
+/** Whether a code has the form of ISO 4217. */
+export function isCurrency (code: string): boolean {
+  return /^[A-Z]{3}$/.test(code)
+}
+
 /** `1999` in EUR and `de` is `19,99 €`. */
 export function moneyText (amount: number, currency: string, locale: string): string {
   const format = numberFormat(locale, { style: 'currency', currency }) ?? numberFormat('en', { style: 'currency', currency })
@@ -33,6 +38,18 @@ export function amountFrom (text: string, currency: string): number | null | und
   if (!/^\d+$/.test(whole) || !/^\d*$/.test(fraction) || fraction.length > digits) return undefined
   const amount = Number(whole + fraction.padEnd(digits, '0'))
   return Number.isSafeInteger(amount) ? amount : undefined
+}
+
+/**
+ * The same digits in another currency: 1999 JPY is 199900 USD, which is 1999.00.
+ *
+ * @returns undefined if the other currency has fewer decimals than the amount
+ */
+export function inCurrency (amount: number | null, from: string, to: string): number | null | undefined {
+  if (amount === null) return null
+  const more = digitsOf(to) - digitsOf(from)
+  const moved = more >= 0 ? amount * 10 ** more : amount / 10 ** -more
+  return Number.isSafeInteger(moved) ? moved : undefined
 }
 
 /** The last separator is the decimal one, unless there is only one kind and what follows reads as thousands. */

@@ -114,7 +114,7 @@ export const texts = {
     organisation: 'Organisation',
     attributes: 'Attributes',
     priceHelp: (currency: string) => `In ${currency}; empty if it is not for sale yet`,
-    badPrice: (currency: string) => `Enter an amount in ${currency}, such as 19.99`,
+    badPrice: (currency: string, such: string) => `Enter an amount in ${currency}, such as ${such}`,
     slugHelp: 'Part of addresses; derived from the name if empty',
     statusHelp: 'Only active products are on sale',
     addAttribute: 'Add an attribute',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
-import { readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 
 /** What people do and programs do not: type slowly, choose twice, go back, work in two shops. */
@@ -32,7 +32,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   await t.test('several choices of a filter are made without opening it again', async (t) => {
     await kim.getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Draft' }).click()
-    await kim.waitForURL(/draft/)
+    await kim.getByRole('menuitemcheckbox', { name: 'Draft', checked: true }).waitFor()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
     await kim.getByRole('menuitemcheckbox', { checked: true }).nth(1).waitFor()
     t.match(kim.url(), /draft.*archived/)
@@ -64,6 +64,33 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const kept = await kim.getByLabel(/^Name/).inputValue().catch(() => undefined)
     t.equal(kept, 'A kettle that is nearly described')
     t.equal(questions.length, 1, 'after a question')
+  })
+
+  await t.test('a price keeps its digits in another currency, or is refused', async (t) => {
+    const { api_key: key, id: shopId } = demo.shops[0]!
+    const { body: { id } } = await call('POST', `${baseUrl}/shops/${shopId}/products`, { headers: { 'x-api-key': key }, body: { name: 'Imported tin', currency: 'JPY', price_amount: 1999 } })
+    const stored = async () => { const { body: { price_amount: amount, currency } } = await call('GET', `${baseUrl}/shops/${shopId}/products/${id}`, { headers: { 'x-api-key': key } }); return [amount, currency] }
+    await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
+    const [price, currency] = [kim.getByRole('textbox', { name: 'Price', exact: true }), kim.getByRole('textbox', { name: 'Currency' })]
+    t.equal(await price.inputValue(), '1999')
+    await currency.fill('')
+    await currency.pressSequentially('usd', { delay: 50 })
+    t.equal(await price.inputValue(), '1999.00')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText('Element updated').waitFor()
+    t.strictSame(await stored(), [199900, 'USD'])
+    await price.fill('19.99')
+    await currency.fill('JPY')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText('Enter an amount in JPY, such as 1999').waitFor()
+    t.strictSame(await stored(), [199900, 'USD'], 'nothing was saved')
+    await currency.fill('USD')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText('Element updated').waitFor()
+    t.strictSame(await stored(), [1999, 'USD'])
+    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`)
+    await kim.getByRole('button', { name: /^Details/ }).last().click()
+    await kim.getByRole('cell', { name: '¥1,999' }).waitFor()
   })
 
   await t.test('filters and selected rows of one shop do nothing in another', async (t) => {

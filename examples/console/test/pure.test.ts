@@ -11,7 +11,7 @@ import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { changesByDay } from '../src/home/days.ts'
-import { amountFrom, amountText, moneyText } from '../src/money.ts'
+import { amountFrom, amountText, inCurrency, moneyText } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
 import { agoText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
@@ -22,6 +22,12 @@ t.test('what people type is an amount in minor units, or none', async (t) => {
     ['1.999', 'EUR', 199900], ['1999', 'JPY', 1999], ['1,999', 'JPY', 1999], ['1.5', 'JPY', undefined], ['1.234', 'KWD', 1234], ['', 'EUR', null], ['19.999,9.9', 'EUR', undefined], ['-1', 'EUR', undefined], ['1e3', 'EUR', undefined],
     ['abc', 'EUR', undefined], ['1.234.5', 'EUR', undefined], ['90071992547409.92', 'EUR', undefined]
   ] as const) t.equal(amountFrom(text, currency), amount, `${text} ${currency}`)
+})
+
+t.test('the digits of an amount stay in another currency, or it is no amount there', async (t) => {
+  for (const [amount, from, to, other] of [
+    [1999, 'JPY', 'USD', 199900], [1999, 'USD', 'JPY', undefined], [2000, 'USD', 'JPY', 20], [1999, 'KWD', 'USD', undefined], [1990, 'KWD', 'USD', 199], [5, 'EUR', 'USD', 5], [null, 'USD', 'JPY', null]
+  ] as const) t.equal(inCurrency(amount, from, to), other, `${amount} ${from} in ${to}`)
 })
 
 t.test('amounts are written as people write them, whatever their size', async (t) => {

@@ -1,19 +1,28 @@
 import { Box, Link as MuiLink, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
-import { useBasename } from 'react-admin'
+import { useBasename, useGetOne } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { type Entry, fieldName, valueText } from './entry.ts'
 
+/** The records that have amounts, and where they are read. */
+const PRICED: Readonly<Record<string, string>> = { product: 'products', price: 'prices', order: 'orders' }
+
 /** Each changed field, before and after. Values are text: nothing of them runs. */
-export function Differences ({ entry: { changes, affected = {}, request_id: requestId, record_id: recordId, action } }: { readonly entry: Entry }) {
+export function Differences ({ entry: { changes, affected = {}, request_id: requestId, record_id: recordId, record_kind: kind, action } }: { readonly entry: Entry }) {
   const basename = useBasename()
   const shop = useShop()
   const fields = Object.entries(changes)
-  // A change of the currency itself names both.
+  // A change of the currency itself names both; else it is the record's. Of a record that is gone, amounts are minor units.
   const { currency } = changes
-  const money = (end: 'before' | 'after') => (amount: number) => moneyText(amount, String(currency?.[end] ?? shop.currency), shop.locale)
+  const resource = PRICED[kind]
+  const isNeeded = resource !== undefined && currency === undefined && fields.some(([field]) => field.endsWith('amount'))
+  const { data: record } = useGetOne(resource ?? '', { id: recordId }, { enabled: isNeeded })
+  const money = (end: 'before' | 'after') => {
+    const code: unknown = currency === undefined ? record?.['currency'] : currency[end] ?? currency[end === 'after' ? 'before' : 'after']
+    return typeof code === 'string' ? (amount: number) => moneyText(amount, code, shop.locale) : undefined
+  }
   const hasBefore = action !== 'create' && fields.some(([, { before }]) => before !== undefined)
   const hasAfter = action !== 'delete'
   const filter = (value: object) => `${basename}/history?filter=${encodeURIComponent(JSON.stringify(value))}`

@@ -55,7 +55,7 @@ export function fieldName (field: string): string {
 /**
  * A value of a field as text: strings as they are, amounts as money, everything else as JSON.
  *
- * @param money - writes an amount of the shop
+ * @param money - writes an amount in its currency; without it an amount is a number of minor units
  */
 export function valueText (value: unknown, field = '', money?: (amount: number) => string): string {
   if (typeof value === 'number' && field.endsWith('amount') && money !== undefined) return money(value)
