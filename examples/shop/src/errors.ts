@@ -48,6 +48,9 @@ export const SHOP_REVERT_CONFLICT = createError('SHOP_REVERT_CONFLICT', '%s', 40
 /** 409. Changes of this kind of record cannot be reverted. */
 export const SHOP_NOT_REVERTIBLE = createError('SHOP_NOT_REVERTIBLE', '%s cannot be reverted', 409)
 
+/** 503. A revert, or its dry run, takes longer than a place among reverts is kept; nothing was reverted. */
+export const SHOP_REVERT_TOO_LONG = createError('SHOP_REVERT_TOO_LONG', 'Nothing was reverted: that takes longer than %d seconds. Revert the changes since a later time first', 503)
+
 /** 422. The value of `field` is invalid. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 

@@ -3,10 +3,10 @@ import t from 'tap'
 import { turns } from '../src/history/turns.ts'
 
 t.test('works of a shop run one after another, those of several shops at once up to a limit', async (t) => {
-  const inTurn = turns(2)
+  const inTurn = turns({ atOnce: 2 })
   const log: string[] = []
   const ends = new Map<string, () => void>()
-  const start = (shop: string, name: string) => inTurn(shop, async () => {
+  const start = (shop: string, name: string) => inTurn([shop], async () => {
     log.push(`+${name}`)
     await new Promise<void>((resolve) => ends.set(name, resolve))
     log.push(`-${name}`)
@@ -30,9 +30,41 @@ t.test('works of a shop run one after another, those of several shops at once up
 })
 
 t.test('a work that fails lets the next one run, and too many are refused', async (t) => {
-  const inTurn = turns(1)
-  const failing = Array.from({ length: 9 }, async (_, n) => await inTurn('a', async () => { throw new Error(String(n)) }))
-  await t.rejects(inTurn('a', async () => {}), { code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', statusCode: 429 })
+  const inTurn = turns({ atOnce: 1 })
+  const failing = Array.from({ length: 9 }, async (_, n) => await inTurn(['a'], async () => { throw new Error(String(n)) }))
+  await t.rejects(inTurn(['a'], async () => {}), { code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', statusCode: 429 })
   for (const [n, work] of failing.entries()) await t.rejects(work, { message: String(n) })
-  t.equal(await inTurn('a', async () => 'again'), 'again')
+  t.equal(await inTurn(['a'], async () => 'again'), 'again')
+})
+
+t.test('an owner of several shops has one place, and others run beside', async (t) => {
+  const inTurn = turns({ atOnce: 3 })
+  const ends: Array<() => void> = []
+  const started: string[] = []
+  const start = async (shop: string, caller: string): Promise<void> => await inTurn([`shop ${shop}`, `user ${caller}`], async () => {
+    started.push(shop)
+    await new Promise<void>((resolve) => ends.push(resolve))
+  })
+  const works = ['a', 'b', 'c', 'd'].map(async (shop) => await start(shop, 'owner'))
+  works.push(start('e', 'other'))
+  for (let n = 0; n < 5; n++) await tick()
+  t.strictSame(started, ['a', 'e'])
+  for (let n = 0; n < works.length; n++) {
+    ends[n]!()
+    for (let n = 0; n < 5; n++) await tick()
+  }
+  await Promise.all(works)
+  t.strictSame(started, ['a', 'e', 'b', 'c', 'd'])
+})
+
+t.test('a share of several, and a work whose turn does not come', async (t) => {
+  const inTurn = turns({ atOnce: 3, share: 2, maxWait: 20 })
+  let end = (): void => {}
+  const ended = new Promise<void>((resolve) => { end = resolve })
+  const works = [1, 2].map(async () => await inTurn(['a'], async () => await ended))
+  await t.rejects(inTurn(['a'], async () => {}), { code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', message: /2 running/ })
+  t.equal(await inTurn(['b'], async () => 'b'), 'b')
+  end()
+  await Promise.all(works)
+  t.equal(await inTurn(['a'], async () => 'a'), 'a')
 })

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE } from '../errors.ts'
+import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_REVERT_TOO_LONG } from '../errors.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
@@ -22,6 +22,9 @@ const CHUNK = 100
 /** How many reverts of a process run at a time: each has a connection, and other callers need the rest of the pool. */
 const AT_ONCE = 3
 
+/** How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would do. */
+const LONGEST = { revert: 60_000, dryRun: 20_000 }
+
 /** How often a revert is tried that was ended because it and another transaction waited for each other. */
 const TRIES = 3
 
@@ -34,10 +37,10 @@ const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'recor
 export function reverter (knex: Knex) {
   const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
   const alike = revertMany(knex)
-  const inTurn = turns(AT_ONCE)
+  const inTurn = turns({ atOnce: AT_ONCE })
 
   /**
-   * Reverts run one at a time in a shop, and take turns with moves and deletions of categories.
+   * Reverts run one at a time in a shop, and one at a time of a caller; they take turns with moves and deletions of categories.
    *
    * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS}
    */
@@ -52,7 +55,7 @@ export function reverter (knex: Knex) {
     })
     for (let tries = 1; ; tries++) {
       try {
-        return await inTurn(shop.id, run)
+        return await inTurn([`shop ${shop.id}`, `${shop.caller.kind} ${shop.caller.id}`], run)
       } catch (error) {
         if (error === end) return end.outcome!
         if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error
@@ -66,7 +69,10 @@ export function reverter (knex: Knex) {
     const conflicts: Array<Static<typeof Conflict>> = []
     const leftOutList: Outcome['left_out'] = []
     let [reverted, conflictCount, leftOutCount] = [0, 0, 0]
+    const longest = dryRun ? LONGEST.dryRun : LONGEST.revert
+    const end = performance.now() + longest
     for (let start = 0; start < ids.length; start += CHUNK) {
+      if (performance.now() > end) throw new SHOP_REVERT_TOO_LONG(longest / 1000)
       const chunk = await readChanges(trx, ids.slice(start, start + CHUNK))
       const results: Result[] = []
       for (const run of runsOf(chunk)) results.push(...await attempt(trx, shop, run, conflictCount < LISTED))

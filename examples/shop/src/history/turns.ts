@@ -1,40 +1,70 @@
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
 
-/** How many works of a shop may wait for their turn. */
+/** How many works of the same shop or caller may wait for their turn, and for how long, in milliseconds. */
 const MAX_WAITING = 8
+const MAX_WAIT = 30_000
+
+interface Waiting {
+  readonly keys: readonly string[]
+  readonly start: () => void
+}
 
 /**
- * Lets works of the same shop run one after another, and at most `atOnce` of all shops at a time. Work that waits here holds
- * no connection to the database, which it would if it waited for a lock there.
+ * Lets at most `atOnce` works run at a time, and at most `share` of the same shop or caller, so that none of them has all
+ * places. Work that waits here holds no connection to the database, which it would if it waited for a lock there.
  *
- * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many works of the shop wait already
+ * @param share - default: 1
+ * @param maxWait - in milliseconds. Default: 30 seconds
+ * @returns runs a work when it is its turn. `keys` name those that it takes the place of
+ * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many works of one of them wait already, or its turn does not come
  */
-export function turns (atOnce: number) {
-  const shops = new Map<string, { last: Promise<void>, works: number }>()
-  const waiting: Array<() => void> = []
-  let running = 0
+export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atOnce: number, readonly share?: number, readonly maxWait?: number }) {
+  /** How many works run, by key. */
+  const running = new Map<string, number>()
+  let count = 0
+  let waiting: readonly Waiting[] = []
 
-  async function enter (): Promise<void> {
-    if (running === atOnce) return await new Promise((resolve) => waiting.push(resolve))
-    running += 1
+  const sharing = (keys: readonly string[]) => (other: Waiting): boolean => other.keys.some((key) => keys.includes(key))
+  const mayRun = ({ keys }: Pick<Waiting, 'keys'>): boolean => count < atOnce && keys.every((key) => (running.get(key) ?? 0) < share)
+
+  function take (keys: readonly string[], places: 1 | -1): void {
+    count += places
+    for (const key of keys) {
+      const now = (running.get(key) ?? 0) + places
+      if (now === 0) running.delete(key)
+      else running.set(key, now)
+    }
   }
 
-  function leave (): void {
-    const next = waiting.shift()
-    if (next !== undefined) return next()
-    running -= 1
+  function leave (keys: readonly string[]): void {
+    take(keys, -1)
+    // Others have waited longer.
+    const isSharing = sharing(keys)
+    waiting = [...waiting.filter((one) => !isSharing(one)), ...waiting.filter(isSharing)]
+    for (const one of waiting) {
+      if (!mayRun(one)) continue
+      waiting = waiting.filter((other) => other !== one)
+      take(one.keys, 1)
+      one.start()
+    }
   }
 
-  return async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
-    const shop = shops.get(shopId) ?? { last: Promise.resolve(), works: 0 }
-    if (shop.works > MAX_WAITING) throw new SHOP_TOO_MANY_CONCURRENT_CALLS(1, MAX_WAITING)
-    shops.set(shopId, shop)
-    shop.works += 1
-    const result = shop.last.then(enter).then(async () => await work().finally(leave))
-    shop.last = result.then(() => {}, () => {})
-    return await result.finally(() => {
-      shop.works -= 1
-      if (shop.works === 0) shops.delete(shopId)
+  async function enter (keys: readonly string[]): Promise<void> {
+    if (mayRun({ keys })) return take(keys, 1)
+    const refusal = new SHOP_TOO_MANY_CONCURRENT_CALLS(share, MAX_WAITING)
+    if (keys.some((key) => waiting.filter(sharing([key])).length >= MAX_WAITING)) throw refusal
+    await new Promise<void>((resolve, reject) => {
+      const one = { keys, start: () => { clearTimeout(timer); resolve() } }
+      const timer = setTimeout(() => {
+        waiting = waiting.filter((other) => other !== one)
+        reject(refusal)
+      }, maxWait)
+      waiting = [...waiting, one]
     })
+  }
+
+  return async <Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> => {
+    await enter(keys)
+    return await work().finally(() => { leave(keys) })
   }
 }

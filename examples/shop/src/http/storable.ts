@@ -36,18 +36,24 @@ interface Place {
   readonly depth: number
 }
 
-/** Checks every value once, without recursion, since clients choose the depth. */
+/**
+ * Checks every value once, without recursion, since clients choose the depth; and without a copy of a list, since they
+ * choose its length.
+ */
 export function faultOf (root: unknown): { path: string, what: string } | undefined {
   if (typeof root !== 'object' || root === null) return undefined
   const pending: Place[] = [{ value: root, key: '', above: null, depth: 0 }]
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
     if (place.depth > MAX_DEPTH) return { path: pathOf(place), what: 'is nested too deeply' }
-    for (const [key, value] of Object.entries(place.value)) {
+    const keys = Array.isArray(place.value) ? undefined : Object.keys(place.value)
+    const values = keys === undefined ? place.value as readonly unknown[] : Object.values(place.value)
+    for (let index = 0; index < values.length; index++) {
+      const [key, value] = [keys?.[index] ?? index, values[index]]
       const unstorableKey = whyNot(key)
       if (unstorableKey !== undefined) return { path: pathOf(place, JSON.stringify(key)), what: unstorableKey }
       const unstorableValue = whyNot(value)
-      if (unstorableValue !== undefined) return { path: pathOf(place, key), what: unstorableValue }
-      if (typeof value === 'object' && value !== null) pending.push({ value, key, above: place, depth: place.depth + 1 })
+      if (unstorableValue !== undefined) return { path: pathOf(place, String(key)), what: unstorableValue }
+      if (typeof value === 'object' && value !== null) pending.push({ value, key: String(key), above: place, depth: place.depth + 1 })
     }
   }
   return undefined

@@ -1,35 +1,24 @@
-import { type Line, MAX_LINE, type ParseJson } from './line.ts'
+import { Fault, type Line, lineOfFault, MAX_LINE, type ParseJson } from './line.ts'
+import { lineReader } from './lines-of-text.ts'
+import { toEnd } from './text.ts'
 
-/** Reads JSON lines: one product a line, as an object. Empty lines are left out. */
+/** Reads JSON lines: one product a line, as an object. Blank lines are left out. */
 export async function * linesFromJsonLines (text: AsyncIterable<string>, parseJson: ParseJson): AsyncGenerator<Line> {
-  let line = 0
-  for await (const written of splitLines(text)) {
-    line += 1
-    if (written.trim() === '') continue
-    if (written.length > MAX_LINE) {
-      yield { line, problem: { field: '', message: `The line is longer than ${MAX_LINE} characters`, isFatal: true } }
-      return
+  const read = lineReader(MAX_LINE)
+  try {
+    for await (const piece of toEnd(text)) {
+      for (const { line, text } of read(piece)) yield { line, size: text.length, ...productFrom(text, parseJson) }
     }
-    yield { line, ...productFrom(written, parseJson) }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    yield lineOfFault(error)
   }
 }
 
-function productFrom (written: string, parseJson: ParseJson): Omit<Line, 'line'> {
+function productFrom (written: string, parseJson: ParseJson): Pick<Line, 'product' | 'problem'> {
   try {
     return { product: parseJson(written) }
   } catch {
     return { problem: { field: '', message: 'The line is not a JSON object' } }
   }
-}
-
-/** A line that is too long ends the file. */
-async function * splitLines (text: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of text) {
-    const lines = (rest + chunk).split('\n')
-    rest = lines.pop()!
-    yield * lines
-    if (rest.length > MAX_LINE) break
-  }
-  if (rest !== '') yield rest
 }

@@ -2,6 +2,8 @@
 export interface Line {
   /** In the file, from 1: where the product begins. */
   readonly line: number
+  /** In characters. */
+  readonly size: number
   readonly product?: unknown
   readonly problem?: LineProblem
 }
@@ -19,5 +21,26 @@ export interface LineProblem {
 /** Parses JSON, and rejects keys that would change the prototype of an object. @throws SyntaxError */
 export type ParseJson = (text: string) => unknown
 
-/** Maximum length of a line in characters: no record may be as large. */
-export const MAX_LINE = 1_048_576
+/** Maximum length of a line in characters: a record has at most 64 KiB, of which JSON may write six characters for two bytes. */
+export const MAX_LINE = 262_144
+
+/** Maximum cells of a line: exports of other systems have up to a few hundred columns. */
+export const MAX_CELLS = 500
+
+/** Maximum lines of a file that have a cell, with those whose cells are empty. */
+export const MAX_RECORDS = 100_000
+
+/** What is wrong with a file, after which nothing of it can be read. */
+export class Fault extends Error {
+  readonly line: number
+
+  constructor (line: number, message: string) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** @returns the last line that is read of a file */
+export function lineOfFault ({ line, message }: Fault): Line {
+  return { line, size: 0, problem: { field: '', message, isFatal: true } }
+}

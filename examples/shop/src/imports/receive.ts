@@ -2,11 +2,13 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { nothingSeen } from '../catalog/product-batch.ts'
 import { importInvalid, invalid, SHOP_GONE } from '../errors.ts'
+import { turns } from '../history/turns.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
 import { importRepository } from './repository.ts'
 import { CHUNK, type Import, type ImportPreview, LISTED, MAX_PRODUCTS } from './schemas.ts'
+import type { Turn } from './text.ts'
 
 type Preview = Static<typeof ImportPreview>
 
@@ -28,10 +30,19 @@ export interface Effects extends Preview {
   readonly follows: boolean
 }
 
-/** Reads files: checks all of their lines, and stores those of imports. */
-export function importReceiver (knex: Knex) {
+/** How many files of a process are read at a time, and how many of a shop: each takes a few megabytes. */
+const READ_AT_ONCE = 32
+const OF_SHOP = 4
+
+/**
+ * Reads files: checks all of their lines, and stores those of imports.
+ *
+ * @param turn - waited for before lines are checked
+ */
+export function importReceiver (knex: Knex, turn: Turn) {
   const check = importChecker(knex)
   const imports = importRepository(knex)
+  const inTurn = turns({ atOnce: READ_AT_ONCE, share: OF_SHOP })
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
   async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
@@ -40,6 +51,7 @@ export function importReceiver (knex: Knex) {
     const seen = nothingSeen()
     for await (const chunk of chunks(lines)) {
       if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
+      await turn()
       const checked = await check(shop, chunk, seen)
       for (const { line, problem, product, preview: item } of checked) {
         preview.total += 1
@@ -71,10 +83,28 @@ export function importReceiver (knex: Knex) {
     return { ...preview, priced, follows: await imports.follows(shop, id) }
   }
 
+  async function receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
+    const id = await imports.begin(shop)
+    try {
+      const tally = await read(shop, lines, async (checked, { preview }) => {
+        if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
+      })
+      const { preview, bytes } = tally
+      refuseWrong(tally, skipInvalid)
+      hold?.(await effectsOf(shop, tally, id))
+      await imports.refuseBeyondQuota(shop, preview.created, bytes)
+      return await imports.enqueue(shop, id, preview.total)
+    } catch (error) {
+      await imports.discard(id).catch(() => {})
+      // The import went with its shop.
+      throw (error as { code?: string }).code === '23503' ? new SHOP_GONE() : error
+    }
+  }
+
   return {
     /** @returns what an import would do now */
     async preview (shop: ShopScope, lines: AsyncIterable<Line>): Promise<Preview> {
-      return (await read(shop, lines)).preview
+      return await inTurn([shop.id], async () => (await read(shop, lines)).preview)
     },
 
     /**
@@ -82,7 +112,7 @@ export function importReceiver (knex: Knex) {
      * @throws what it would throw for the lines
      */
     async effects (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Effects> {
-      const tally = await read(shop, lines)
+      const tally = await inTurn([shop.id], async () => await read(shop, lines))
       refuseWrong(tally, skipInvalid)
       return await effectsOf(shop, tally)
     },
@@ -96,33 +126,23 @@ export function importReceiver (knex: Knex) {
      * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
      */
     async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
-      const id = await imports.begin(shop)
-      try {
-        const tally = await read(shop, lines, async (checked, { preview }) => {
-          if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
-        })
-        const { preview, bytes } = tally
-        refuseWrong(tally, skipInvalid)
-        hold?.(await effectsOf(shop, tally, id))
-        await imports.refuseBeyondQuota(shop, preview.created, bytes)
-        return await imports.enqueue(shop, id, preview.total)
-      } catch (error) {
-        await imports.discard(id).catch(() => {})
-        // The import went with its shop.
-        throw (error as { code?: string }).code === '23503' ? new SHOP_GONE() : error
-      }
+      return await inTurn([shop.id], async () => await receive(shop, lines, skipInvalid, hold))
     }
   }
 }
 
+/** In characters: what is checked at a time, or one line more. */
+const CHUNK_SIZE = 131_072
+
 /** Lines in groups that are checked together. */
 async function * chunks (lines: AsyncIterable<Line>): AsyncGenerator<readonly Line[]> {
-  let chunk: Line[] = []
+  let [chunk, size]: [Line[], number] = [[], 0]
   for await (const line of lines) {
     chunk.push(line)
-    if (chunk.length < CHUNK) continue
+    size += line.size
+    if (chunk.length < CHUNK && size < CHUNK_SIZE) continue
     yield chunk
-    chunk = []
+    ;[chunk, size] = [[], 0]
   }
   if (chunk.length > 0) yield chunk
 }

@@ -11,6 +11,7 @@ import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
 import { importRunner } from './runner.ts'
 import { Import, ImportBody, ImportLine, ImportParams, ImportPreview, ImportProblem, ImportQuery, lineList, list, ListedImport, MAX_PRODUCTS } from './schemas.ts'
+import { slices } from './slices.ts'
 import { jsonParser, linesOf, takeUploads } from './upload.ts'
 
 interface ImportOptions {
@@ -22,12 +23,13 @@ interface ImportOptions {
 /** Files of products, which are checked at once and applied in the background. */
 export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools }) => {
   const repository = importRepository(knex)
-  const receiver = importReceiver(knex)
+  const turn = slices()
+  const receiver = importReceiver(knex, turn)
   const runner = importRunner(app, knex)
   const parseJson = jsonParser(app)
   const asking = askBeforeImport(knex, async (request) => {
     const { skip_invalid: skipInvalid } = request.query as Static<typeof ImportQuery>
-    return await receiver.effects(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson), skipInvalid === true)
+    return await receiver.effects(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson, turn), skipInvalid === true)
   })
   const tags = asTools ? ['imports', 'mcp'] : ['imports']
   takeUploads(app)
@@ -49,7 +51,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
     config: { mcp: { output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
   }, async (request, reply) => {
     const { shop, query, body } = request
-    const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson)
+    const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson, turn)
     if (query.dry_run === true) return await receiver.preview(shop, lines)
     const made = await receiver.receive(shop, lines, query.skip_invalid === true, asking.holder(request))
     runner.wake()

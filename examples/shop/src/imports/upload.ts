@@ -5,6 +5,7 @@ import { linesFromCsv } from './csv.ts'
 import { linesFromJsonLines } from './json-lines.ts'
 import type { Line, ParseJson } from './line.ts'
 import { MAX_FILE } from './schemas.ts'
+import { piecesOf, textOf, type Turn } from './text.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -44,44 +45,32 @@ export function takeUploads (app: FastifyInstance): void {
 }
 
 /**
+ * @param turn - waited for before each piece of the file
  * @returns the lines of the file that a request brings
- * @throws {@link SHOP_INVALID} | {@link SHOP_FILE_TOO_LARGE}
+ * @throws {@link SHOP_INVALID} | {@link SHOP_FILE_TOO_LARGE} | {@link SHOP_UPLOAD_ABORTED}
  */
-export function linesOf (request: FastifyRequest, body: { readonly format: Format, readonly content: string } | undefined, parseJson: ParseJson): AsyncGenerator<Line> {
+export function linesOf (request: FastifyRequest, body: { readonly format: Format, readonly content: string } | undefined, parseJson: ParseJson, turn: Turn): AsyncGenerator<Line> {
   const { upload } = request
   if (upload === null && body === undefined) throw invalid('content', 'content is required: send a file as text/csv or application/x-ndjson, or JSON with format and content')
   const read = (upload?.format ?? body!.format) === 'csv' ? linesFromCsv : linesFromJsonLines
-  return read(upload === null ? pieces(body!.content) : textFrom(upload.bytes), parseJson)
+  return read(upload === null ? piecesOf(body!.content, turn) : textOf(limited(arriving(upload.bytes)), turn), parseJson)
 }
 
-async function * pieces (content: string): AsyncGenerator<string> {
-  yield content.replace(/^\ufeff/, '')
-}
-
-/** @throws {@link SHOP_INVALID} if the bytes are not UTF-8; {@link SHOP_FILE_TOO_LARGE} if there are too many; {@link SHOP_UPLOAD_ABORTED} */
-async function * textFrom (bytes: Readable): AsyncGenerator<string> {
-  // It leaves out the byte order mark.
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decode = (chunk?: Buffer): string => {
-    try {
-      return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true })
-    } catch {
-      throw invalid('content', 'content is not UTF-8')
-    }
-  }
+/** @throws {@link SHOP_FILE_TOO_LARGE} */
+async function * limited (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let length = 0
-  for await (const chunk of arriving(bytes)) {
+  for await (const chunk of bytes) {
     length += chunk.length
     if (length > MAX_FILE) throw new SHOP_FILE_TOO_LARGE(MAX_FILE / 1_048_576)
-    yield decode(chunk)
+    yield chunk
   }
-  yield decode()
 }
 
 /** @throws {@link SHOP_UPLOAD_ABORTED} */
 async function * arriving (bytes: Readable): AsyncGenerator<Buffer> {
   try {
-    yield * bytes as AsyncIterable<Buffer>
+    // Whoever stops to read it still has to answer, on the same connection.
+    yield * bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   } catch (error) {
     throw (error as { code?: string }).code === 'ECONNRESET' ? new SHOP_UPLOAD_ABORTED() : error
   }
