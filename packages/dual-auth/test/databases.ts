@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { PGlite } from '@electric-sql/pglite'
 import knex, { type Knex } from 'knex'
+import pg from 'pg'
 import root from 'tap'
 import { setDatabase } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
@@ -51,9 +52,13 @@ async function emptyEngine (): Promise<PGlite> {
   return engine
 }
 
-/** @param mappers what a host may have set for its knex */
-export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessResponse' | 'wrapIdentifier'> = {}): Promise<Database> {
+/**
+ * @param mappers what a host may have set for its knex
+ * @param settings what a host may have set for the sessions of its database
+ */
+export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessResponse' | 'wrapIdentifier'> = {}, settings: Readonly<Record<string, string>> = {}): Promise<Database> {
   const engine = await emptyEngine()
+  for (const [name, value] of Object.entries(settings)) await engine.query('select set_config($1, $2, false)', [name, value])
   const db = knex({ client: pgliteClient(engine), connection: {}, pool: { min: 1, max: 1 }, ...mappers })
   return {
     knex: db,
@@ -66,14 +71,27 @@ export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessR
 
 export const SERVER_URL = process.env.TEST_DATABASE_URL
 
-export async function serverDatabase (): Promise<Required<Database>> {
+interface ServerOptions {
+  /** Of the sessions. Default: those of {@link setDatabase}. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** The end of `create database`. */
+  readonly locale?: string
+  /** What a host may have set for its knex. */
+  readonly config?: Knex.Config
+  /** What a host may have set for the driver: parsers by the type's OID. */
+  readonly types?: Readonly<Record<number, (text: string) => unknown>>
+}
+
+export async function serverDatabase ({ settings, locale = '', config = {}, types = {} }: ServerOptions = {}): Promise<Required<Database>> {
   const admin = knex({ client: 'pg', connection: SERVER_URL ?? '' })
   const name = `dual_auth_${randomBytes(6).toString('hex')}`
-  await admin.raw(`create database ${name}`)
-  await setDatabase(admin, name)
+  await admin.raw(`create database ${name} ${locale}`)
+  await setDatabase(admin, name, settings && Object.entries(settings).map(pair => pair.join('=')).join(';'))
   const url = new URL(SERVER_URL ?? '')
   url.pathname = name
-  const db = knex({ client: 'pg', connection: url.href })
+  // The driver takes this, and knex passes it on; its types do not say so.
+  const own = { types: { getTypeParser: (oid: number, format: 'text' | 'binary' = 'text') => types[oid] ?? (pg.types.getTypeParser as (oid: number, format: string) => unknown)(oid, format) } }
+  const db = knex({ client: 'pg', connection: { connectionString: url.href, ...own } as Knex.StaticConnectionConfig, ...config })
   return {
     knex: db,
     url: url.href,

@@ -54,6 +54,47 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
   })
 }
 
+t.test('what a store returns and nobody can read is 503, and never a key that works: null alone means that it never ends', async t => {
+  const inner = memoryStore()
+  let change: Record<string, unknown> = {}
+  const store: ApiKeyStore = {
+    ...inner,
+    async find (fingerprints) {
+      const found = await inner.find(fingerprints)
+      return found && { ...found, ...change }
+    }
+  }
+  const logged: string[] = []
+  const { app, mint } = await build(t, { store, server: { logger: { level: 'error', stream: { write: (line: string) => { logged.push(line) } } } } })
+  const { id, plaintext } = await mint()
+  const call = async () => app.inject({ url: products(), headers: bearer(plaintext) })
+  t.equal((await call()).statusCode, 200)
+  for (const [wrong, what] of [
+    [{ expiresAt: undefined }, 'expiresAt is neither a date nor null'],
+    [{ expiresAt: new Date(NaN) }, 'expiresAt is neither a date nor null'],
+    [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt is neither a date nor null'],
+    [{ expiresAt: 0 }, 'expiresAt is neither a date nor null'],
+    [{ revokedAt: undefined }, 'revokedAt is neither a date nor null'],
+    [{ revokedAt: new Date('gestern') }, 'revokedAt is neither a date nor null'],
+    [{ scopes: '' }, 'scopes are not a list of strings'],
+    [{ scopes: null }, 'scopes are not a list of strings'],
+    [{ scopes: [undefined] }, 'scopes are not a list of strings'],
+    [{ shopId: undefined }, 'shopId is not a string'],
+    [{ shopId: 7 }, 'shopId is not a string'],
+    [{ id: '' }, 'id is not a string'],
+    [{ hash: null }, 'hash is not a Buffer']
+  ] as const) {
+    change = wrong
+    const response = await call()
+    t.equal(response.statusCode, 503, JSON.stringify(wrong))
+    t.strictSame(response.json(), UNAVAILABLE)
+    t.match(JSON.parse(logged.find(line => line.includes('the API key store failed')) ?? '{}').err.message, `the store returned an API key (id ${'id' in wrong ? '' : id}) whose ${what}`)
+    logged.length = 0
+  }
+  change = {}
+  t.equal((await call()).statusCode, 200)
+})
+
 t.test('a key that is stored after its deadline is revoked, and does not count', async t => {
   const inner = memoryStore()
   let landed = Promise.resolve(false)

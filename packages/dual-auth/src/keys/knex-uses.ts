@@ -1,7 +1,8 @@
 import type { Knex } from 'knex'
 import type { TableNames } from './names.ts'
-import { recordFromRow, RECORD, type RecordRow } from './record-row.ts'
+import { integer, recordFromRow, RECORD, rowsOf, selected, strings, text } from './record-row.ts'
 import { KNOWN_NETWORKS, type KeyNotice, type KeyUse, type NotableUse } from './store.ts'
+import { committed } from './transaction.ts'
 
 /*
  * Statements that report an event once, however many replicas run them: each marks the row as reported, and returns the
@@ -19,23 +20,27 @@ export function createUses (knex: Knex, names: TableNames): Uses {
 
   return {
     async touch (uses, at, unlessAfter) {
-      const { rows } = await knex.raw<{ rows: Array<RecordRow & { is_first: boolean, new_networks: string[] }> }>(touch, [JSON.stringify(uses), unlessAfter, at])
-      return rows.filter(({ is_first: isFirst, new_networks: networks }) => isFirst || networks.length > 0)
-        .map(row => ({ key: recordFromRow(row), isFirst: row.is_first, newNetworks: row.new_networks }))
+      const rows = rowsOf(await committed(knex, async trx => trx.raw(touch, [JSON.stringify(uses), unlessAfter, at])))
+      return rows.map(row => ({ key: recordFromRow(row), isFirst: text(row, 'is_first') === 'true', newNetworks: strings(row, 'new_networks') }))
+        .filter(({ isFirst, newNetworks }) => isFirst || newNetworks.length > 0)
     },
     async takeNotices (at, limit) {
       const take = async (type: KeyNotice['type'], statement: string, bindings: readonly Knex.RawBinding[]): Promise<KeyNotice[]> => {
-        const { rows } = await knex.raw<{ rows: Array<RecordRow & { days: number }> }>(statement, bindings)
-        return rows.map(row => ({ type, key: recordFromRow(row), days: row.days }))
+        const rows = rowsOf(await committed(knex, async trx => trx.raw(statement, bindings)))
+        return rows.map(row => ({ type, key: recordFromRow(row), days: integer(row, 'days') }))
       }
       return [...await take('expiring', expiring, [at, at, limit]), ...await take('unused', unused, [at, at, limit, at])]
     }
   }
 }
 
-/** Rows are locked in one order, so that two replicas do not wait for each other. */
-function statementsFor ({ quotedTable: table, columns }: TableNames): Readonly<Record<'touch' | 'expiring' | 'unused', string>> {
-  const returned = columns(RECORD).map(column => `api_keys.${column}`).join(', ')
+/**
+ * Rows are locked in one order, so that two replicas do not wait for each other. Days have 24 hours: those of the session's
+ * time zone may have 23 or 25.
+ */
+function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring' | 'unused', string>> {
+  const table = names.quotedTable
+  const returned = selected(names, RECORD, 'api_keys')
   return {
     touch: `
       with used as (
@@ -53,29 +58,29 @@ function statementsFor ({ quotedTable: table, columns }: TableNames): Readonly<R
         last_used_network = coalesce(before.used_networks[cardinality(before.used_networks)], api_keys.last_used_network),
         networks = (before.new_networks || before.networks)[1:${KNOWN_NETWORKS}]
       from before where api_keys.id = before.id
-      returning ${returned}, before.last_used_at is null as is_first,
-        case when cardinality(before.networks) > 0 then before.new_networks else '{}' end as new_networks`,
+      returning ${returned}, (before.last_used_at is null)::text as isfirst,
+        array_to_json(case when cardinality(before.networks) > 0 then before.new_networks else '{}' end)::text as newnetworks`,
     expiring: `
       with due as (
         select id, days.days from ${table} as api_keys cross join lateral (
           select days from (values (1), (7), (30)) as steps (days)
-          where expires_at <= ?::timestamptz + make_interval(days => days) and created_at < expires_at - make_interval(days => days)
+          where expires_at <= ?::timestamptz + make_interval(hours => 24 * days) and created_at < expires_at - make_interval(hours => 24 * days)
           order by days limit 1
         ) days
         where revoked_at is null and replaced_by is null and expires_at > ? and (expiry_notice is null or expiry_notice > days.days)
         order by expires_at limit ? for update of api_keys skip locked
       )
       update ${table} as api_keys set expiry_notice = due.days from due where api_keys.id = due.id
-      returning ${returned}, due.days`,
+      returning ${returned}, due.days::text as days`,
     unused: `
       with due as (
         select id from ${table} as api_keys
         where revoked_at is null and replaced_by is null and (expires_at is null or expires_at > ?)
-          and coalesce(last_used_at, created_at) <= ?::timestamptz - interval '90 days'
+          and coalesce(last_used_at, created_at) <= ?::timestamptz - make_interval(hours => 24 * 90)
           and (unused_notice_at is null or unused_notice_at < last_used_at)
         order by created_at limit ? for update skip locked
       )
       update ${table} as api_keys set unused_notice_at = ? from due where api_keys.id = due.id
-      returning ${returned}, 90 as days`
+      returning ${returned}, '90' as days`
   }
 }

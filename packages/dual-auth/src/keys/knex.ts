@@ -3,10 +3,11 @@ import { recordFromNewKey, type ApiKeyStore, type KeyFilter, type KeyQuery, type
 import { createLookup, type KnexStoreOptions } from './lookup.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
-import { dateOrNull, recordFromRow, RECORD, requireColumns, type RecordRow } from './record-row.ts'
+import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
 import { tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
+import { committed } from './transaction.ts'
 
 export { createApiKeysTable } from './table.ts'
 
@@ -14,12 +15,6 @@ export type { KnexStoreOptions, ShopColumns } from './lookup.ts'
 export type { TableOptions } from './names.ts'
 
 const STORED = ['id', 'shop_id', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'expires_at', 'revoked_at'] as const
-
-interface Row extends RecordRow {
-  fingerprint: Uint8Array
-  pepper_id: string
-  hash: Uint8Array
-}
 
 /**
  * One lock for each shop, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
@@ -29,10 +24,10 @@ const lockShop = ({ quotedTable, quotedShop, shopColumn }: TableNames) => `selec
   (jsonb_populate_record(null::${quotedTable}, jsonb_build_object('${shopColumn}', ?::text))).${quotedShop}, 0))`
 
 /** Of the line of successors that begins with a key, the last one that works, or else the last one. */
-const lastSuccessor = ({ quotedTable, columns }: TableNames) => `with recursive line as (
+const lastSuccessor = ({ quotedTable, ...names }: TableNames) => `with recursive line as (
     select *, 1 as place from ${quotedTable} where id = ?
     union all select next.*, place + 1 from line join ${quotedTable} as next on next.id = line.replaced_by
-  ) select ${columns(RECORD).join(', ')} from line order by ${STATUS} = 'active' desc, place desc limit 1`
+  ) select ${selected(names, RECORD, 'line')} from line order by ${STATUS} = 'active' desc, place desc limit 1`
 
 /**
  * Stores keys in the table `api_keys` of a PostgreSQL database, or in one of another name. If you read from replicas, pass a knex that reads the
@@ -44,13 +39,23 @@ const lastSuccessor = ({ quotedTable, columns }: TableNames) => `with recursive 
 export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeyStore {
   const { table, shopColumn, ...names } = tableNames(options)
   const LOCK_SHOP = lockShop({ table, shopColumn, ...names })
-  const RETURNED = names.columns(RECORD)
+  const returned = knex.raw(selected({ shopColumn }, RECORD, 'api_keys'))
+  /** Statements name its columns `api_keys.…`. */
+  const keys = `${table} as api_keys`
   const LAST_SUCCESSOR = lastSuccessor({ table, shopColumn, ...names })
   const uses = createUses(knex, { table, shopColumn, ...names })
   const isMissing = isMissingShop(shopColumn)
-  const lookup = createLookup<Pick<Row, typeof STORED[number]>>(knex, STORED, options)
+  /** The keys of a shop that work, and those of them that no other replaces. */
+  async function countWorking (trx: Knex.Transaction, shopId: string, at: Date): Promise<Record<'working' | 'latest', number>> {
+    const row = await trx(table).where(shopColumn, shopId).modify(onlyWorking, at)
+      .first<Row>(trx.raw('count(*)::text as working'), trx.raw('count(*) filter (where replaced_by is null)::text as latest'))
+    return { working: integer(row, 'working'), latest: integer(row, 'latest') }
+  }
+
+  const lookup = createLookup(knex, STORED, options)
   return {
     async ready () {
+      await demandReadable(knex)
       await recovering<unknown>(isSchemaError, knex(table).select(names.columns(COLUMNS)).limit(0), async () => throwUnreadable(knex, options))
       await lookup.check()
     },
@@ -60,35 +65,37 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     },
     async insert (key, limit, onStored) {
       const { shopId, createdAt } = key
-      return knex.transaction(async trx => {
+      return committed(knex, async trx => {
         // Count and insert in one step, or two simultaneous requests both find room for the last key.
         await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), throwShopUnknown)
-        const working = await trx(table).select('replaced_by').where(shopColumn, shopId).modify(onlyWorking, createdAt)
-        if (working.length >= 2 * limit || working.filter(({ replaced_by: successor }: Pick<Row, 'replaced_by'>) => successor === null).length >= limit) return false
+        const { working, latest } = await countWorking(trx, shopId, createdAt)
+        if (working >= 2 * limit || latest >= limit) return false
         await recovering(isMissing, trx(table).insert(rowFromNewKey(key, shopColumn)), throwShopUnknown)
         await onStored?.(recordFromNewKey(key), trx)
         return true
       })
     },
     async list (shopId, { at, skip, limit, filter, sort }) {
-      const ofShop = knex<Row>(table).where(shopColumn, shopId)
+      const ofShop = knex(table).where(shopColumn, shopId)
       const matching = ofShop.clone().modify(applyFilter, filter, at)
-      const order = orderFromSort(sort, at)
-      const count = (status: string) => knex.raw(`count(*) filter (where ${STATUS} = '${status}') as ${status}`, [at])
+      const count = (status: string) => knex.raw(`(count(*) filter (where ${STATUS} = '${status}'))::text as ${status}`, [at])
       // One statement: a key could be created between two. An empty page is a row of nulls.
-      const query = knex.from(matching.clone().select(RETURNED).orderByRaw(...order).offset(skip).limit(limit).as('page'))
-        .rightJoin(matching.clone().count('* as count').as('every'), knex.raw('true'))
+      const query = knex.from(matching.clone().select([...RECORD.filter(column => column !== 'shop_id'), shopColumn]).orderByRaw(...orderFromSort(sort, at)).offset(skip).limit(limit).as('page'))
+        .rightJoin(matching.clone().select(knex.raw('count(*)::text as count')).as('every'), knex.raw('true'))
         .rightJoin(ofShop.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'), knex.raw('true'))
-        .select<Array<RecordRow & Readonly<Record<'count' | KeyStatus, number | string>>>>('page.*', 'every.count', 'statuses.*').orderByRaw(...order)
-      const rows = await recovering(isInvalidShopId, query, () => [])
-      const found = rows.filter(({ id }) => id !== null)
-      const number = (name: 'count' | KeyStatus) => Number(rows[0]?.[name] ?? 0)
-      return { keys: found.map(recordFromRow), count: number('count'), counts: { active: number('active'), expired: number('expired'), revoked: number('revoked') } }
+        .select<Row[]>(knex.raw(selected({ shopColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(...orderFromSort(sort, at, 'page.'))
+      const rows = await recovering(isInvalidShopId, query, () => NO_ROWS)
+      const number = (name: 'count' | KeyStatus) => integer(rows[0], name)
+      return {
+        keys: rows.filter(row => textOrNull(row, 'id') !== null).map(recordFromRow),
+        count: number('count'),
+        counts: { active: number('active'), expired: number('expired'), revoked: number('revoked') }
+      }
     },
     async revoke (shopId, id, by, at, onStored) {
-      return knex.transaction(async trx => {
-        const revocation = trx(table).where({ id, [shopColumn]: shopId }).whereNull('revoked_at')
-          .update({ revoked_at: at, revoked_by: by }).returning<RecordRow[]>(RETURNED)
+      return committed(knex, async trx => {
+        const revocation = trx(keys).where({ id, [shopColumn]: shopId }).whereNull('revoked_at')
+          .update({ revoked_at: at, revoked_by: by }).returning<Row[]>(returned)
         const revoked = await recovering(isInvalidShopId, revocation, () => null)
         if (revoked === null) return false
         if (revoked[0] === undefined) return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
@@ -97,19 +104,18 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       })
     },
     async rotate (shopId, id, at, plan, onRotated) {
-      return knex.transaction(async trx => {
+      return committed(knex, async trx => {
         if (await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), () => null) === null) return null
-        const row = await trx(table).where({ id, [shopColumn]: shopId }).first<(RecordRow & { networks: string[] }) | undefined>([...RETURNED, 'networks'])
+        const row = await trx(keys).where({ id, [shopColumn]: shopId }).first<Row | undefined>(trx.raw(selected({ shopColumn }, [...RECORD, 'networks'], 'api_keys')))
         if (row === undefined) return null
-        const { rows: [successor] } = await trx.raw<{ rows: RecordRow[] }>(LAST_SUCCESSOR, [row.replaced_by, at])
-        const [counted] = await trx(table).where(shopColumn, shopId).modify(onlyWorking, at).count('* as working')
-        const { successor: next, expiresAt, revokedAt } = plan({
-          key: recordFromRow(row), successor: successor === undefined ? null : recordFromRow(successor), working: Number(counted?.working)
-        })
+        const key = recordFromRow(row)
+        const [successor] = rowsOf(await trx.raw(LAST_SUCCESSOR, [key.replacedBy, at]))
+        const { working } = await countWorking(trx, shopId, at)
+        const { successor: next, expiresAt, revokedAt } = plan({ key, successor: successor === undefined ? null : recordFromRow(successor), working })
         // Lock this first: a foreign key locks the row of the shop, and a transaction that deletes the shop locks the shop before its keys.
-        await recovering(isMissing, trx(table).insert({ ...rowFromNewKey(next, shopColumn), replaces: id, networks: row.networks }), throwShopUnknown)
-        const [replaced] = await trx(table).where({ id }).whereNull('revoked_at')
-          .update({ replaced_by: next.id, expires_at: expiresAt, revoked_at: revokedAt, ...(revokedAt !== null && { revoked_by: next.createdBy }) }).returning<RecordRow[]>(RETURNED)
+        await recovering(isMissing, trx(table).insert({ ...rowFromNewKey(next, shopColumn), replaces: id, networks: [...strings(row, 'networks')] }), throwShopUnknown)
+        const [replaced] = await trx(keys).where({ id }).whereNull('revoked_at')
+          .update({ replaced_by: next.id, expires_at: expiresAt, revoked_at: revokedAt, ...(revokedAt !== null && { revoked_by: next.createdBy }) }).returning<Row[]>(returned)
         // The lock of the shop keeps other rotations away, but no revocation.
         if (replaced === undefined) throw new DUAL_AUTH_KEY_INACTIVE('revoked')
         const rotated = { key: recordFromNewKey(next, id), replaced: recordFromRow(replaced) }
@@ -118,7 +124,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       })
     },
     async rehash (id, previous, { fingerprint, pepperId, hash }) {
-      await knex(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash })
+      await committed(knex, async trx => trx(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash }))
     },
     async touch (used, at, unlessAfter) {
       return uses.touch(used, at, unlessAfter)
@@ -128,6 +134,9 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     }
   }
 }
+
+/** The page of a shop that no key can have. */
+const NO_ROWS: Row[] = [{ id: null, count: '0', active: '0', expired: '0', revoked: '0' }]
 
 /** The status of a key at a moment, which is the one binding. */
 const STATUS = "case when revoked_at is not null then 'revoked' when expires_at <= ? then 'expired' else 'active' end"
@@ -155,10 +164,10 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
 }
 
 /** The id always comes last, so that pages never overlap. `sort.field` is always the name of a column. */
-function orderFromSort (sort: KeyQuery['sort'], at: Date): [sql: string, bindings: readonly Date[]] {
-  if (sort === null) return [`${STATUS} <> 'active', created_at desc, id desc`, [at]]
+function orderFromSort (sort: KeyQuery['sort'], at: Date, source = ''): [sql: string, bindings: readonly Date[]] {
+  if (sort === null) return [`${STATUS} <> 'active', ${source}created_at desc, ${source}id desc`, [at]]
   const direction = sort.descending ? 'desc' : 'asc'
-  return [`${sort.field} ${direction} nulls last, id ${direction}`, []]
+  return [`${source}${sort.field} ${direction} nulls last, ${source}id ${direction}`, []]
 }
 
 function rowFromNewKey ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey, shopColumn: string): object {
@@ -177,16 +186,15 @@ function rowFromNewKey ({ id, shopId, name, prefix, scopes, fingerprint, pepperI
   }
 }
 
-function storedFromRow (row: Pick<Row, typeof STORED[number]>): StoredApiKey {
-  requireColumns(row, STORED)
+function storedFromRow (row: Row): StoredApiKey {
   return {
-    id: row.id,
-    shopId: row.shop_id,
-    scopes: row.scopes,
-    fingerprint: Buffer.from(row.fingerprint),
-    pepperId: row.pepper_id,
-    hash: Buffer.from(row.hash),
-    expiresAt: dateOrNull(row.expires_at),
-    revokedAt: dateOrNull(row.revoked_at)
+    id: text(row, 'id'),
+    shopId: text(row, 'shop_id'),
+    scopes: strings(row, 'scopes'),
+    fingerprint: bytes(row, 'fingerprint'),
+    pepperId: text(row, 'pepper_id'),
+    hash: bytes(row, 'hash'),
+    expiresAt: instantOrNull(row, 'expires_at'),
+    revokedAt: instantOrNull(row, 'revoked_at')
   }
 }

@@ -5,6 +5,7 @@ import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { tableNames, type TableOptions } from './names.ts'
 import { must, noOthers, object, string, strings } from '../option-checks.ts'
 import { isSchemaError, isUnprepared, recovering } from './postgres-errors.ts'
+import { rowsOf, selected, text, type Row } from './record-row.ts'
 
 /** The row of a shop that comes with each of its keys. */
 export interface ShopColumns {
@@ -34,7 +35,7 @@ export interface KnexStoreOptions extends TableOptions {
 }
 
 /** Reads keys by their fingerprints. */
-export interface Lookup<Row> {
+export interface Lookup {
   /** One statement. `shop` is null if the shop has no row, and undefined without the option. */
   find (fingerprints: readonly Buffer[]): Promise<{ readonly row: Row, readonly shop: ApiKeyShop | null | undefined } | null>
   /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the shops cannot be read, or their key is not unique */
@@ -47,25 +48,22 @@ const TABLE = /^[\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*)?$/u
 
 interface Statement { readonly sql: string, readonly name: string }
 
-interface Result<Row> { readonly rows: ReadonlyArray<Row & Readonly<Record<string, unknown>>> }
-
 /**
  * The statement is written once, and not built by knex on each call, which takes a fifth of the time of a look-up.
  *
  * @param columns of `api_keys`
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
-export function createLookup<Row> (knex: Knex, columns: readonly string[], { shop, namedStatements = true, table, shopColumn, ...rest }: KnexStoreOptions): Lookup<Row> {
+export function createLookup (knex: Knex, columns: Parameters<typeof selected>[1], { shop, namedStatements = true, table, shopColumn, ...rest }: KnexStoreOptions): Lookup {
   noOthers('knexStore.', rest)
   const names = tableNames({ ...table !== undefined && { table }, ...shopColumn !== undefined && { shopColumn } })
   must(typeof namedStatements === 'boolean', 'knexStore.namedStatements must be true or false')
   const shops = shop === undefined ? undefined : shopColumns(shop)
   // As knex spells them: hosts may have set `wrapIdentifier`.
   const quoted = (name: string) => knex.raw('??', [name]).toSQL().sql
-  const own = names.columns(columns).map(column => `api_keys.${column}`)
-  const joined = shops === undefined ? [] : [`shop.${quoted(shops.key)} is not null as shop_found`, ...shops.columns.map((column, i) => `shop.${quoted(column)} as shop_${i}`)]
+  const joined = shops === undefined ? [] : [`(shop.${quoted(shops.key)} is not null)::text as shopfound`, ...shops.columns.map((column, i) => `shop.${quoted(column)} as shop${i}`)]
   const join = shops === undefined ? '' : ` left join ${quoted(shops.table)} as shop on shop.${quoted(shops.key)} = api_keys.${names.quotedShop}`
-  const select = `select ${[...own, ...joined].join(', ')} from ${names.quotedTable} as api_keys${join} where api_keys.fingerprint in `
+  const select = `select ${[selected(names, columns, 'api_keys'), ...joined].join(', ')} from ${names.quotedTable} as api_keys${join} where api_keys.fingerprint in `
   /** By the number of fingerprints, which is that of the peppers. */
   const statements: Statement[] = []
   let isNamed = namedStatements
@@ -80,8 +78,8 @@ export function createLookup<Row> (knex: Knex, columns: readonly string[], { sho
 
   async function find (fingerprints: readonly Buffer[]) {
     const { sql, name } = statements[fingerprints.length] ??= statementFor(fingerprints.length)
-    const run = async (options: object): Promise<Result<Row>> => knex.raw(sql, [...fingerprints]).options(options)
-    const { rows: [row] } = isNamed
+    const run = async (options: object): Promise<readonly Row[]> => rowsOf(await knex.raw(sql, [...fingerprints]).options(options))
+    const [row] = isNamed
       ? await recovering(isUnprepared, run({ name }), async () => {
         isNamed = false
         return run({})
@@ -90,10 +88,10 @@ export function createLookup<Row> (knex: Knex, columns: readonly string[], { sho
     return row === undefined ? null : { row, shop: shopFromRow(row) }
   }
 
-  function shopFromRow (row: Readonly<Record<string, unknown>>): ApiKeyShop | null | undefined {
+  function shopFromRow (row: Row): ApiKeyShop | null | undefined {
     if (shops === undefined) return undefined
-    if (row.shop_found !== true) return null
-    return Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop_${i}`]])) as unknown as ApiKeyShop
+    if (text(row, 'shopfound') !== 'true') return null
+    return Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
   }
 
   async function check (): Promise<void> {
@@ -104,18 +102,18 @@ export function createLookup<Row> (knex: Knex, columns: readonly string[], { sho
       const reason = String(message).split(' - ').at(-1)
       throw new DUAL_AUTH_INVALID_OPTION(`knexStore.shop must name a table and columns that can be read, and a key of the type of ${names.table}.${names.shopColumn}: ${reason}`)
     })
-    const { rows: [index] } = await knex.raw(UNIQUE, [quoted(table), quoted(key)])
-    must(index.found, `knexStore.shop.key must be unique: ${table} has no unique index on ${key} alone`)
+    const [index = {}] = rowsOf(await knex.raw(UNIQUE, [quoted(table), quoted(key)]))
+    must(text(index, 'found') === 'true', `knexStore.shop.key must be unique: ${table} has no unique index on ${key} alone`)
   }
 
   return { find, check }
 }
 
 /** Otherwise a key could get the columns of another shop. */
-const UNIQUE = `select exists (
+const UNIQUE = `select (exists (
   select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
   where indrelid = to_regclass(?) and attname = (parse_ident(?))[1] and indisunique and indisvalid and indpred is null and indnkeyatts = 1
-) as found`
+))::text as found`
 
 function shopColumns (shop: ShopColumns): Required<ShopColumns> {
   const { table, key = 'id', columns, ...rest } = object('knexStore.shop', shop)

@@ -31,7 +31,7 @@ export function rotationFrom ({ key, successor, working }: Rotatable, { minted, 
   const status = statusOfKey(key, now)
   if (status !== 'active') throw new DUAL_AUTH_KEY_INACTIVE(status)
   if (successor !== null && statusOfKey(successor, now) === 'active') throw new DUAL_AUTH_KEY_REPLACED(successor.id)
-  if (working >= 2 * limit) throw new DUAL_AUTH_KEY_LIMIT(working)
+  if (!(working < 2 * limit)) throw new DUAL_AUTH_KEY_LIMIT(working)
   const { name, scopes } = key
   // The expiry of a key that was rotated before is the end of its grace; the last of its successors, which is lost, has the
   // length of life.

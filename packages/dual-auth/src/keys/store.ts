@@ -125,7 +125,8 @@ export type KeyStatus = 'active' | 'expired' | 'revoked'
 
 export function statusOfKey ({ revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, at: Date): KeyStatus {
   if (revokedAt !== null) return 'revoked'
-  return expiresAt !== null && expiresAt <= at ? 'expired' : 'active'
+  // So that a date which cannot be compared, from a store in JavaScript, has passed.
+  return expiresAt !== null && !(expiresAt > at) ? 'expired' : 'active'
 }
 
 /** Where a key was used from lately. */

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { tableNames, type TableNames, type TableOptions } from './names.ts'
+import { rowsOf } from './record-row.ts'
+import { committed } from './transaction.ts'
 
 /** The columns of the first version of the table, for good. Later ones may be missing, and are added. */
 const createTable = ({ quotedTable, quotedShop }: TableNames) => `
@@ -40,7 +42,7 @@ const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprint', 'pe
 export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
   const names = tableNames(options)
   const { table, shopColumn, quotedTable, quotedShop } = names
-  await knex.transaction(async trx => {
+  await committed(knex, async trx => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     await trx.raw(createTable(names))
@@ -76,7 +78,7 @@ function additionOf (columns: readonly string[], table: string): string {
 }
 
 async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNames): Promise<readonly string[]> {
-  const { rows } = await knex.raw<{ rows: Array<{ readonly name: string }> }>('select attname as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not attisdropped', [quotedTable])
+  const rows = rowsOf(await knex.raw('select attname::text as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not attisdropped', [quotedTable]))
   const present = new Set(rows.map(({ name }) => name))
   return COLUMNS.map(name => name === 'shop_id' ? shopColumn : name).filter(name => !present.has(name))
 }

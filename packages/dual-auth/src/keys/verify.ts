@@ -4,6 +4,7 @@ import type { ApiKeySettings } from '../options.ts'
 import type { ApiKeyIdentity } from '../types.ts'
 import type { StoreCall } from './call-store.ts'
 import { fingerprint, keyMatcher } from './format.ts'
+import { readable } from './found.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 import { createKnownHashes } from './known-hashes.ts'
 import type { LastUsed } from './last-used.ts'
@@ -44,9 +45,8 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
   async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
     if (!isWellFormed(key)) throw invalidCredential('the API key is malformed')
     const fingerprints = peppers.map(pepper => fingerprint(key, pepper))
-    const row = await callStore(() => store.find(fingerprints))
-    // A store written in JavaScript may return undefined.
-    if (row == null) throw refused('unknown', null, address)
+    const row = await callStore(async () => readable(await store.find(fingerprints)))
+    if (row === null) throw refused('unknown', null, address)
     if (row.revokedAt !== null) throw refused('revoked', row, address)
     if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refused('expired', row, address)
     if (row.shop === null) throw invalidCredential('the shop of the API key does not exist')

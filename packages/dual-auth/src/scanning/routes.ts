@@ -5,6 +5,7 @@ import { headersFromOutage } from '../challenge.ts'
 import { DUAL_AUTH_REPORT_REFUSED } from '../errors.ts'
 import type { StoreCall } from '../keys/call-store.ts'
 import { fingerprint, keyMatcher } from '../keys/format.ts'
+import { readable } from '../keys/found.ts'
 import type { ApiKeyRecord } from '../keys/store.ts'
 import type { Watch } from '../keys/watch.ts'
 import { compileOwnSchemas } from '../management/compilers.ts'
@@ -90,8 +91,8 @@ export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (app, { s
     }
 
     async function revoke ({ token, leak }: Match): Promise<boolean> {
-      const row = await callStore(() => store.find(peppers.map(pepper => fingerprint(token, pepper))))
-      if (row == null) return false
+      const row = await callStore(async () => readable(await store.find(peppers.map(pepper => fingerprint(token, pepper)))))
+      if (row === null) return false
       if (row.revokedAt !== null) return true
       let revoked: ApiKeyRecord | undefined
       // Also if the store answers after its deadline: the next report finds the key revoked, and tells nobody.
