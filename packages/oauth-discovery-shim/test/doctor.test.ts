@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -49,6 +49,20 @@ const checkIssuer: Reasons = { 'sdk-2': 'issuer', 'mcp-remote': 'issuer', python
 t.test('a healthy server, in both spellings', async t => {
   const { baseUrl } = await signInWorld(t)
   for (const url of [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`]) t.strictSame(await reasons(url), healthy, url)
+})
+
+t.test('a server that switches protocols is reported, and one that closes without a word', async t => {
+  const close = { 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n': /returns 101 instead of 401/, '': /does not answer/ }
+  for (const [head, detail] of Object.entries(close)) {
+    const server = createTcpServer(socket => {
+      socket.on('error', () => {})
+      socket.once('data', () => { socket.write(head); if (head === '') socket.end() })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const [verdict] = await doctor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeout: 2000 })
+    t.match(verdict?.obstacle?.detail, detail)
+  }
 })
 
 t.test('a healthy server without a challenge', async t => {

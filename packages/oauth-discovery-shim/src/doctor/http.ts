@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
+import { responseTo } from '../exchange.ts'
 import { literalIn, namesPrivateHost, publicLookup } from '../public-address.ts'
 
 /** A response, read to its end. */
@@ -79,9 +79,7 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
     if (publicOnly && literalIn(url.hostname) !== undefined && namesPrivateHost(url)) throw hidden(url.hostname, literalIn(url.hostname)!)
     const { request } = url.protocol === 'https:' ? https : http
     const sent = request(url, { method, headers: { 'user-agent': 'oauth-discovery-shim doctor', ...headers }, signal, agent: false, ...publicOnly && { lookup: publicLookup(hidden) } })
-    // An error after the response has started also fails its body.
-    sent.on('error', () => {})
-    const [incoming] = await once(sent.end(body), 'response') as [http.IncomingMessage]
+    const incoming = await responseTo(sent, body, signal)
     return { status: incoming.statusCode!, headers: headersOf(incoming), body: incoming }
   }
 

@@ -67,6 +67,8 @@ function authFrom (document: Record<string, unknown>): Pick<Client, 'auth' | 'ke
   must(method === 'private_key_jwt', `its token_endpoint_auth_method is ${shown(method)}: with a metadata document only none and private_key_jwt can work`)
   if (typeof jwks === 'object' && jwks !== null) return { auth: method, keys: { jwks } }
   must(typeof jwksUri === 'string' && URL.canParse(jwksUri) && new URL(jwksUri).protocol === 'https:', 'it has neither jwks nor an https jwks_uri, which private_key_jwt needs')
+  const { username, password } = new URL(jwksUri)
+  must(username === '' && password === '', 'its jwks_uri contains a username or password')
   return { auth: method, keys: { jwksUri } }
 }
 

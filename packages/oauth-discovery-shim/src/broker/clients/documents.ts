@@ -3,6 +3,7 @@ import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl, objectF
 import type { Client } from './client.ts'
 import { fetchJson, type FetchOptions } from './fetch-json.ts'
 import { refusal } from '../refusal.ts'
+import { literalIn } from '../../public-address.ts'
 
 /** Clients that are described at the URL that is their id. */
 export interface ClientDocuments {
@@ -21,9 +22,10 @@ const SHORTEST = 60
 const LONGEST = 86_400
 const OTHERWISE = 300
 
-/** How many are kept, and how many are read at the same time. */
+/** How many are kept, how many are read at the same time, and how many of them from one site, which may be slow on purpose. */
 const MOST_KEPT = 500
 const MOST_AT_ONCE = 16
+const MOST_OF_SITE = 4
 
 export interface DocumentReader extends Omit<FetchOptions, 'largest'> {
   /** Schemes of apps that callbacks may have. */
@@ -63,7 +65,7 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
  */
 function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
   const kept = new Map<string, { readonly value: Value, readonly until: number, readonly readAt: number }>()
-  const reading = new Map<string, Promise<Value>>()
+  const reading = new Map<string, { readonly site: string, readonly value: Promise<Value> }>()
 
   async function read (url: URL): Promise<Value> {
     const { text, maxAge = OTHERWISE } = await fetchJson(url, { ...options, largest })
@@ -83,9 +85,11 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
     const known = kept.get(url.href)
     if (known !== undefined && known.until > Date.now()) return known.value
     const started = reading.get(url.href)
-    if (started) return await started
+    if (started) return await started.value
     const older = known !== undefined && known.readAt + LONGEST * 1000 > Date.now() ? known : undefined
-    if (reading.size >= MOST_AT_ONCE) return older?.value ?? busy()
+    const site = siteOf(url)
+    const ofSite = [...reading.values()].filter(other => other.site === site)
+    if (reading.size >= MOST_AT_ONCE || ofSite.length >= MOST_OF_SITE) return older?.value ?? busy()
     const starting = read(url)
       .catch((error: unknown) => {
         if (older !== undefined && error instanceof DocumentOutage) return older.value
@@ -93,7 +97,12 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
         throw error
       })
       .finally(() => reading.delete(url.href))
-    reading.set(url.href, starting)
+    reading.set(url.href, { site, value: starting })
     return await starting
   }
+}
+
+/** The last two labels of a host: whoever has a domain has as many names under it as they want. An IP address is itself. */
+function siteOf ({ hostname }: URL): string {
+  return literalIn(hostname) ?? hostname.replace(/\.$/, '').split('.').slice(-2).join('.')
 }

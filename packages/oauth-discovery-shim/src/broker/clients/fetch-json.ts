@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { lookup as resolve } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { responseTo } from '../../exchange.ts'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
 
@@ -41,12 +41,10 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
       signal,
       agent: false,
       headers: { accept: 'application/json', 'user-agent': 'oauth-discovery-shim' },
-      lookup: mayBePrivate ? lookup : publicLookup(() => new DocumentFault(PRIVATE), { loopback, lookup }),
+      lookup: mayBePrivate ? lookup : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
       ...ca !== undefined && { ca: [ca].flat() }
     })
-    // An error after the response has started also fails its body.
-    request.on('error', () => {})
-    const [response] = await once(request.end(), 'response') as [IncomingMessage]
+    const response = await responseTo(request, undefined, signal)
     try {
       return await read(response, largest)
     } finally {
@@ -54,11 +52,14 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     }
   } catch (error) {
     if (error instanceof DocumentFault) throw error
-    throw new DocumentOutage(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : 'its server cannot be reached over https', { cause: error })
+    throw new DocumentOutage(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : UNREACHABLE, { cause: error })
   }
 }
 
 const PRIVATE = 'its address leads into a private network'
+
+/** The same for a name that leads into a private network, which nobody is to learn by asking. The log has the cause. */
+const UNREACHABLE = 'its server cannot be reached over https'
 
 async function read (response: IncomingMessage, largest: number): Promise<Fetched> {
   const { headers } = response
