@@ -19,8 +19,10 @@ await app.register(cookie)
 // One hook finds the person, whichever credential came. Everything else reads `request.person` alone.
 app.decorateRequest('person', undefined)
 app.addHook('onRequest', async (request) => {
-  const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1]
-  request.person = token === undefined ? sessions.get(request.cookies.session ?? '') : tokens.get(hashOf(token))
+  const { authorization } = request.headers
+  const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? ''
+  // A request with a bad token is nobody's, even beside a good cookie.
+  request.person = authorization === undefined ? sessions.get(request.cookies.session ?? '') : tokens.get(hashOf(token))
 })
 
 async function requirePerson ({ person }: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -1,4 +1,4 @@
-import { isSafeUrl } from './option-checks.ts'
+import { hasUser, isSafeUrl } from './option-checks.ts'
 
 /** In bytes; a set of keys has a few thousand. */
 const BODY_LIMIT = 512 * 1024
@@ -12,6 +12,7 @@ const BODY_LIMIT = 512 * 1024
  */
 export async function jsonFrom (url: string, what: string, signal: AbortSignal): Promise<unknown> {
   if (!isSafeUrl(url)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
+  if (hasUser(url)) throw new Error(`the URL of ${what} contains a user or a password`)
   let text
   try {
     text = await textFrom(url, signal)
@@ -27,7 +28,10 @@ export async function jsonFrom (url: string, what: string, signal: AbortSignal):
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(url, { signal, redirect: 'error' })
-  if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
+  if (!response.ok || response.body === null) {
+    await response.body?.cancel()
+    throw new Error(`status ${response.status}`)
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body) {

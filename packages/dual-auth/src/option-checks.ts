@@ -51,6 +51,7 @@ export function duration (name: string, value: number): number {
 /** An address that signing keys may come from. */
 export function safeUrl (name: string, value: string): string {
   must(isSafeUrl(value), `${name} must be an https URL, or http on loopback`)
+  must(!hasUser(value), `${name} must have no user and no password`)
   return value
 }
 
@@ -59,4 +60,10 @@ export function isSafeUrl (url: unknown): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+}
+
+/** Whether a URL contains credentials, which `fetch` rejects and a log shows. */
+export function hasUser (url: string): boolean {
+  const { username, password } = new URL(url)
+  return username !== '' || password !== ''
 }

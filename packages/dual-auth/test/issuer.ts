@@ -58,6 +58,10 @@ export interface Issuer {
   keys: unknown[]
   /** Answers the key set's requests in place of the keys, when set. */
   fault: RequestListener | null
+  /** How often the discovery document was read. */
+  discoveries: number
+  /** Answers the requests for the discovery document, when set. */
+  discoveryFault: RequestListener | null
   /** The issuer that its discovery document names; its URL when null. */
   named: string | null
   /** A token with its key. */
@@ -80,6 +84,8 @@ export async function startIssuer (): Promise<Issuer> {
     fetches: 0,
     keys: [key.jwk],
     fault: null,
+    discoveries: 0,
+    discoveryFault: null,
     named: null,
     sign: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, claims),
     user: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
@@ -114,7 +120,9 @@ export async function startIssuer (): Promise<Issuer> {
       spareKeys.delete(pair)
       server = createServer((request, response) => {
         if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
-          response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks` }))
+          issuer.discoveries++
+          if (issuer.discoveryFault !== null) issuer.discoveryFault(request, response)
+          else response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks` }))
         } else if (request.url === '/pool/jwks') {
           issuer.fetches++
           if (issuer.fault !== null) issuer.fault(request, response)

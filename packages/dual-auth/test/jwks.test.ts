@@ -50,7 +50,8 @@ const faults: Record<string, RequestListener> = {
   silence: () => {},
   'a hang in the middle': (_request, response) => { response.write('{"keys":[') },
   '10 MB': (_request, response) => { response.end(`{"keys":["${'x'.repeat(10_000_000)}"]}`) },
-  'a broken connection': request => { request.socket.destroy() }
+  'a broken connection': request => { request.socket.destroy() },
+  'another protocol': request => { request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }
 }
 
 for (const [name, fault] of Object.entries(faults)) {
@@ -64,6 +65,38 @@ for (const [name, fault] of Object.entries(faults)) {
     t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
   })
 }
+
+t.test('the discovery document is read once for each reading of the keys, and no more of it than 512 KiB', async t => {
+  const { app, issuer } = await build(t, { jwt: { jwksCooldown: 1 } })
+  const stranger = async () => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode
+  t.equal(await stranger(), 401)
+  t.strictSame([issuer.discoveries, issuer.fetches], [2, 2], 'at startup, and for the stranger')
+  let sent = 0
+  issuer.discoveryFault = (_request, response) => {
+    response.on('error', () => {}).write('{"x":"')
+    const more = (): void => {
+      if (response.destroyed || sent > 200_000_000) return
+      sent += 65_536
+      if (response.write('x'.repeat(65_536))) setImmediate(more)
+      else response.once('drain', more)
+    }
+    more()
+  }
+  t.equal(await stranger(), 503)
+  t.ok(sent < 20_000_000, `${sent} bytes were sent`)
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'known keys go on working')
+})
+
+t.test('a jwks_uri with a user or a password is not read, nor shown in the log', async t => {
+  const logged: string[] = []
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  issuer.discoveryFault = (_request, response) => { response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('//', '//user:secret@') })) }
+  const { app } = await build(t, { issuer, server: { logger: { level: 'warn', stream: { write: (line: string) => { logged.push(line) } } } } })
+  t.equal(app.dualAuthReady(), false)
+  t.match(logged.join(''), 'the URL of the key set contains a user or a password')
+  t.notMatch(logged.join(''), 'secret')
+})
 
 t.test('a hanging key set holds up only those who need it', async t => {
   const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })

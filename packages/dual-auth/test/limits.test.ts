@@ -128,10 +128,11 @@ t.test('the keys of the scanner are trusted for a day, and looked for again afte
   const set = stopwatch(t)
   const scanner = await startScanner(t)
   const keys = createScannerKeys(settingsOf({ scanning: { keysUrl: scanner.keysUrl, keysCooldown: 1000 } }).scanning!, log)
-  const unknown = async () => t.rejects(keys.find('other'), { code: 'DUAL_AUTH_REPORT_REFUSED', cause: 'no such key is published' })
-  for (const [time, reads] of [[0, 1], [999, 1], [1000, 2], [1001, 2]] as const) {
+  const refused = { code: 'DUAL_AUTH_REPORT_REFUSED', cause: 'no such key is published' }
+  const unavailable = { code: 'DUAL_AUTH_SCANNER_UNAVAILABLE' }
+  for (const [time, reads, error] of [[0, 1, refused], [999, 1, unavailable], [1000, 2, refused], [1001, 2, unavailable]] as const) {
     set(time)
-    await unknown()
+    await t.rejects(keys.find('other'), error, String(time))
     t.equal(scanner.reads, reads, String(time))
   }
   await keys.find('key-1')

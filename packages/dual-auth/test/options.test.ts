@@ -54,6 +54,8 @@ const wrong: Wrong[] = [
   [{ apiKeys: { ...apiKeys, storeTimeout: Infinity } }, 'dual-auth: apiKeys.storeTimeout must be a whole number, at least 1'],
   [{ jwt: { ...jwt, issuer: 'pool' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
   [{ jwt: { ...jwt, jwksUri: '/jwks' } }, 'dual-auth: jwt.jwksUri must be an https URL, or http on loopback'],
+  [{ jwt: { ...jwt, jwksUri: 'https://user@idp.example.com/jwks' } }, 'dual-auth: jwt.jwksUri must have no user and no password'],
+  [{ jwt: { ...jwt, issuer: 'https://:secret@idp.example.com' } }, 'dual-auth: jwt.issuer must have no user and no password'],
   [{ jwt: { ...jwt, issuer: 'http://idp.example.com' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
   [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],

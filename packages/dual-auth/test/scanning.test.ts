@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
 import { createApiKey, keyPattern, memoryStore, type ApiKeyStore, type ApiKeyOptions, type DualAuthOptions, type KeyChange, type KeyEvent, type OnKeyEvent, type ScanningOptions } from '../src/index.ts'
@@ -220,13 +221,27 @@ t.test('the body of an unsigned report is not read', async t => {
   t.match(await post(' '.repeat(2 * 1024 * 1024), {}), { status: 403 })
 })
 
-t.test('the published keys are read once, and again for an unknown key, but not for each', async t => {
+t.test('the published keys are read once, and again for an unknown key, but not for each; a key that may be newer than the last read is 503', async t => {
   const { report, post, scanner } = await world(t, { scanning: { keysCooldown: 60_000 } })
   t.equal(scanner.reads, 0, 'none at startup')
   await Promise.all([report(), report(), report()])
   t.equal(scanner.reads, 1)
-  for (let i = 0; i < 20; i++) t.equal((await post('[]', scanner.headers('[]', `forged-${i}`))).status, 403)
+  for (let i = 0; i < 20; i++) t.equal((await post('[]', scanner.headers('[]', `forged-${i}`))).status, 503)
   t.equal(scanner.reads, 1)
+})
+
+t.test('an invented key id hides no true report: it is 503 until the keys may be read again, and then good', async t => {
+  const { mint, post, status, scanner } = await world(t, { scanning: { keysCooldown: 1000 } })
+  const { plaintext } = await mint()
+  t.equal((await post('[]', scanner.headers('[]', 'invented'))).status, 403, 'read for this one')
+  const [published] = (scanner.document as { public_keys: object[] }).public_keys
+  scanner.document = { public_keys: [{ ...published, key_identifier: 'key-2' }] }
+  const body = JSON.stringify([match(plaintext)])
+  const early = await post(body, scanner.headers(body, 'key-2'))
+  t.strictSame([early.status, early.headers['retry-after'], early.body], [503, '5', UNAVAILABLE])
+  while ((await post(body, scanner.headers(body, 'key-2'))).status === 503) await sleep(50)
+  t.equal(await status(plaintext), 401)
+  t.equal(scanner.reads, 2)
 })
 
 t.test('a new key of the scanner is found, one that is withdrawn is not', async t => {

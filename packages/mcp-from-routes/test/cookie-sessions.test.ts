@@ -22,7 +22,7 @@ t.test('an API with cookie sessions serves agents by tokens, and the cookie open
   const other = await connect(t, '2.x auto', url('/mcp'), { authorization: `Bearer ${token}`, cookie: await signIn('kim') })
   t.match(await other.callTool({ name: 'list_notes' }), { structuredContent: { result: ['Water the plants'] } }, 'the token counts, not the cookie')
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_notes' } }
-  for (const headers of [{ cookie }, { cookie, authorization: 'Bearer x' }]) {
+  for (const headers of [{ cookie }, ...['Bearer x', 'Bearer', 'Bearer x y', 'Basic YWRhOng=', 'x', ''].map((authorization) => ({ cookie, authorization }))]) {
     const refused = await post(url('/mcp'), call, headers)
     t.equal(refused.status, 401)
     t.equal(refused.headers.get('www-authenticate'), 'Bearer')

@@ -25,7 +25,7 @@ export async function examine (jwt: DualAuthOptions['jwt'], token?: string): Pro
 async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]> {
   const { issuer, algorithms } = settings
   try {
-    const keys = usableKeys(await readJwks(settings, false), algorithms)
+    const keys = usableKeys(await readJwks(settings), algorithms)
     return [
       { level: 'ok', what: 'issuer', found: issuer },
       { level: 'ok', what: 'keys', found: `${keys.size} for ${algorithms.join(', ')}` },

@@ -14,7 +14,7 @@ export interface ScannerKeys {
    * The key with this id.
    *
    * @throws {@link DUAL_AUTH_REPORT_REFUSED} if none is published
-   * @throws {@link DUAL_AUTH_SCANNER_UNAVAILABLE} if the keys could not be read
+   * @throws {@link DUAL_AUTH_SCANNER_UNAVAILABLE} if the keys could not be read, or were not since the report came
    */
   find (id: string): Promise<KeyObject>
 }
@@ -31,11 +31,13 @@ export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: Scann
   let reading: Promise<void> | null = null
 
   async function find (id: string): Promise<KeyObject> {
+    const cameAt = performance.now()
     if (current().get(id) === undefined && (reading !== null || performance.now() - askedAt >= keysCooldown)) await refresh()
     const found = current().get(id)
     if (found !== undefined) return found
-    // Then the report may be a true one, and GitHub is to send it again.
-    if (!isReachable) throw new DUAL_AUTH_SCANNER_UNAVAILABLE()
+    // Then the report may be a true one, and GitHub is to send it again: a key may be newer than the last read, after which
+    // anybody's invented id starts the cooldown.
+    if (!isReachable || readAt < cameAt) throw new DUAL_AUTH_SCANNER_UNAVAILABLE()
     throw new DUAL_AUTH_REPORT_REFUSED({ cause: 'no such key is published' })
   }
 

@@ -48,7 +48,6 @@ export interface KeySet {
 export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
   const { jwksCooldown, jwksRefresh, jwksKeep } = settings
   let keys: ReadonlyMap<string, SigningKey> = new Map()
-  let isConfirmed = false
   let otherIssuer: Error | undefined
   let fetchedAt = -Infinity
   let askedAt = -Infinity
@@ -90,8 +89,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
 
   async function load (): Promise<boolean> {
     try {
-      const body = await readJwks(settings, isConfirmed)
-      isConfirmed = true
+      const body = await readJwks(settings)
       otherIssuer = undefined
       keys = usableKeys(body, settings.algorithms)
       fetchedAt = performance.now()
@@ -178,19 +176,27 @@ function pemFromJwk (jwk: JsonWebKey): string | null {
 }
 
 /** One deadline covers discovery and key set. */
-export async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings, isConfirmed: boolean): Promise<unknown> {
+export async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings): Promise<unknown> {
   const signal = AbortSignal.timeout(jwksTimeout)
   if (jwksUri !== undefined) return jsonFrom(jwksUri, 'the key set', signal)
   // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
   const base = `${issuer.replace(TENANT, 'organizations').replace(/\/$/, '')}/`
-  if (!isConfirmed) await confirmIssuer(issuer, `${base}.well-known/openid-configuration`, signal)
-  // A new get-jwks for each read: this module replaces its caches, and its fetch options are fixed at creation.
-  return jsonFrom(await buildGetJwks({ fetchOptions: { signal, redirect: 'error' } }).getJwksUri(base), 'the key set', signal)
+  const url = `${base}.well-known/openid-configuration`
+  const document = await jsonFrom(url, 'the discovery document', signal)
+  confirmIssuer(issuer, url, document)
+  return jsonFrom(await jwksUriIn(document), 'the key set', signal)
+}
+
+/**
+ * What get-jwks makes of a discovery document. It would read as much as the server sends, so it gets the one that was read
+ * within limits: what it appends to the address is behind the `#`, which is not part of a `data:` URL.
+ */
+async function jwksUriIn (document: unknown): Promise<string> {
+  return buildGetJwks().getJwksUri(`data:application/json,${encodeURIComponent(JSON.stringify(document))}#`)
 }
 
 /** The issuer must be exactly that of its own document, OpenID Connect Discovery §4.3: else no token of it would be accepted. */
-async function confirmIssuer (issuer: string, url: string, signal: AbortSignal): Promise<void> {
-  const document = await jsonFrom(url, 'the discovery document', signal)
+function confirmIssuer (issuer: string, url: string, document: unknown): void {
   const named = isRecord(document) ? document.issuer : undefined
   if (named === issuer) return
   if (typeof named !== 'string') throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} is not a discovery document: it names no issuer`)
