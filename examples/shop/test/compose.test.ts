@@ -25,15 +25,27 @@ function settingsOfCompose (given: Readonly<Record<string, string>>): Readonly<R
   ]))
 }
 
+/** What compose.yaml has no default for. */
+const GIVEN = {
+  POSTGRES_PASSWORD: 'x',
+  PUBLIC_BASE_URL: 'https://shop.example.com',
+  IDP_ISSUER: 'https://idp.example.com/pool',
+  IDP_M2M_CLIENT_IDS: 'none',
+  API_KEY_PEPPERS: '2026:Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL',
+  PAY_KEY_SECRETS: '2026:aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC'
+}
+
+t.test('compose.yaml has no address without https, and takes one only where that is allowed', async (t) => {
+  const { PUBLIC_BASE_URL: _, ...rest } = GIVEN
+  t.throws(() => settingsOfCompose(rest), /PUBLIC_BASE_URL/)
+  const http = { ...GIVEN, PUBLIC_BASE_URL: 'http://shop.example.com' }
+  t.throws(() => settingsFromEnvironment(settingsOfCompose(http), {}, risksIn), /To allow this, add http-base-url to ALLOW_INSECURE/)
+  t.doesNotThrow(() => settingsFromEnvironment(settingsOfCompose({ ...http, ALLOW_INSECURE: 'http-base-url' }), {}, risksIn))
+})
+
 t.test('the servers of compose.yaml start with their settings, whatever the password of the database is', async (t) => {
   const password = 'p/w+d=@:?#%&x'
-  const settings = settingsOfCompose({
-    POSTGRES_PASSWORD: password,
-    IDP_ISSUER: 'https://idp.example.com/pool',
-    IDP_M2M_CLIENT_IDS: 'none',
-    API_KEY_PEPPERS: '2026:Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL',
-    PAY_KEY_SECRETS: '2026:aQ8sW2dE4fR6gT0hY1jU3kI5lO7pZ9xC'
-  })
+  const settings = settingsOfCompose({ ...GIVEN, POSTGRES_PASSWORD: password })
   const { DATABASE_URL: url } = settingsFromEnvironment(settings, {}, risksIn)
   process.env['PGPASSWORD'] = settings['PGPASSWORD']
   t.teardown(() => { delete process.env['PGPASSWORD'] })
@@ -45,7 +57,7 @@ t.test('compose listens on this machine only, and takes the clients of people an
   const ports = [...compose.matchAll(/^ {6}- "([\d.:]*:\d+)"$/gm)].map(([, port]) => port)
   t.strictSame(ports, ['127.0.0.1:8080:8080'])
   const clients = { IDP_USER_CLIENT_IDS: 'web', IDP_M2M_CLIENT_IDS: 'erp,crm' }
-  t.match(settingsOfCompose({ POSTGRES_PASSWORD: 'x', IDP_ISSUER: 'x', API_KEY_PEPPERS: 'x', PAY_KEY_SECRETS: 'x', ...clients }), clients)
+  t.match(settingsOfCompose({ ...GIVEN, ...clients }), clients)
 })
 
 t.test('compose passes on every setting of .env', async (t) => {

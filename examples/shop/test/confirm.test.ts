@@ -55,6 +55,12 @@ t.test('a deletion asks with what it would do, runs with a yes, and the history 
     ['delete_product', { product_id: kettle }, 'Delete the product “Gooseneck Kettle, Copper” (SKU “CK-1003”)?\n1 order mentions it.\n2 prices are deleted with it.\nIt can be restored from the history.']
   ] as const
   for (const [tool, args, question] of asked) t.equal((await call(tool, args)).question, question)
+  // The descriptions say the same as the questions, also of what tools cannot delete.
+  const { paths } = (await app.inject('/openapi.json')).json<{ paths: Record<string, Record<string, { operationId: string, description: string }>> }>()
+  const deletions = Object.values(paths).flatMap((methods) => Object.values(methods)).filter(({ operationId }) => /^delete_(category|tag|attribute|product|price|account)$/.test(operationId))
+  t.equal(deletions.length, 6)
+  for (const { operationId, description } of deletions) t.match(description, /restore(d| it) from the history/, operationId)
+  t.strictSame(deletions.filter(({ description }) => description.includes('permanently')), [])
   t.strictSame((await historyOf(kettle)).map(({ action }) => action), ['create'], 'nothing was done')
 
   const { state } = await call('delete_product', { product_id: kettle })

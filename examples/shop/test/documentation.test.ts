@@ -154,3 +154,27 @@ t.test('the page says what is switched off', async (t) => {
   t.match(off, /METRICS_TOKEN/)
   t.notMatch(off, /claude mcp add|href="\/console/)
 })
+
+t.test('the documents are written once, and not sent to those who have them', async (t) => {
+  for (const [path, type] of [['/openapi.json', 'application/json; charset=utf-8'], ['/docs/json', 'application/json; charset=utf-8'], ['/docs/yaml', 'application/x-yaml']] as const) {
+    const first = await app.inject(path)
+    t.strictSame([first.statusCode, first.headers['content-type']], [200, type])
+    const etag = first.headers.etag as string
+    t.match(etag, /^"[\w-]{43}"$/)
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await app.inject({ url: path, headers: { 'if-none-match': known } })
+      t.strictSame([again.statusCode, again.body, again.headers.etag], [304, '', etag], `${path} ${known}`)
+    }
+    const stale = await app.inject({ url: `${path}/?x=1`, headers: { 'if-none-match': '"other"' } })
+    t.strictSame([stale.statusCode, stale.body === first.body], [200, true])
+  }
+})
+
+t.test('a flood of requests for a document takes next to no processor time', async (t) => {
+  const url = '/docs/%79aml'
+  await app.inject(url)
+  const usage = process.cpuUsage()
+  for (let n = 0; n < 50; n++) await app.inject(url)
+  const { user, system } = process.cpuUsage(usage)
+  t.ok((user + system) / 50_000 < 30, `${(user + system) / 50_000} ms each, and 100 to write it`)
+})

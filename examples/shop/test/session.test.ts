@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { list as rules } from '../src/catalog/product-schemas.ts'
 import { run } from '../src/commands/run.ts'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
@@ -58,6 +59,30 @@ for (const isolation of ['repeatable read', 'serializable']) {
       ? await asMachine('PATCH', `/categories/${category.id}`, { description: String(n) })
       : await asMachine('PATCH', `/products/${product.id}`, { price_amount: n, ...n % 2 === 0 && { category_ids: [category.id] } })))
     t.strictSame(answers.map(({ status, body }) => [status, body.code]), answers.map(() => [200, undefined]))
+  })
+}
+
+for (const options of ["template template0 locale 'C'", "template template0 locale 'C.UTF-8'", "template template0 locale_provider icu icu_locale 'und' locale 'C'"]) {
+  t.test(`q finds letters of any alphabet in either case in a database made with ${options}`, { skip }, async (t) => {
+    const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!, '', options))
+    t.teardown(async () => await database.close())
+    await migrate(database)
+    t.strictSame(await unsuitable(database.knex), [])
+    const { asKey, asMachine } = await shopIn(t, database)
+    for (const name of ['Élan', 'Ελιά', 'Чай']) t.equal((await asKey('POST', '/products', { name, price_amount: 1 })).status, 201)
+    t.equal((await asMachine('POST', '/accounts', { name: 'Élan' })).status, 201)
+    const find = async (path: string, q: string): Promise<unknown> => (await asMachine('GET', `${path}?filter=${encodeURIComponent(JSON.stringify({ q }))}`)).body.map((row: { name?: string, record_name?: string }) => row.name ?? row.record_name)
+    for (const [q, name] of [['élan', 'Élan'], ['ÉLAN', 'Élan'], ['LAN', 'Élan'], ['ΕΛΙ', 'Ελιά'], ['чай', 'Чай'], ['ЧАЙ', 'Чай']] as const) t.strictSame(await find('/products', q), [name], q)
+    t.strictSame(await find('/accounts', 'éLAN'), ['Élan'])
+    t.strictSame(await find('/history', 'éLAN'), ['Élan', 'Élan'])
+    const searched = database.knex('products').where({ shop_id: database.knex.raw('gen_random_uuid()') }).select('id')
+    rules.filters['q']!.apply(searched, 'lan' as never)
+    const plan = await database.knex.transaction(async (trx) => {
+      await trx.raw('set local enable_seqscan = off')
+      return JSON.stringify((await trx.raw(`explain ${searched.toQuery()}`)).rows)
+    })
+    t.equal(plan.includes('CASE'), false, 'decided before the rows are read')
+    t.equal(plan.includes('~~*'), true)
   })
 }
 

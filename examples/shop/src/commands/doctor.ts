@@ -4,7 +4,7 @@ import { authOptions } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
-import { unsuitable } from '../database/session.ts'
+import { knowsCase, unsuitable } from '../database/session.ts'
 import { hasSearchIndex, SEARCH_SQL } from '../migrations/017-list-indexes.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
@@ -54,12 +54,14 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
   const { version, number } = answer.result
   const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`
   const pending = await pendingMigrations(knex)
+  const isSearched = pending.length === 0 && engine === 'postgres'
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...engine === 'embedded' ? [] : await examinePooler(knex),
     pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
-    ...pending.length > 0 || engine === 'embedded' || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)]
+    ...!isSearched || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)],
+    ...!isSearched || await knowsCase(knex) ? [] : [warn('search', 'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to z only. Create the database with another, such as C.UTF-8')]
   ]
 }
 

@@ -74,6 +74,12 @@ function isSame (found: string | undefined, wanted: string): boolean {
   return found?.split(',', 1)[0]!.toLowerCase() === wanted.split(',', 1)[0]!.toLowerCase()
 }
 
+/** Whether the LC_CTYPE of the database knows the case of letters beyond a to z. */
+export async function knowsCase (knex: Knex): Promise<boolean> {
+  const { rows: [{ knows }] } = await knex.raw("select lower('É') = 'é' as knows")
+  return knows
+}
+
 /** @throws {@link SHOP_DATABASE_UNSUITABLE} */
 export async function refuseUnsuitable (knex: Knex): Promise<void> {
   const reasons = await unsuitable(knex)

@@ -1,5 +1,6 @@
 import { type TInteger, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { Instant, INSTANT, Nullable } from '../http/schemas.ts'
 
@@ -113,6 +114,12 @@ export function having (table: string, [link, column]: readonly [table: string, 
   }
 }
 
+/**
+ * PostgreSQL ignores the case of letters beyond a to z only if the LC_CTYPE of the database knows them, which C does not; then
+ * a collation has to. It decides when it plans the query, so that an index serves where there is one.
+ */
+const CONTAINS = `case when lower('É') = 'é' then ?? ilike ? else ?? collate ${UNICODE} ilike ? end`
+
 /** Matches a string anywhere in any of the columns, ignoring case. */
 export function search (columns: readonly string[]): Filter {
   return {
@@ -120,7 +127,7 @@ export function search (columns: readonly string[]): Filter {
     isGuessed: true,
     apply: (query, text: string) => {
       const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-      query.where((any) => { for (const column of columns) any.orWhereILike(column, pattern) })
+      query.where((any) => { for (const column of columns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern]) })
     }
   }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
 import { MCP_PATH } from '../auth.ts'
 import { Problem } from '../http/problem.ts'
@@ -34,20 +35,65 @@ export async function documentation (app: FastifyInstance, { config }: { readonl
   let docs: Promise<FastifyInstance> | undefined
   app.addHook('onClose', async () => await (await docs)?.close())
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    docs ??= describingApp(routes, config, () => signIn)
-    // Requested again until the identity provider's metadata was read.
+  /** Asked again until the identity provider's metadata was read. */
+  const readSignIn = async (): Promise<SignIn | undefined> => {
     signIn ??= signInFrom((await app.inject('/.well-known/oauth-authorization-server')).json())
-    const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url: request.url })
-    if (statusCode === 404) return reply.callNotFound()
+    return signIn
+  }
+  const described = async (url: string): Promise<Answer> => {
+    docs ??= describingApp(routes, config, () => signIn)
+    await readSignIn()
+    const { statusCode, headers, rawPayload } = await (await docs).inject({ method: 'GET', url })
     // The outer response has its own length and connection headers.
     const { 'content-length': _length, connection: _connection, date: _date, 'transfer-encoding': _encoding, ...told } = headers
-    return await reply.code(statusCode).headers(told).headers(signInHeaders(request.url, told, signIn)).send(rawPayload)
+    return { statusCode, headers: { ...told, ...signInHeaders(url, told, signIn) }, payload: rawPayload }
+  }
+  const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { statusCode, headers, payload } = await described(request.url)
+    if (statusCode === 404) return reply.callNotFound()
+    return await reply.code(statusCode).headers(headers).send(payload)
   }
   const route = { config: { auth: 'public' }, schema: { hide: true } } as const
-  app.get(OPENAPI_PATH, route, answer)
+  for (const path of [OPENAPI_PATH, `${DOCS_PATH}/json`, `${DOCS_PATH}/yaml`]) {
+    const document = kept(async () => await described(path))
+    app.get(path, route, async ({ headers: { 'if-none-match': known = '' } }, reply) => {
+      const { statusCode, headers, payload } = await document(await readSignIn())
+      reply.headers(headers)
+      // A weak comparison, as RFC 9110 asks for here.
+      const isKnown = known.split(',').some((tag) => ['*', headers['etag']].includes(tag.trim().replace(/^W\//, '')))
+      return isKnown ? await reply.code(304).send() : await reply.code(statusCode).send(payload)
+    })
+  }
   app.get(DOCS_PATH, route, answer)
   app.get(`${DOCS_PATH}/*`, route, answer)
+}
+
+interface Answer {
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
+  readonly payload: Buffer
+}
+
+/**
+ * A document takes up to a tenth of a second to write, and anybody may ask for it: its bytes are kept.
+ *
+ * @returns gives the document; it is written again when it is called with another value, which the document depends on
+ */
+function kept (write: () => Promise<Answer>): (value: unknown) => Promise<Answer> {
+  let last: { readonly value: unknown, readonly answer: Promise<Answer> } | undefined
+  const tagged = async (): Promise<Answer> => {
+    const { headers, payload, ...rest } = await write()
+    return { ...rest, headers: { ...headers, etag: `"${createHash('sha256').update(payload).digest('base64url')}"` }, payload }
+  }
+  return async (value) => {
+    const current = last?.value === value && last !== undefined ? last : last = { value, answer: tagged() }
+    try {
+      return await current.answer
+    } catch (error) {
+      if (last === current) last = undefined
+      throw error
+    }
+  }
 }
 
 /** @param metadata - of the identity provider (RFC 8414), or an error */

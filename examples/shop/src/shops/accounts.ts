@@ -68,7 +68,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'delete_account',
       summary: 'Delete an account',
-      description: 'Delete an account permanently. Its orders stay, without an account; so does its customer at the payment provider.',
+      description: 'Delete an account. Its orders stay, without an account; so does its customer at the payment provider. It can be restored from the history.',
       tags: ['accounts'],
       params: AccountParams,
       response: { 204: Deleted, ...writeProblems }

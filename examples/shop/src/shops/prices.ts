@@ -68,7 +68,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'delete_price',
       summary: 'Delete a price',
-      description: 'Delete a price permanently. To only end it, set its valid_to instead.',
+      description: 'Delete a price. It can be restored from the history. To only end it, set its valid_to instead.',
       tags: ['prices'],
       params: PriceParams,
       response: { 204: Deleted, ...writeProblems }
