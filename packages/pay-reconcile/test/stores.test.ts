@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { FoundItem, Part } from '../src/index.ts'
 import { createPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
-import { idColumns } from '../src/knex/ids.ts'
+import { hostColumns } from '../src/knex/host-columns.ts'
 import { pglite } from './database.ts'
 import { build } from './world.ts'
 
 const origin = { actor: 'user-1', requestId: null, runId: null, providerRequestId: null }
+
+const inRecord = (value: object) => ({ record: JSON.stringify(value) })
 
 t.test('what a column of ids can hold', async t => {
   const uuid = '00000000-0000-4000-8000-00000000000a'
@@ -20,15 +22,15 @@ t.test('what a column of ids can hold', async t => {
     ['character varying', ['a'], ['\0']],
     ['character', ['a'], ['\0']]
   ] as const) {
-    const knex = { raw: async () => ({ rows: [{ name: 'account', type }, { name: 'shop', type: 'text' }] }) } as unknown as Knex
-    const { account, shop, accountType } = await idColumns(knex, 'accounts', 'shops')
+    const knex = { raw: async () => ({ rows: [{ name: 'account', type }, { name: 'shop', type: 'text' }].map(inRecord) }) } as unknown as Knex
+    const { account, shop, accountType } = await hostColumns(knex, 'accounts', 'shops')
     t.strictSame([...possible, ...impossible].filter(account), possible, type)
     t.equal(shop('any'), true)
     t.equal(accountType, type === 'character' ? 'bpchar' : type)
   }
   for (const [account, shop, message] of [['date', 'text', /: accounts\.id must not have the type date; supported are uuid, smallint/], ['text', 'date', /: shops\.id must not have the type date/]] as const) {
-    const knex = { raw: async () => ({ rows: [{ name: 'account', type: account }, { name: 'shop', type: shop }] }) } as unknown as Knex
-    await t.rejects(idColumns(knex, 'accounts', 'shops'), { code: 'PAY_RECONCILE_INVALID_OPTION', message })
+    const knex = { raw: async () => ({ rows: [{ name: 'account', type: account }, { name: 'shop', type: shop }].map(inRecord) }) } as unknown as Knex
+    await t.rejects(hostColumns(knex, 'accounts', 'shops'), { code: 'PAY_RECONCILE_INVALID_OPTION', message })
   }
 })
 

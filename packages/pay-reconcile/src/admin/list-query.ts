@@ -1,6 +1,11 @@
 import { validationError } from '../errors.ts'
-import { drifts, modes, outcomes, statuses, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
-import { auditActions, type AccountFilter, type AccountQuery, type AccountSort, type AuditQuery } from '../types.ts'
+import { accountList } from '../lists/accounts.ts'
+import { auditList } from '../lists/audit.ts'
+import { itemList } from '../lists/items.ts'
+import { rulesOf } from '../lists/listed.ts'
+import { runList } from '../lists/runs.ts'
+import { drifts, outcomes, statuses, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
+import type { AccountFilter, AccountQuery, AccountSort, AuditQuery } from '../types.ts'
 import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
 import { defaultLimit, maxLimit } from './schemas.ts'
 
@@ -11,73 +16,11 @@ export const commonRules: Omit<ListRules, 'fields' | 'conditions'> = {
   refuse: (path, message) => validationError(path.join('/'), `${path.join('.')} ${message}`)
 }
 
-const accountRules: ListRules = {
-  ...commonRules,
-  fields: {
-    id: { kind: 'string' },
-    shop_id: { kind: 'string' },
-    shop_name: { kind: 'string' },
-    name: { kind: 'string' },
-    hash_name: { kind: 'string', nullable: true },
-    details: { kind: 'object' },
-    pay_customer_id: { kind: 'string', nullable: true },
-    pay_synced_at: { kind: 'string', nullable: true }
-  },
-  conditions: { missing_pay: { kind: 'boolean' }, q: { kind: 'string' } }
-}
-
-const runRules: ListRules = {
-  ...commonRules,
-  fields: {
-    id: { kind: 'uuid' },
-    mode: { kind: 'string', words: modes },
-    dry_run: { kind: 'boolean' },
-    shop_id: { kind: 'string', nullable: true },
-    status: { kind: 'string', words: statuses },
-    cancel_requested: { kind: 'boolean' },
-    actor: { kind: 'string' },
-    slot: { kind: 'instant', nullable: true },
-    started_at: { kind: 'instant' },
-    finished_at: { kind: 'instant', nullable: true },
-    total: { kind: 'integer' },
-    processed: { kind: 'integer' },
-    outcomes: { kind: 'object' },
-    drift: { kind: 'object' },
-    selection: { kind: 'object' },
-    shops: { kind: 'object' }
-  },
-  conditions: {}
-}
-
-const auditRules: ListRules = {
-  ...commonRules,
-  fields: {
-    id: { kind: 'uuid' },
-    at: { kind: 'instant' },
-    actor: { kind: 'string' },
-    action: { kind: 'string', words: auditActions },
-    account_id: { kind: 'string' },
-    shop_id: { kind: 'string' },
-    run_id: { kind: 'uuid', nullable: true },
-    before: { kind: 'object' },
-    after: { kind: 'object' },
-    provider_request_id: { kind: 'string', nullable: true },
-    request_id: { kind: 'string', nullable: true },
-    snapshot_kept: { kind: 'boolean' }
-  },
-  conditions: { at_gte: { kind: 'instant' }, at_lte: { kind: 'instant' } }
-}
-
-const itemRules: ListRules = {
-  ...commonRules,
-  fields: {
-    account_id: { kind: 'string' },
-    shop_id: { kind: 'string' },
-    outcome: { kind: 'string', words: outcomes },
-    drift: { kind: 'string', words: drifts }
-  },
-  conditions: {}
-}
+// The rules are the same for every table.
+const accountRules = rulesOf(accountList({ shopTable: '', name: '' }), commonRules)
+const runRules = rulesOf(runList, commonRules)
+const auditRules = rulesOf(auditList(0), commonRules)
+const itemRules = rulesOf(itemList, commonRules)
 
 /**
  * Reads the parameters of `GET /admin/accounts`: those of every list, `shop_id` and `missing_pay`.

@@ -8,30 +8,30 @@ export interface Tables {
   readonly shopTable: string
 }
 
-/** A row as every query of the store selects it. */
+/** An account as every query of the store selects it. */
 export interface AccountRow {
-  /** As the driver returns it: a number or a bigint from a column of integers. */
-  readonly id: unknown
-  readonly shop_id: unknown
+  readonly id: string
+  readonly shop_id: string
   readonly shop_name: string
   readonly name: string
   readonly hash_name: string | null
   readonly details: unknown
 }
 
-/** The customer id of the account `a`; null if it is empty. */
-export const customerId = "nullif(a.details->>'pay_customer_id', '')"
+/** {@link AccountRow} over accounts `a` and shops `s`. Ids as text, because a bigint may exceed 2^53. */
+export const accountColumns: Readonly<Record<keyof AccountRow, string>> = {
+  id: 'a.id::text', shop_id: 'a.shop_id::text', shop_name: 's.name', name: 'a.name', hash_name: 'a.hash_name', details: 'a.details'
+}
 
 /** Accounts `a` with their shops `s`. */
-export function accountRows (knex: Knex, { table, shopTable }: Tables) {
+export function accountsWithShops (knex: Knex, { table, shopTable }: Tables): Knex.QueryBuilder {
   return knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id')
-    .select<AccountRow[]>('a.id', 'a.shop_id', { shop_name: 's.name' }, 'a.name', 'a.hash_name', 'a.details')
 }
 
 export function accountFrom (row: AccountRow): Account {
   return {
-    id: String(row.id),
-    shopId: String(row.shop_id),
+    id: row.id,
+    shopId: row.shop_id,
     shopName: row.shop_name,
     name: row.name,
     hashName: row.hash_name,

@@ -2,14 +2,17 @@ import type { Knex } from 'knex'
 import { isObject } from '../details.ts'
 import { PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
+import { customerId } from '../lists/accounts.ts'
+import { whereAny } from '../lists/listed.ts'
 import { accountPage } from './account-page.ts'
-import { accountFrom, accountRows, customerId, type AccountRow } from './account-rows.ts'
+import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
-import { idColumns, type IdColumns } from './ids.ts'
-import { violates, whereAny } from './sql.ts'
-import { assertUsable, isCurrent } from './startup.ts'
+import { hostColumns, searchableName, type HostColumns } from './host-columns.ts'
+import { record, recordsOf } from './records.ts'
+import { violates } from './sql.ts'
+import { assertUsable, isCurrent, leavesNames } from './startup.ts'
 
 /** The tables of accounts and shops, and how to read a shop's key. */
 export interface KnexAccountStoreOptions {
@@ -52,48 +55,44 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
   const trail = auditTrail(knex, keepSnapshots)
   const tables = { table, shopTable }
-  let columns: Promise<IdColumns> | undefined
-  const ids = (): Promise<IdColumns> => {
-    columns ??= idColumns(knex, table, shopTable).catch(error => {
-      columns = undefined
-      throw error
-    })
-    return columns
-  }
-  const rows = () => accountRows(knex, tables)
+  const ids = remembered(() => hostColumns(knex, table, shopTable))
+  const name = remembered(() => searchableName(knex, table))
+  /** Accounts with their shops. @param more what to read of each beside the account, in SQL with its bindings */
+  const accountsOf = <More = unknown>(query: (rows: Knex.QueryBuilder) => Knex.QueryBuilder, more: Readonly<Record<string, string>> = {}, bindings: readonly string[] = []) =>
+    recordsOf<AccountRow & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...accountColumns, ...more }), bindings)))
 
   async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
-    const [row] = await knex.raw<{ rows: AccountRow[] }>(writeStatement(value, guard), {
+    const [row] = await recordsOf<AccountRow>(knex, knex.raw(writeStatement(value, guard), {
       ...tables, ...bindings, accountId, action, ...origin, keepSnapshots
-    }).then(({ rows }) => rows, noRowsIfDoneByRun)
+    })).catch(noRowsIfDoneByRun)
     if (row) return { changed: true, account: accountFrom(row) }
-    const [current] = await rows().where('a.id', accountId)
+    const [current] = await accountsOf(rows => rows.where('a.id', accountId))
     if (current && current.details !== null && !isObject(current.details)) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
     return { changed: false, account: current && accountFrom(current) }
   }
 
   return {
-    ready: () => assertUsable(Promise.all([ids(), rows().limit(0), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), ids(), name(), accountsOf(rows => rows.limit(0)), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
       `knexAccountStore needs ${table} and ${shopTable} with the columns in the README, and the tables of createPayReconcileTables`),
 
     ...trail,
     changes: changeStore(knex, table),
 
     async list (query) {
-      return accountPage(knex, tables, { ...query, filter: withPossibleIds(query.filter, await ids()) })
+      return accountPage(knex, table, { shopTable, name: await name() }, { ...query, filter: withPossibleIds(query.filter, await ids()) })
     },
 
     async get (id) {
       if (!(await ids()).account(id)) return undefined
-      const [row] = await rows().where('a.id', id)
+      const [row] = await accountsOf(rows => rows.where('a.id', id))
       return row && accountFrom(row)
     },
 
     async secretKey (shopId) {
       if (!(await ids()).shop(shopId)) return null
-      const row = await knex<{ id: string, pay_secret_key: string | null }>(shopTable).where('id', shopId).first('pay_secret_key')
-      return row?.pay_secret_key ? await openKey(row.pay_secret_key, shopId) : null
+      const [row] = await recordsOf<{ readonly key: string | null }>(knex, knex(shopTable).where('id', shopId).select(knex.raw(record({ key: 'pay_secret_key' }))))
+      return row?.key ? await openKey(row.key, shopId) : null
     },
 
     link: ({ action, accountId, customerId, expected }, origin) => write(accountId, origin, {
@@ -131,49 +130,58 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     async shops (shopId, only = {}) {
       if (shopId !== undefined && !(await ids()).shop(shopId)) return []
       const limits = await limitsFrom(knex, only, await ids())
-      const counted = knex(`${table} as a`).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)::int'))
-      const found = await knex(`${shopTable} as s`).modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
-        .select<Array<{ id: unknown, accounts: number }>>('s.id', counted.as('accounts')).orderBy('s.id')
-      const all = found.map(({ id, accounts }) => ({ shopId: String(id), accounts }))
+      const counted = knex(`${table} as a`).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)'))
+      const all = await recordsOf<{ readonly shopId: string, readonly accounts: number }>(knex, knex(`${shopTable} as s`)
+        .modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
+        .select(knex.raw(record({ shopId: 's.id::text', accounts: '(?)' }), [counted])).orderBy('s.id'))
       return shopId !== undefined || Object.keys(only).length === 0 ? all : all.filter(({ accounts }) => accounts > 0)
     },
 
     async scan ({ shopId, after, limit, runId, only }) {
-      const page = await rows().where('a.shop_id', shopId)
-        .modify(query => { if (after !== null) query.where('a.id', '>', after) })
-        .modify(await limitsFrom(knex, only, await ids()))
-        .orderBy('a.id').limit(limit)
-        .select<Array<AccountRow & { duplicate: boolean, changed_by_run: boolean }>>(
-          knex.raw(`exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id
-            and nullif(o.details->>'pay_customer_id', '') = ${customerId}) as duplicate`, [table]),
-          knex.raw('exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text) as changed_by_run', [runId]))
+      const limits = await limitsFrom(knex, only, await ids())
+      const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>(rows => rows.where('a.shop_id', shopId)
+        .modify(query => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
+        duplicate: `exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id and nullif(o.details->>'pay_customer_id', '') = ${customerId})`,
+        changed_by_run: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
+      }, [table, runId])
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
     async accountsLike (shopId, wanted, emails) {
       const isId = (await ids()).account
-      const found = await rows().where('a.shop_id', shopId)
+      const found = await accountsOf(rows => rows.where('a.shop_id', shopId)
         .where(any => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("a.details->>'email' = any(?::text[])", [[...emails]]) })
-        .orderBy('a.id').limit(1000)
+        .orderBy('a.id').limit(1000))
       return found.map(accountFrom)
     },
 
     async linkedCustomers (shopId, customerIds) {
-      const linked = await knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerId, customerIds))
-        .select<Array<{ id: string }>>(knex.raw(`${customerId} as id`))
+      const linked = await recordsOf<{ readonly id: string }>(knex, knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, customerId))
+        .select(knex.raw(record({ id: customerId }))))
       return new Set(linked.map(({ id }) => id))
     },
 
     async linkedElsewhere (shopId, customerIds) {
-      const linked = await knex(`${table} as a`).whereNot('a.shop_id', shopId).modify(query => whereAny(query, customerId, customerIds))
-        .distinct<Array<{ shop_id: unknown, id: string }>>('a.shop_id', knex.raw(`${customerId} as id`))
-      return linked.map(row => ({ shopId: String(row.shop_id), customerId: row.id }))
+      return recordsOf<{ readonly shopId: string, readonly customerId: string }>(knex, knex(`${table} as a`).whereNot('a.shop_id', shopId)
+        .modify(query => whereAny(query, customerIds, customerId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId }))))
     }
   }
 }
 
+/** Asks once, but again after a failure. */
+function remembered<T> (ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined
+  return () => {
+    answer ??= ask().catch(error => {
+      answer = undefined
+      throw error
+    })
+    return answer
+  }
+}
+
 /** The filter without ids that the columns cannot hold: they match nothing. */
-function withPossibleIds (filter: AccountFilter, { account, shop }: IdColumns): AccountFilter {
+function withPossibleIds (filter: AccountFilter, { account, shop }: HostColumns): AccountFilter {
   return {
     ...filter,
     ...(filter.id && { id: filter.id.filter(account) }),
@@ -228,5 +236,5 @@ function writeStatement (value: string, guard: string): string {
       insert into pay_reconcile_changed (account_id, shop_id) select c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
       on conflict (account_id) do update set version = excluded.version
     )
-    select c.id, c.shop_id, s.name as shop_name, c.name, c.hash_name, c.details from changed c join :shopTable: s on s.id = c.shop_id`
+    select ${record(accountColumns)} from changed a join :shopTable: s on s.id = a.shop_id`
 }

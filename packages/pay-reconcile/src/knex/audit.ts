@@ -1,12 +1,15 @@
 import type { Knex } from 'knex'
-import type { AccountStore, AuditEntry, AuditField, AuditFilter, AuditQuery, Details } from '../types.ts'
-import { countOf, whereAny } from './sql.ts'
+import { auditList, isKept } from '../lists/audit.ts'
+import { sortKeyOf, whereListed } from '../lists/listed.ts'
+import type { AccountStore, AuditEntry, Details } from '../types.ts'
+import { instantFrom, record, recordsOf, run } from './records.ts'
+import { countOf } from './sql.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 interface AuditRow {
   readonly id: string
-  readonly at: Date | string
+  readonly at: string
   readonly actor: string
   readonly action: AuditEntry['action']
   readonly account_id: string
@@ -24,69 +27,43 @@ interface SnapshotRow {
   readonly account_id: string
   readonly customer_id: string | null
   readonly customer: Details
-  readonly replaced_at: Date | string
+  readonly replaced_at: string
 }
 
 /** Reads the audit trail, and its snapshots of the last days. */
 export function auditTrail (knex: Knex, days: number): Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteExpired'>> {
-  const kept = `replaced_at > now() - interval '${days} days'`
-  /** What each field is, in SQL over the change `c`; never a name from the request. */
-  const fields: Readonly<Record<AuditField, string>> = {
-    id: 'c.id',
-    at: 'c.at',
-    actor: 'c.actor',
-    action: 'c.action',
-    account_id: 'c.account_id',
-    shop_id: 'c.shop_id',
-    run_id: 'c.run_id',
-    provider_request_id: 'c.provider_request_id',
-    request_id: 'c.request_id',
-    snapshot_kept: `exists (select from pay_reconcile_snapshots s where s.audit_id = c.id and s.${kept})`
-  }
-
-  function where (query: Knex.QueryBuilder, filter: AuditFilter): void {
-    for (const [field, sql] of Object.entries(fields)) {
-      const values = filter[field as AuditField]
-      // Responses have milliseconds, the column microseconds.
-      if (values) whereAny(query, field === 'at' ? "date_trunc('milliseconds', c.at)" : sql, values)
-    }
-    for (const field of ['before', 'after'] as const) {
-      if (filter[field]) query.whereRaw(`c.${field} @> ?::jsonb`, [JSON.stringify(filter[field])])
-    }
-    if (filter.at_gte) query.whereRaw('c.at >= ?::timestamptz', [filter.at_gte])
-    if (filter.at_lte) query.whereRaw("c.at < ?::timestamptz + interval '1 millisecond'", [filter.at_lte])
-  }
-
-  function orderBy (sort: AuditQuery['sort']): string {
-    const { field, descending } = sort ?? { field: 'at', descending: true }
-    const direction = descending ? 'desc' : 'asc'
-    return `${fields[field]} ${direction} nulls last, c.id ${direction}`
-  }
+  const listed = auditList(days)
+  const { at_gte: _from, at_lte: _to, ...fields } = listed
+  const columns = record(Object.fromEntries(Object.keys(fields).map(name => [name, sortKeyOf(listed, name)])))
 
   return {
     async audit ({ skip, limit, filter, sort }) {
-      const matching = () => knex('pay_reconcile_audit as c').modify(query => where(query, filter))
+      const { field, descending } = sort ?? { field: 'at', descending: true }
+      const direction = descending ? 'desc' : 'asc'
+      const matching = () => knex('pay_reconcile_audit as c').modify(query => whereListed(query, listed, filter))
       const [rows, count] = await Promise.all([
-        matching().orderByRaw(orderBy(sort)).offset(skip).limit(limit).select<AuditRow[]>('c.*', knex.raw(`${fields.snapshot_kept} as snapshot_kept`)),
-        countOf(matching())
+        recordsOf<AuditRow>(knex, matching().orderByRaw(`${sortKeyOf(listed, field)} ${direction} nulls last, c.id ${direction}`).offset(skip).limit(limit).select(knex.raw(columns))),
+        countOf(knex, matching())
       ])
       return { entries: rows.map(entryFrom), count }
     },
 
     async replacedSnapshot (auditId) {
       if (!uuid.test(auditId)) return undefined
-      const row = await knex<SnapshotRow>('pay_reconcile_snapshots').where('audit_id', auditId).whereRaw(kept).first()
+      const [row] = await recordsOf<SnapshotRow>(knex, knex('pay_reconcile_snapshots').where('audit_id', auditId).whereRaw(isKept(days)).select(knex.raw(record({
+        audit_id: 'audit_id', account_id: 'account_id', customer_id: 'customer_id', customer: 'customer', replaced_at: 'replaced_at'
+      }))))
       return row && {
         auditId: row.audit_id,
         accountId: row.account_id,
         customerId: row.customer_id,
         customer: row.customer,
-        replacedAt: new Date(row.replaced_at).toISOString()
+        replacedAt: instantFrom(row.replaced_at)
       }
     },
 
     async deleteExpired () {
-      await knex('pay_reconcile_snapshots').whereRaw(`not ${kept}`).delete()
+      await run(knex, knex('pay_reconcile_snapshots').whereRaw(`not ${isKept(days)}`).delete())
     }
   }
 }
@@ -96,7 +73,7 @@ const nothing = { pay_customer_id: null, pay_synced_at: null, snapshot_sha256: n
 function entryFrom (row: AuditRow): AuditEntry {
   return {
     id: row.id,
-    at: new Date(row.at).toISOString(),
+    at: instantFrom(row.at),
     actor: row.actor,
     action: row.action,
     accountId: row.account_id,

@@ -1,25 +1,26 @@
 import type { Knex } from 'knex'
 import type { AwaitedShops } from '../reconcile/types.ts'
+import { record, recordsOf } from './records.ts'
 import { violates } from './sql.ts'
 
 /** The shops that wait for a run, in tables. */
 export function awaitedShops (knex: Knex): AwaitedShops {
   return {
     async note (shopId, deliveryId) {
-      const { rows } = await knex.raw<{ rows: unknown[] }>(`
+      const fresh = await recordsOf(knex, knex.raw(`
         with fresh as (
           insert into pay_reconcile_deliveries (shop_id, id) values (:shopId, :deliveryId) on conflict do nothing returning id
         ), noted as (
           insert into pay_reconcile_awaited (shop_id) select :shopId from fresh on conflict do nothing
         )
-        select id from fresh`, { shopId, deliveryId })
-      return rows.length > 0
+        select ${record({ id: 'id' })} from fresh`, { shopId, deliveryId }))
+      return fresh.length > 0
     },
 
     async start (run) {
       for (;;) {
         try {
-          const { rows: [row] } = await knex.raw<{ rows: Array<{ started: boolean, left: boolean }> }>(startStatement, { ...run })
+          const [row] = await recordsOf<{ readonly started: boolean, readonly left: boolean }>(knex, knex.raw(startStatement, { ...run }))
           return { started: row?.started === true, left: row?.left === true }
         } catch (error) {
           // Another run has taken a shop since this statement began.
@@ -44,4 +45,4 @@ const startStatement = `
   ), parts as (
     insert into pay_reconcile_run_shops (run_id, shop_id, total) select run.id, t.shop_id, 0 from run, taken t
   )
-  select exists (select from run) as started, (select count(*) from pay_reconcile_awaited) > (select count(*) from taken) as left`
+  select ${record({ started: 'exists (select from run)', left: '(select count(*) from pay_reconcile_awaited) > (select count(*) from taken)' })}`

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
+import { customerId } from '../lists/accounts.ts'
 import type { ChangeStore } from '../types.ts'
-import { customerId } from './account-rows.ts'
+import { instantFrom, record, recordsOf, run } from './records.ts'
 
 /** Repeated deliveries of an event come for three days; then it is forgotten, and would be read once more. */
 const keepEvents = "interval '4 days'"
@@ -15,21 +16,22 @@ const keepEvents = "interval '4 days'"
 export function changeStore (knex: Knex, table: string): ChangeStore {
   return {
     async position (shopId) {
-      const row = await knex('pay_reconcile_positions').where('shop_id', shopId).first<{ until: Date | string, complete_at: Date | string } | undefined>('until', 'complete_at')
-      return row && { until: new Date(row.until).toISOString(), completeAt: new Date(row.complete_at).toISOString() }
+      const [row] = await recordsOf<{ readonly until: string, readonly complete_at: string }>(knex, knex('pay_reconcile_positions').where('shop_id', shopId)
+        .select(knex.raw(record({ until: 'until', complete_at: 'complete_at' }))))
+      return row && { until: instantFrom(row.until), completeAt: instantFrom(row.complete_at) }
     },
 
     async moveTo (shopId, { until, completeAt }) {
-      await knex.raw(`
+      await run(knex, knex.raw(`
         with forgotten as (delete from pay_reconcile_events where shop_id = :shopId and created_at < :until::timestamptz - ${keepEvents})
         insert into pay_reconcile_positions (shop_id, until, complete_at) values (:shopId, :until, :completeAt)
         on conflict (shop_id) do update set until = greatest(pay_reconcile_positions.until, excluded.until),
-          complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`, { shopId, until, completeAt })
+          complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`, { shopId, until, completeAt }))
     },
 
     async note (shopId, events) {
       const records = events.map(({ id, createdAt, customerId }) => ({ id, created_at: createdAt, customer_id: customerId }))
-      await knex.raw(`
+      await run(knex, knex.raw(`
         with given as materialized (
           select distinct on (id) * from jsonb_to_recordset(:events::jsonb) as e (id text, created_at timestamptz, customer_id text)
         ), fresh as (
@@ -37,22 +39,22 @@ export function changeStore (knex: Knex, table: string): ChangeStore {
           on conflict do nothing returning event_id
         )
         ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${once}`,
-      { table, shopId, events: JSON.stringify(records) })
+      { table, shopId, events: JSON.stringify(records) }))
     },
 
     async noteAll (shopId) {
-      await knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${once}`, { table, shopId })
+      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${once}`, { table, shopId }))
     },
 
     async moment () {
-      const { rows: [row] } = await knex.raw<{ rows: Array<{ moment: string }> }>('select pg_current_snapshot()::text as moment')
+      const [row] = await recordsOf<{ readonly moment: string }>(knex, knex.raw(`select ${record({ moment: 'pg_current_snapshot()::text' })}`))
       return row?.moment ?? '1:1:'
     },
 
     async done (accountIds, moment) {
-      await knex.raw(`delete from pay_reconcile_changed where account_id in (
+      await run(knex, knex.raw(`delete from pay_reconcile_changed where account_id in (
         select account_id from pay_reconcile_changed where account_id = any(:accountIds::text[]) and pg_visible_in_snapshot(version, :moment::pg_snapshot)
-        order by account_id for update)`, { accountIds: [...accountIds], moment })
+        order by account_id for update)`, { accountIds: [...accountIds], moment }))
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { run } from './records.ts'
 
 /**
  * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses and
@@ -9,5 +10,5 @@ import type { Knex } from 'knex'
  */
 export async function forgetAccounts (knex: Knex, of: { readonly accountId: string } | { readonly shopId: string }): Promise<void> {
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
-  for (const table of ['pay_reconcile_items', 'pay_reconcile_snapshots']) await knex(table).where(column, id).delete()
+  for (const table of ['pay_reconcile_items', 'pay_reconcile_snapshots']) await run(knex, knex(table).where(column, id).delete())
 }

@@ -1,5 +1,8 @@
 import type { Knex } from 'knex'
+import { itemList } from '../lists/items.ts'
+import { whereListed } from '../lists/listed.ts'
 import type { Candidate, FoundItem, Item, ItemFilter, ItemQuery } from '../reconcile/types.ts'
+import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
 
 /** In bytes of JSON: memory holds several copies of a page. */
@@ -10,26 +13,26 @@ export async function itemPage (knex: Knex, runId: string, { skip, limit, filter
   const matching = () => knex('pay_reconcile_items as i').where('i.run_id', runId).modify(query => where(query, filter, since))
   const page = matching().orderBy('i.account_id').offset(skip).limit(limit).select('i.id', 'i.account_id', 'i.item', knex.raw('octet_length(i.item::text) as bytes'))
   const measured = knex(page.as('p')).select('p.*', knex.raw('sum(p.bytes) over (order by p.account_id) as bytes_so_far'))
-  const rows = await knex(measured.as('m')).where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
-    .orderBy('account_id').select<ItemRow[]>(knex.raw('m.id::text as id'), 'm.item')
-  return { items: rows.map(itemFrom), count: await countOf(matching()) }
+  const rows = await recordsOf<ItemRow>(knex, knex(measured.as('m')).where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
+    .orderBy('account_id').select(knex.raw(record({ id: 'm.id::text', item: 'm.item' }))))
+  return { items: rows.map(itemFrom), count: await countOf(knex, matching()) }
 }
 
 /** Items of any runs; an id that the column cannot hold is unknown. */
 export async function itemsById (knex: Knex, ids: readonly string[]): Promise<readonly Item[]> {
-  const rows = await knex('pay_reconcile_items').whereIn('id', ids.filter(id => /^[1-9]\d{0,17}$/.test(id))).select<ItemRow[]>(knex.raw('id::text as id'), 'item')
+  const rows = await recordsOf<ItemRow>(knex, knex('pay_reconcile_items').whereIn('id', ids.filter(id => /^[1-9]\d{0,17}$/.test(id)))
+    .select(knex.raw(record({ id: 'id::text', item: 'item' }))))
   return rows.map(itemFrom)
 }
 
 /** What an item found, without what differs between any two runs. */
 const finding = (item: string): string => `${item}.item - '{accountName,shopName,providerRequestId}'::text[]`
 
-function where (query: Knex.QueryBuilder, { drift, ...columns }: ItemFilter, since: string | undefined): void {
-  for (const [column, values] of Object.entries(columns)) query.whereIn(`i.${column}`, values)
+function where (query: Knex.QueryBuilder, filter: ItemFilter, since: string | undefined): void {
+  whereListed(query, itemList, filter)
   if (since !== undefined) {
     query.whereRaw(`not exists (select from pay_reconcile_items e where e.run_id = ? and e.account_id = i.account_id and ${finding('e')} = ${finding('i')})`, [since])
   }
-  if (drift) query.whereRaw("jsonb_exists_any(i.item->'drift', ?::text[])", [[...drift]])
 }
 
 interface ItemRow {

@@ -1,12 +1,15 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION, runActiveError } from '../errors.ts'
+import { whereListed } from '../lists/listed.ts'
+import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { storable } from '../storable.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
-import { orderOfRuns, partFrom, runFrom, runsStatement, whereRun, type PartRow, type RunRow } from './run-rows.ts'
+import { instantFrom, record, recordsOf, run as execute } from './records.ts'
+import { orderOfRuns, partColumns, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
-import { assertUsable, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent } from './startup.ts'
+import { assertUsable, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent, leavesNames } from './startup.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -35,21 +38,21 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
    * hold names and e-mail addresses, are needed no longer.
    */
   async function settle (): Promise<void> {
-    await knex.raw(`update pay_reconcile_run_shops p set status = 'cancelled', updated_at = now()
-      from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${free}`)
-    await knex.raw(`update pay_reconcile_runs r set finished_at = now(), targets = null where r.finished_at is null and not exists (
-      select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`)
+    await execute(knex, knex.raw(`update pay_reconcile_run_shops p set status = 'cancelled', updated_at = now()
+      from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${free}`))
+    await execute(knex, knex.raw(`update pay_reconcile_runs r set finished_at = now(), targets = null where r.finished_at is null and not exists (
+      select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`))
   }
 
   /** Inserts a run with its parts. @returns false if another run holds one of the shops. */
   async function insert (run: NewRun, parts: string, targets: string | null): Promise<boolean> {
     try {
-      await knex.raw(`with run as (
+      await execute(knex, knex.raw(`with run as (
           insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id, selection, targets)
           values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) returning id
         ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
         select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
-      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, JSON.stringify(run.selection), targets, parts])
+      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, JSON.stringify(run.selection), targets, parts]))
       return true
     } catch (error) {
       if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
@@ -63,16 +66,16 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
   }
 
   return {
-    ready: () => assertUsable(Promise.all([knex(table).select('id').limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(table).select('id').limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
       `knexRunStore needs ${table} with a column id, and the tables of createPayReconcileTables`),
 
     async start (run, shops, targets) {
       const parts = partsFrom(shops)
       while (!await insert(run, parts, targets && JSON.stringify(storable(targets)))) {
-        const { rows: [held] } = await knex.raw<{ rows: Array<Pick<PartRow, 'run_id' | 'shop_id'>> }>(`
-          select p.run_id, p.shop_id from pay_reconcile_run_shops p
+        const [held] = await recordsOf<Pick<PartRow, 'run_id' | 'shop_id'>>(knex, knex.raw(`
+          select ${record({ run_id: 'p.run_id', shop_id: 'p.shop_id' })} from pay_reconcile_run_shops p
           where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
-          order by p.shop_id limit 1`, [parts])
+          order by p.shop_id limit 1`, [parts]))
         // None: the other run ended between the two statements, and the shop is free.
         if (held) throw runActiveError(held.run_id, held.shop_id)
       }
@@ -80,18 +83,18 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
     },
 
     async lastSlot (mode, now) {
-      const { rows: [row] } = await knex.raw<{ rows: Array<{ slot: Date | string }> }>(`
+      const [row] = await recordsOf<{ readonly slot: string }>(knex, knex.raw(`
         with first as (insert into pay_reconcile_schedule (mode, slot) values (:mode, :now) on conflict do nothing returning slot)
-        select slot from first union all select slot from pay_reconcile_schedule where mode = :mode`, { mode, now })
+        select ${record({ slot: 'slot' })} from (select slot from first union all select slot from pay_reconcile_schedule where mode = :mode) s`, { mode, now }))
       // None: another process has inserted it since this statement began.
-      return row ? new Date(row.slot).toISOString() : now
+      return row ? instantFrom(row.slot) : now
     },
 
     async startSlot (run, shops) {
       const parts = partsFrom(shops)
       for (;;) {
         try {
-          const { rows: [row] } = await knex.raw<{ rows: Array<{ id: string }> }>(startSlotStatement, { ...run, parts })
+          const [row] = await recordsOf(knex, knex.raw(startSlotStatement, { ...run, parts }))
           // The run is over if all of its shops are held, or there are none.
           if (row) await settle()
           return row !== undefined
@@ -104,23 +107,23 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
 
     async get (id) {
       if (!runId.test(id)) return undefined
-      const { rows: [row] } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = :id'), { id })
+      const [row] = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = :id'), { id }))
       return row && runFrom(row)
     },
 
     async targets (id) {
-      const row = await knex<{ id: string, targets: Targets | null }>('pay_reconcile_runs').where('id', id).first('targets')
+      const [row] = await recordsOf<{ readonly targets: Targets | null }>(knex, knex('pay_reconcile_runs').where('id', id).select(knex.raw(record({ targets: 'targets' }))))
       return row?.targets ?? null
     },
 
     async list ({ skip, limit, filter, sort }) {
-      const matching = () => knex('pay_reconcile_runs as r').modify(query => whereRun(query, filter))
+      const matching = () => knex('pay_reconcile_runs as r').modify(query => whereListed(query, runList, filter))
       const [page, count] = await Promise.all([
-        matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select<Array<{ id: string }>>('r.id'),
-        countOf(matching())
+        recordsOf<{ readonly id: string }>(knex, matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select(knex.raw(record({ id: 'r.id' })))),
+        countOf(knex, matching())
       ])
       // Computes the sums only for the runs on the page.
-      const { rows } = await knex.raw<{ rows: RunRow[] }>(runsStatement('where r.id = any(:ids::uuid[])'), { ids: page.map(({ id }) => id) })
+      const rows = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = any(:ids::uuid[])'), { ids: page.map(({ id }) => id) }))
       const runs = new Map(rows.map(row => [row.id, runFrom(row)]))
       return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
@@ -131,25 +134,25 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
 
     async cancel (id) {
       if (!runId.test(id)) return
-      await knex('pay_reconcile_runs').where({ id, finished_at: null }).update({ cancel_requested: true })
+      await execute(knex, knex('pay_reconcile_runs').where({ id, finished_at: null }).update({ cancel_requested: true }))
       await settle()
     },
 
     async claim (id, { owner, duration }) {
-      const { rows: [row] } = await knex.raw<{ rows: PartRow[] }>(`
+      const [row] = await recordsOf<PartRow>(knex, knex.raw(`
         update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${leasedUntil}, updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
           where p.run_id = ? and ${free} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
-        returning p.run_id, p.shop_id, p.total, p.processed, p.last_account, p.outcomes, p.drift, p.paging`, [owner, duration, id])
+        returning ${record(partColumns)}`, [owner, duration, id]))
       return row && partFrom(row)
     },
 
     async renew (part, { owner, duration }) {
-      const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`update pay_reconcile_run_shops p set leased_until = ${leasedUntil}
+      const [row] = await recordsOf<HeldRow>(knex, knex.raw(`update pay_reconcile_run_shops p set leased_until = ${leasedUntil}
         from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ? and p.status = 'running'
-        returning r.cancel_requested`, [duration, part.runId, part.shopId, owner])
+        returning ${record(heldColumns)}`, [duration, part.runId, part.shopId, owner]))
       return nextFrom(row)
     },
 
@@ -160,7 +163,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
       const records = found.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
       // Locked, so that a transaction that deletes and then forgets an account also sees its item.
       const existing = knex(table).whereIn('id', found.map(({ accountId }) => accountId)).select(knex.raw('id::text as id')).forKeyShare()
-      const { rows: [row] } = await knex.raw<{ rows: HeldRow[] }>(`
+      const [row] = await recordsOf<HeldRow>(knex, knex.raw(`
         with ours as (
           update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,
             leased_until = ${leasedUntil}, updated_at = now()
@@ -176,33 +179,34 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
           from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb) join existing e on e.id = i.account_id
           on conflict do nothing
         )
-        select r.cancel_requested from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
+        select ${record(heldColumns)} from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
         part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), part.paging && JSON.stringify(part.paging), duration,
         part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), existing, JSON.stringify(storable(records))
-      ])
+      ]))
       return nextFrom(row)
     },
 
     async finish (part, lease, status, reason, missingPermission = undefined) {
-      const ended = await held(part, lease).update({ status, reason, missing_permission: missingPermission ?? null, updated_at: knex.fn.now() })
+      const ended = await recordsOf(knex, held(part, lease).update({ status, reason, missing_permission: missingPermission ?? null, updated_at: knex.fn.now() })
+        .returning(knex.raw(record({ shop_id: 'shop_id' }))))
       // Of a part that ended early they say which accounts it did not reach.
-      if (ended > 0 && status === 'done') await knex('pay_reconcile_unchanged').where({ run_id: part.runId, shop_id: part.shopId }).delete()
+      if (ended.length > 0 && status === 'done') await execute(knex, knex('pay_reconcile_unchanged').where({ run_id: part.runId, shop_id: part.shopId }).delete())
       await settle()
     },
 
     async release (part, lease) {
-      await held(part, lease).update({ status: 'pending', owner: null, leased_until: null, updated_at: knex.fn.now() })
+      await execute(knex, held(part, lease).update({ status: 'pending', owner: null, leased_until: null, updated_at: knex.fn.now() }))
     },
 
     async deleteExpired () {
-      await knex.raw("delete from pay_reconcile_runs where (slot is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns])
-      await knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'")
+      await execute(knex, knex.raw("delete from pay_reconcile_runs where (slot is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns]))
+      await execute(knex, knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'"))
     },
 
     async claimable () {
       await settle()
-      const { rows } = await knex.raw<{ rows: Array<{ run_id: string }> }>(`select distinct p.run_id
-        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where ${free} and not r.cancel_requested`)
+      const rows = await recordsOf<{ readonly run_id: string }>(knex, knex.raw(`select distinct ${record({ run_id: 'p.run_id' })}
+        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where ${free} and not r.cancel_requested`))
       return rows.map(row => row.run_id)
     }
   }
@@ -225,10 +229,11 @@ const startSlotStatement = `
     from run, jsonb_to_recordset(:parts::jsonb) as p (shop_id text, total integer),
       lateral (select exists (select from pay_reconcile_run_shops o where o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
   )
-  select id from run`
+  select ${record({ id: 'id' })} from run`
 
 /** The run of a part that the lease still holds. */
 interface HeldRow { readonly cancel_requested: boolean }
+const heldColumns = { cancel_requested: 'r.cancel_requested' }
 
 function nextFrom (row: HeldRow | undefined): Next {
   if (!row) return 'lost'

@@ -1,18 +1,10 @@
 import type { Knex } from 'knex'
+import { record, recordsOf } from './records.ts'
 
 /** How many rows a query matches. */
-export async function countOf (query: Knex.QueryBuilder): Promise<number> {
-  const [row] = await query.select<Array<{ count: number }>>(query.client.raw('count(*)::int as count'))
+export async function countOf (knex: Knex, query: Knex.QueryBuilder): Promise<number> {
+  const [row] = await recordsOf<{ readonly count: number }>(knex, query.select(knex.raw(record({ count: 'count(*)' }))))
   return row?.count ?? 0
-}
-
-/** @param key - SQL, never from the request */
-export function whereAny (query: Knex.QueryBuilder, key: string, values: ReadonlyArray<string | number | boolean | null>): void {
-  const present = values.filter(value => value !== null)
-  query.where(any => {
-    any.whereIn(query.client.raw(key), present)
-    if (present.length < values.length) any.orWhereRaw(`${key} is null`)
-  })
 }
 
 /** Whether a statement failed because of this constraint. */

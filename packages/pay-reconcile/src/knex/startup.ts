@@ -1,4 +1,6 @@
+import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { record, recordsOf } from './records.ts'
 
 /**
  * Distinguishes a mistake in the set-up from a database that is down. SQLSTATE class 42: a table or column is missing,
@@ -16,6 +18,21 @@ export async function assertUsable (statement: Promise<unknown>, advice: string)
     const reason = error.message.slice(error.message.lastIndexOf(' - ') + 1).replace(/^- /, '')
     throw new PAY_RECONCILE_INVALID_OPTION(`${reason}: ${advice}`)
   })
+}
+
+/**
+ * Checks that the host's knex leaves the names of tables and columns, and the results of statements, as they are. It may
+ * turn camelCase into snake_case: the names here are in snake_case already.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION}
+ */
+export async function leavesNames (knex: Knex): Promise<void> {
+  for (const name of ['pay_reconcile_run_shops', 'pay_reconcile_audit', 'shop_id', 'id']) {
+    const sent = knex.raw('??', [name]).toString()
+    if (sent !== `"${name}"`) throw new PAY_RECONCILE_INVALID_OPTION(`wrapIdentifier of the knex turns ${name} into ${sent}: pass a knex that leaves names in snake_case as they are`)
+  }
+  await recordsOf(knex, knex.raw(`select ${record({ shop_id: '1' })}`))
+  await recordsOf(knex, knex.queryBuilder().select(knex.raw(record({ shop_id: '1' }))))
 }
 
 /** A statement that fails on a table of an earlier version: its ids have the type uuid, or a column is missing. */

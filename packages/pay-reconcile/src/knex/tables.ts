@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { record, recordsOf } from './records.ts'
 
 /** The table of accounts. */
 export interface AccountTable {
@@ -157,18 +158,14 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
   for (const statement of statementsOf(columns)) await knex.raw(statement)
   for (const [table, column, allowed] of words) {
     const constraint = `${table}_${column}_check`
-    const { rows } = await knex.raw<{ rows: unknown[] }>(
-      'select 1 from pg_constraint where conname = ? and conrelid = to_regclass(?) and pg_get_constraintdef(oid) not like ?', [constraint, table, `%${allowed.at(-1)}%`])
-    if (rows.length > 0) {
+    if (await finds(knex, 'pg_constraint where conname = ? and conrelid = to_regclass(?) and pg_get_constraintdef(oid) not like ?', [constraint, table, `%${allowed.at(-1)}%`])) {
       const list = allowed.map(word => `'${word}'`).join(', ')
       await knex.raw(`alter table ${table} drop constraint ${constraint}, add constraint ${constraint} check (${column} in (${list}))`)
     }
   }
   for (const [table, names] of Object.entries(idColumns)) {
     // Only if needed: the statement locks and rewrites the table.
-    const { rows } = await knex.raw<{ rows: unknown[] }>(
-      "select 1 from pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])
-    if (rows.length > 0) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
+    if (await finds(knex, "pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
   }
 }
 
@@ -205,8 +202,12 @@ export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: 
   for (const [suffix, keys] of Object.entries(indexes)) {
     await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${name}_${suffix}`, table])
   }
-  const { rows: [trigrams] } = await knex.raw<{ rows: unknown[] }>("select 1 from pg_extension where extname = 'pg_trgm'")
-  if (trigrams) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
+  if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
+}
+
+/** Whether a table of the catalog has such a row. @param from in SQL */
+async function finds (knex: Knex, from: string, bindings: readonly string[] = []): Promise<boolean> {
+  return (await recordsOf(knex, knex.raw(`select ${record({ found: 'true' })} from ${from}`, bindings))).length > 0
 }
 
 /** Accounts without the value come last in both directions, so each direction needs an index. */

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex'
 import type { WebhookSecrets } from '../types.ts'
-import { idColumns, type IdColumns } from './ids.ts'
-import { assertUsable } from './startup.ts'
+import { hostColumns, type HostColumns } from './host-columns.ts'
+import { record, recordsOf } from './records.ts'
+import { assertUsable, leavesNames } from './startup.ts'
 
 /** Options of {@link knexWebhookSecrets}. */
 export interface KnexWebhookSecretsOptions {
@@ -15,19 +16,19 @@ export interface KnexWebhookSecretsOptions {
 
 /** The column `pay_webhook_secret` in the table of shops. */
 export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable = 'shops', openSecret = stored => stored }: KnexWebhookSecretsOptions = {}): WebhookSecrets {
-  let columns: IdColumns | undefined
+  let columns: HostColumns | undefined
   return {
-    ready: () => assertUsable(Promise.resolve(knex(shopTable).select('id', 'pay_webhook_secret').limit(0)),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(shopTable).select('id', 'pay_webhook_secret').limit(0)]),
       `knexWebhookSecrets needs ${shopTable} with a column pay_webhook_secret (text)`),
 
     async find (given) {
-      columns ??= await idColumns(knex, table, shopTable)
+      columns ??= await hostColumns(knex, table, shopTable)
       if (!columns.shop(given)) return undefined
-      const row = await knex(shopTable).where('id', given).first<{ id: unknown, pay_webhook_secret: string | null } | undefined>('id', 'pay_webhook_secret')
-      if (!row?.pay_webhook_secret) return undefined
-      const shopId = String(row.id)
-      const secret = await openSecret(row.pay_webhook_secret, shopId)
-      return secret === undefined ? undefined : { shopId, secret }
+      const [row] = await recordsOf<{ readonly id: string, readonly secret: string | null }>(knex, knex(shopTable).where('id', given)
+        .select(knex.raw(record({ id: 'id::text', secret: 'pay_webhook_secret' }))))
+      if (!row?.secret) return undefined
+      const secret = await openSecret(row.secret, row.id)
+      return secret === undefined ? undefined : { shopId: row.id, secret }
     }
   }
 }

@@ -1,0 +1,74 @@
+import type { Knex } from 'knex'
+import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { storable } from '../storable.ts'
+import { record, recordsOf } from './records.ts'
+
+/** Whether a column can hold a string as an id, in the same spelling as the database. */
+export type IsId = (id: string) => boolean
+
+/** What the store must know of the host's columns. */
+export interface HostColumns {
+  /** The check for the ids of accounts, and of shops. */
+  readonly account: IsId
+  readonly shop: IsId
+  /** What a string is cast to for the column of accounts, in SQL. */
+  readonly accountType: string
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Only the canonical form, so that an account has one URL: `007` and `+7` are not the id 7. */
+const integer = (bits: number): IsId => id =>
+  /^(0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id)
+
+const text: IsId = id => storable(id) === id
+
+/** The supported types of id columns, by their names in PostgreSQL. */
+const types: Readonly<Record<string, IsId>> = {
+  uuid: id => uuid.test(id),
+  smallint: integer(16),
+  integer: integer(32),
+  bigint: integer(64),
+  text,
+  'character varying': text,
+  character: text
+}
+
+/**
+ * Reads the types of the host's id columns from the database. A string that such a column cannot hold would be an error
+ * (22P02, 22003, 22021) that aborts a transaction of the host.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} for an unsupported type.
+ */
+export async function hostColumns (knex: Knex, table: string, shopTable: string): Promise<HostColumns> {
+  const rows = await recordsOf<{ readonly name: string, readonly type: string }>(knex, knex.raw(`
+    select ${record({ name: 'c.name', type: 'format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null)' })}
+    from (values ('account', pg_typeof((select id from :table: limit 0))), ('shop', pg_typeof((select id from :shopTable: limit 0)))) c (name, type)
+    join pg_type t on t.oid = c.type`, { table, shopTable }))
+  const typeOf = (column: string): string => rows.find(({ name }) => name === column)?.type ?? ''
+  const checkOf = (column: string, of: string): IsId => {
+    const check = types[typeOf(column)]
+    if (!check) throw new PAY_RECONCILE_INVALID_OPTION(`${of}.id must not have the type ${typeOf(column)}; supported are ${Object.keys(types).join(', ')}`)
+    return check
+  }
+  const accountType = typeOf('account')
+  // As a type, `character` is a single one.
+  return { account: checkOf('account', table), shop: checkOf('shop', shopTable), accountType: accountType === 'character' ? 'bpchar' : accountType }
+}
+
+/**
+ * SQL of the names of accounts `a`, in a collation in which `ilike` knows both cases of every letter: the column's own if it
+ * does, or else one of ICU. In a database whose LC_CTYPE is C, the default only knows a to z.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} if there is none.
+ */
+export async function searchableName (knex: Knex, table: string): Promise<string> {
+  const [row] = await recordsOf<{ readonly folds: boolean, readonly icu: boolean }>(knex, knex.raw(`select ${record({
+    // É and é; the collation of the column is that of the expression.
+    folds: 'coalesce((select name from :table: limit 0), chr(201)) ilike chr(233)',
+    icu: "getdatabaseencoding() = 'UTF8' and to_regcollation('pg_catalog.\"und-x-icu\"') is not null"
+  })}`, { table }))
+  if (row?.folds) return 'a.name'
+  if (row?.icu) return 'a.name collate pg_catalog."und-x-icu"'
+  throw new PAY_RECONCILE_INVALID_OPTION(`${table}.name must have a collation that knows both cases of every letter: this database knows them of a to z only (its LC_CTYPE is C) and has no ICU collations. Create the column or the database with another locale, such as C.UTF-8`)
+}

@@ -1,0 +1,33 @@
+import type { AccountFilter } from '../types.ts'
+import type { Listed } from './listed.ts'
+
+/** The customer id of the account `a`; null if it is empty. */
+export const customerId = "nullif(a.details->>'pay_customer_id', '')"
+
+/** What the list of accounts needs to know of the host's tables. */
+export interface AccountColumns {
+  /** Table of shops. */
+  readonly shopTable: string
+  /** SQL of the account's name, in a collation that knows both cases of every letter. */
+  readonly name: string
+}
+
+/** Accounts `a`; sorted by `shop_name` joined with their shops `s`. */
+export function accountList ({ shopTable, name }: AccountColumns): Listed<AccountFilter> {
+  return {
+    id: { rule: { kind: 'string' }, sql: 'a.id' },
+    shop_id: { rule: { kind: 'string' }, sql: 'a.shop_id' },
+    shop_name: {
+      rule: { kind: 'string' },
+      sql: 's.name',
+      where: (query, names) => query.whereIn('a.shop_id', query.client.queryBuilder().from(shopTable).whereIn('name', names).select('id'))
+    },
+    name: { rule: { kind: 'string' }, sql: 'a.name' },
+    hash_name: { rule: { kind: 'string', nullable: true }, sql: 'a.hash_name' },
+    details: { rule: { kind: 'object' }, sql: "coalesce(a.details::jsonb, '{}')" },
+    pay_customer_id: { rule: { kind: 'string', nullable: true }, sql: customerId },
+    pay_synced_at: { rule: { kind: 'string', nullable: true }, sql: "nullif(a.details->>'pay_synced_at', '')" },
+    missing_pay: { rule: { kind: 'boolean' }, where: (query, missing) => query.whereRaw(`${customerId} is ${missing ? '' : 'not '}null`) },
+    q: { rule: { kind: 'string' }, where: (query, part) => query.whereRaw(`${name} ilike ? escape '!'`, [`%${part.replace(/[!%_]/g, '!$&')}%`]) }
+  }
+}
