@@ -4,6 +4,9 @@ import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
  * The same store, with its failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database error contains
  * the statement, and Fastify would send it to the client. The failure is the `cause`, for the log.
  * Errors with a `statusCode` are meant for the client and pass.
+ *
+ * A method that did not read one of its conditions fails, too, unless it found or changed nothing: a store that does not
+ * know a filter would return all records as if they matched, and a run would change accounts that it is not limited to.
  */
 export function guardedStore<Store extends object> (store: Store): Store {
   return new Proxy(store, {
@@ -11,13 +14,59 @@ export function guardedStore<Store extends object> (store: Store): Store {
       const member: unknown = Reflect.get(target, name)
       if (typeof member === 'object' && member !== null) return guardedStore(member)
       if (typeof member !== 'function') return member
+      const conditions = conditionsOf[name as keyof typeof conditionsOf] as Conditions | undefined
       return async (...args: unknown[]) => {
+        const unread = new Set<string>()
         try {
-          return await member.apply(target, args)
+          const result = await member.apply(target, conditions?.watched(args, watching(unread)) ?? args)
+          if (conditions?.isAnything(result) && unread.size > 0) throw new TypeError(`the store did not read ${[...unread].join(', ')}, which limits what ${String(name)} does`)
+          return result
         } catch (error) {
           throw error instanceof Error && 'statusCode' in error ? error : new PAY_RECONCILE_STORE_FAILED({ cause: error })
         }
       }
     }
   })
+}
+
+/** Copies an object, and notes which of its members are read. @param path of the object, for the message @param names of the conditions; default: all members */
+type Watch = (object: object, path: string, names?: readonly string[]) => object
+
+/** The conditions among the arguments of a method. */
+interface Conditions {
+  readonly watched: (args: any[], watch: Watch) => unknown[]
+  /** Whether the method found or changed anything. */
+  readonly isAnything: (result: any) => boolean
+}
+
+const isCounted = ({ count }: { readonly count: number }): boolean => count > 0
+const isFound = ({ length }: readonly unknown[]): boolean => length > 0
+const isChanged = ({ changed }: { readonly changed: boolean }): boolean => changed
+
+const list: Conditions = { watched: ([query], watch) => [{ ...query, filter: watch(query.filter, 'filter.') }], isAnything: isCounted }
+const change: Conditions = { watched: ([change, ...rest], watch) => [watch(change, '', ['expected']), ...rest], isAnything: isChanged }
+
+const conditionsOf = {
+  list,
+  audit: list,
+  items: { watched: ([id, query], watch) => [id, Object.assign(watch(query, '', ['since']), { filter: watch(query.filter, 'filter.') })], isAnything: isCounted },
+  scan: { watched: ([page], watch) => [{ ...page, only: watch(page.only, 'only.') }], isAnything: isFound },
+  shops: { watched: ([shopId, only = {}], watch) => [shopId, watch(only, 'only.')], isAnything: isFound },
+  link: change,
+  unlink: change
+} satisfies Readonly<Record<string, Conditions>>
+
+function watching (unread: Set<string>): Watch {
+  return (object, path, names) => {
+    const copy = {}
+    for (const [name, value] of Object.entries(object)) {
+      const condition = path + name
+      const isCondition = value !== undefined && (names?.includes(name) ?? true)
+      if (isCondition) unread.add(condition)
+      Object.defineProperty(copy, name, isCondition
+        ? { enumerable: true, configurable: true, get () { unread.delete(condition); return value } }
+        : { enumerable: true, configurable: true, writable: true, value })
+    }
+    return copy
+  }
 }

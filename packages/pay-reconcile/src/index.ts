@@ -90,7 +90,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     accountRoutes(scope, sources, callerOf)
     auditRoutes(scope, accounts)
     orphanRoutes(scope, sources)
-    if (runs && runner) runRoutes(scope, runner, runs, callerOf)
+    if (runs && runner) runRoutes(scope, runner, { runs, accounts }, callerOf)
   }, { prefix })
 
   if (!runs || !runner) return

@@ -19,7 +19,10 @@ export interface AccountQuery {
   readonly sort: readonly AccountSort[]
 }
 
-/** Every condition must hold. A list means any of its values; null stands for an account without one. */
+/**
+ * Every condition must hold. A list means any of its values; null stands for an account without one. Throw for a condition
+ * that the store does not know: one that it does not read makes the call fail.
+ */
 export interface AccountFilter {
   readonly id?: readonly string[]
   readonly shop_id?: readonly string[]

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commandFrom, warningAbout } from '../src/cli/arguments.ts'
 import { clientFor } from '../src/cli/client.ts'
@@ -67,7 +68,7 @@ t.test('what a command line means', async t => {
     [['--url', url, '--run', 'r', '--accept', '7'], '--accept has no effect with --run'],
     [['--url', url, '--mode', 'sync', '--stale', 'week'], '--stale must be a number of days'],
     [['--url', url, '--mode', 'sync', '--stale', ''], '--stale must be a number of days'],
-    [['--url', url, '--mode', 'link', '--accept', fileURLToPath(import.meta.url)], /^--accept: the first column of .* must have the ids of items$/],
+    [['--url', url, '--mode', 'link', '--accept', fileURLToPath(import.meta.url)], /^--accept: line 1 of .* starts with "import .*", but the first column must have the ids of items, as --csv wrote them$/],
     [['--url', url, '--orphans'], '--orphans needs --shop: each shop has its own key'],
     [['--url', url, '--orphans', '--shop', 's', '--apply'], '--apply has no effect with --orphans'],
     [['--token', 'secret'], /Unknown option '--token'/]
@@ -399,6 +400,27 @@ t.test('the command against a server', async t => {
   t.match(await inProcess([url, '--mode=sync'], {}), { code: 2, stdout: '', stderr: /got 401: \S+ Log in first; PAY_RECONCILE_TOKEN is not set\n$/ })
   t.match(await command('--mode=all'), { code: 2, stderr: '--mode must be link, sync, check, changes or unlink; --help says more\n' })
   t.match(await start(t, ['--help']).ended, { code: 0, stdout: /^Usage: pay-reconcile/ })
+})
+
+t.test('a file of accepted items is read to its first and last line', async t => {
+  const accepted = (text: string) => {
+    const command = commandFrom(['--url', url, '--mode', 'link', '--accept', join(t.testdir({ 'items.csv': text }), 'items.csv')], {})
+    return (command?.task as { start: { accept: string[] } }).start.accept
+  }
+  for (const [text, ids] of [
+    ['"item","account_id"\r\n"7","a"\r\n"8","b"\r\n', ['7', '8']],
+    ['\ufeffitem;account_id\n7;a', ['7']],
+    ['7\n8\n7\n', ['7', '8']],
+    ['"7"\t"a"', ['7']]
+  ] as const) t.strictSame(accepted(text), ids, JSON.stringify(text))
+  for (const [text, message] of [
+    ['"item"\n"1,234"', /^--accept: line 2 of .* starts with "\\"1,234\\"", but/],
+    ['account_id\n7', /^--accept: line 1 of .* starts with "account_id", but/],
+    ['item\n7\n7a', /^--accept: line 3 of /],
+    ['item\n1.5E3', /^--accept: line 2 of /],
+    ['item\n', /^--accept: .* has no items$/],
+    ['', /^--accept: .* has no items$/]
+  ] as const) t.throws(() => accepted(text), { code: 'PAY_RECONCILE_USAGE', message }, JSON.stringify(text))
 })
 
 /** What a run found, on the screen and in files. */

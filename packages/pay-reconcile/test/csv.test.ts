@@ -4,10 +4,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AccountStore, AuditEntry } from '../src/index.ts'
 import { run as command } from '../src/cli/run.ts'
+import { csvLine } from '../src/csv/csv.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { fast, finished, start } from './bulk.ts'
 import { engines } from './database.ts'
 import { build, host, superuser } from './world.ts'
+
+t.test('no cell of a line starts like a formula', async t => {
+  for (const start of ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']) t.equal(csvLine([`${start}=1`]), `"'${start}=1"\r\n`, JSON.stringify(start))
+  t.equal(csvLine(['-1.5', '1', ' =1']), '"-1.5","1"," =1"\r\n')
+})
 
 for (const engine of engines) {
   t.test(`lists as CSV on ${engine.name}`, { skip: engine.skip }, async t => {

@@ -63,7 +63,13 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
   t.strictSame(await listed(filter({ id: 'no-id' })), [])
   t.strictSame(await listed(filter({ shop_id: [otherShop, 'no-id'] })), [other])
   t.strictSame(await listed(`/admin/accounts?sort=id&shop_id=${encodeURIComponent(shopId)}`), accounts.slice(0, 3))
-  t.strictSame(await listed('/admin/accounts?shop_id=no-id'), [])
+  for (const [query, field] of [['?shop_id=no-id', 'shop_id'], ['?shop_id=', 'shop_id'], ['?filter={"shop_id":"no-id"}', 'filter/shop_id']] as const) {
+    for (const list of field === 'shop_id' ? [''] : ['', '/audit', '/reconcile']) {
+      t.match((await call('GET', `/admin/accounts${list}${query}`)).json(), { statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', field, message: `${field.replace('/', '.')} must be the id of a shop` }, `${list}${query}`)
+    }
+  }
+  t.match((await call('GET', '/admin/accounts/audit?format=csv&filter={"shop_id":"no-id"}')).statusCode, 422)
+  t.strictSame((await call('GET', `/admin/accounts/audit?filter={"shop_id":${JSON.stringify(encodeURIComponent(otherShop))}}`)).json(), [], 'a shop without records has an empty list')
 
   const account = { id: other, shop_id: otherShop, shop_name: 'Shop A', name: 'Ada', hash_name: null, details: {}, pay_customer_id: null, pay_synced_at: null }
   t.strictSame((await call('GET', path(other))).json(), account)

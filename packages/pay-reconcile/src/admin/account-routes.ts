@@ -6,6 +6,7 @@ import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
 import type { Account } from '../types.ts'
 import { setContentRange } from './http.ts'
+import { refuseUnknownShop } from './known-shop.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { accountQueryFrom, refuseCutPage } from './list-query.ts'
 import {
@@ -31,6 +32,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   }, async (request, reply) => {
     const query = accountQueryFrom(request.query)
     const page = await accounts.list(query)
+    await refuseUnknownShop(accounts, request.query, query.filter.shop_id, page.count)
     refuseCutPage(request.query, query, page.count, page.accounts.length)
     setContentRange(reply, contentRange('accounts', query, page.count, page.accounts.length))
     return page.accounts.map(adminAccountFrom)

@@ -6,6 +6,7 @@ import type { AccountStore, AuditEntry } from '../types.ts'
 import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
+import { refuseUnknownShop } from './known-shop.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { auditQueryFrom } from './list-query.ts'
 import { documented, IdParams, InputProblem, listParameters, Problem, refusals } from './schemas.ts'
@@ -27,10 +28,12 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
       const sort = query.sort ?? { field: 'at', descending: false } as const
       return await sendCsv(reply, 'audit', auditTable, async page => {
         const { entries, count } = await accounts.audit({ ...query, ...page, sort })
+        await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: entries.map(entryBodyFrom), count }
       })
     }
     const { entries, count } = await accounts.audit(query)
+    await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
     setContentRange(reply, contentRange('audit', query, count, entries.length))
     return entries.map(entryBodyFrom)
   })

@@ -102,7 +102,7 @@ function totalOrder ({ field, descending }: { readonly field: string, readonly d
   return field === 'id' ? [first] : [first, { field: 'id', descending }]
 }
 
-function isUuid (value: unknown): value is string {
+export function isUuid (value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value)
 }
 

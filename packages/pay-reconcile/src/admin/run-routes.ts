@@ -6,8 +6,10 @@ import { itemTable } from '../csv/items.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
 import type { BulkRunner } from '../reconcile/runner.ts'
 import type { Item, Run, RunStore } from '../reconcile/types.ts'
+import type { AccountStore } from '../types.ts'
 import { jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
+import { refuseUnknownShop } from './known-shop.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
 import { itemQueryFrom, runQueryFrom } from './list-query.ts'
 import { runRequestFrom } from './run-body.ts'
@@ -18,7 +20,7 @@ type ById = { Params: Static<typeof IdParams> }
 
 /** The routes that start, list, show and cancel bulk runs. */
 export function runRoutes (
-  scope: FastifyInstance, runner: BulkRunner, runs: RunStore, callerOf: (request: FastifyRequest) => Caller
+  scope: FastifyInstance, runner: BulkRunner, { runs, accounts }: { readonly runs: RunStore, readonly accounts: AccountStore }, callerOf: (request: FastifyRequest) => Caller
 ): void {
   scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
     schema: documented({
@@ -46,6 +48,7 @@ export function runRoutes (
   }, async (request, reply) => {
     const query = runQueryFrom(request.query)
     const { runs: found, count } = await runs.list(query)
+    await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
     setContentRange(reply, contentRange('runs', query, count, found.length))
     return found.map(runBodyFrom)
   })
@@ -69,10 +72,12 @@ export function runRoutes (
     if (wantsCsv(request.query)) {
       return await sendCsv(reply, `run-${run.id}`, itemTable, async page => {
         const { items, count } = await runs.items(id, { ...query, ...page })
+        await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: items.map(itemBodyFrom), count }
       })
     }
     const { items, count } = await runs.items(id, query)
+    await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
     return { ...runBodyFrom(run), items: items.map(itemBodyFrom), items_count: count }
   })
 

@@ -1,6 +1,7 @@
 import createError from '@fastify/error'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { excerpt } from '../admin/excerpt.ts'
 import { modes, outcomes } from '../reconcile/types.ts'
 
 /** A wrong command line. */
@@ -137,13 +138,20 @@ function limitsFrom ({ accounts, accept, 'failed-in': failedIn, stale }: ReturnT
   }
 }
 
-/** Ids separated by commas, or the first column of a file that --csv wrote, each id once. */
+/** Ids separated by commas, or the first column of a file that --csv wrote, with or without its heading, each id once. */
 function itemIdsFrom (accept: string): readonly string[] {
-  const ids = /^[\d,]+$/.test(accept)
-    ? accept.split(',')
-    : readFileSync(accept, 'utf8').split(/\r?\n/).slice(1).filter(line => line !== '').map(line => /^"?(\d+)"?(?:[,;\t]|$)/.exec(line)?.[1])
-  if (ids.includes(undefined)) throw new PAY_RECONCILE_USAGE(`--accept: the first column of ${accept} must have the ids of items`)
-  return [...new Set(ids)] as string[]
+  if (/^[\d,]+$/.test(accept)) return [...new Set(accept.split(','))]
+  const lines = readFileSync(accept, 'utf8').replace(/^\ufeff/, '').split(/\r?\n/)
+  const ids = lines.flatMap((line, index) => {
+    if (line === '' || (index === 0 && /^"?item"?(?:[,;\t]|$)/.test(line))) return []
+    // A cell in quotes is read to its end: "1,234" is no id, and not 1.
+    const [, quoted, plain] = /^(?:"(\d+)"|(\d+))(?:[,;\t]|$)/.exec(line) ?? []
+    const id = quoted ?? plain
+    if (id === undefined) throw new PAY_RECONCILE_USAGE(`--accept: line ${index + 1} of ${accept} starts with ${JSON.stringify(excerpt(line, 40))}, but the first column must have the ids of items, as --csv wrote them`)
+    return id
+  })
+  if (ids.length === 0) throw new PAY_RECONCILE_USAGE(`--accept: ${accept} has no items`)
+  return [...new Set(ids)]
 }
 
 /** A warning about plain http, which lets others on the network read the token. */

@@ -13,7 +13,7 @@ export function csvText<Body> ({ lines }: CsvTable<Body>, records: readonly Body
 }
 
 /** Spreadsheets take a cell that starts like this for a formula; the wide forms too. */
-const formula = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/u
+const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u
 const number = /^-?\d+(?:\.\d+)?$/
 
 /**

@@ -64,8 +64,14 @@ export interface PartRow extends Pick<Part, 'total' | 'processed' | 'outcomes' |
 
 /** {@link PartRow} over the parts `p`. */
 export const partColumns: Readonly<Record<keyof PartRow, string>> = {
-  run_id: 'p.run_id', shop_id: 'p.shop_id', total: 'p.total', processed: 'p.processed', last_account: 'p.last_account',
-  outcomes: 'p.outcomes', drift: 'p.drift', paging: 'p.paging'
+  run_id: 'p.run_id',
+  shop_id: 'p.shop_id',
+  total: 'p.total',
+  processed: 'p.processed',
+  last_account: 'p.last_account',
+  outcomes: 'p.outcomes',
+  drift: 'p.drift',
+  paging: 'p.paging'
 }
 
 export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, drift, paging, total }: PartRow): Part {
