@@ -1,4 +1,5 @@
 import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+import { assertRecords } from './store-results.ts'
 
 /**
  * The same store, with its failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database error contains
@@ -6,7 +7,8 @@ import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
  * Errors with a `statusCode` are meant for the client and pass.
  *
  * A method that did not read one of its conditions fails, too, unless it found or changed nothing: a store that does not
- * know a filter would return all records as if they matched, and a run would change accounts that it is not limited to.
+ * know a filter would return all records as if they matched, and a run would change accounts that it is not limited to. So does one whose records
+ * have members of wrong types.
  */
 export function guardedStore<Store extends object> (store: Store): Store {
   return new Proxy(store, {
@@ -19,6 +21,7 @@ export function guardedStore<Store extends object> (store: Store): Store {
         const unread = new Set<string>()
         try {
           const result = await member.apply(target, conditions?.watched(args, watching(unread)) ?? args)
+          assertRecords(result, String(name))
           if (conditions?.isAnything(result) && unread.size > 0) throw new TypeError(`the store did not read ${[...unread].join(', ')}, which limits what ${String(name)} does`)
           return result
         } catch (error) {

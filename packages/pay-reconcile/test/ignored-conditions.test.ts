@@ -81,6 +81,35 @@ t.test('every condition of a store must be read', async t => {
   }
 })
 
+t.test('records whose members have other types are an error, and no wrong answer', async t => {
+  const store = (fields: object, scanned: object = {}) => guardedStore({
+    get: async () => ({ ...account, ...fields }),
+    list: async () => ({ accounts: [{ ...account, ...fields }], count: 1 }),
+    scan: async () => [{ account: { ...account, ...fields }, duplicate: false, changedByRun: false, ...scanned }],
+    link: async () => ({ changed: true, account: { ...account, ...fields }, ...scanned })
+  } as object as AccountStore)
+  const change = { action: 'link', accountId: '1', customerId: 'cus_1' } as const
+  const scan = { shopId: '7', after: null, limit: 1, runId: 'r', only: {} }
+  for (const [fields, message] of [
+    [{ details: '{"pay_customer_id":"cus_1"}' }, 'whose details has the type string, and not object'],
+    [{ details: null }, 'whose details has the type null, and not object'],
+    [{ details: [] }, 'whose details has the type array, and not object'],
+    [{ id: 1 }, 'whose id has the type number, and not string'],
+    [{ shopId: 7n }, 'whose shopId has the type bigint, and not string']
+  ] as const) {
+    for (const read of [store(fields).get('1'), store(fields).list({ ...page, sort: [] }), store(fields).scan(scan), store(fields).link(change, origin)]) {
+      t.match(await read.then(() => undefined, thrown => thrown), { ...refused, cause: { message: new RegExp(`of the store returned a record ${message}$`) } })
+    }
+  }
+  for (const value of [0, 1, Buffer.of(0)]) {
+    await t.rejects(store({}, { changedByRun: value }).scan(scan), refused)
+    await t.rejects(store({}, { changed: value }).link(change, origin), refused)
+    await t.rejects(guardedStore({ get: async () => ({ id: 'r', shopId: null, dryRun: value }) } as object as RunStore).get('r'), refused)
+  }
+  t.match(await guardedStore({ get: async () => ({ id: 'r', shopId: null, dryRun: false, webhook: undefined }) } as object as RunStore).get('r'), { id: 'r' })
+  t.match(await store({}).get('1'), account)
+})
+
 for (const engine of engines) {
   t.test(`a name is found in either case of every letter, on ${engine.name}`, { skip: engine.skip }, async t => {
     const knex = await engine.connect(t, 'jsonb', 'uuid', { locale: 'C' })

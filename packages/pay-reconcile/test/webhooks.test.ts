@@ -79,7 +79,8 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
     [{ webhooks: { secrets }, runs }, /webhooks needs runs with awaited/],
     [{ webhooks: { secrets }, provider }, /webhooks needs a provider with webhooks/],
     [{ webhooks: { secrets }, accounts }, /webhooks needs a provider with listEvents and accounts with changes/],
-    [{ webhooks: { secrets: knexWebhookSecrets(knex) } }, /column "pay_webhook_secret" does not exist: knexWebhookSecrets needs shops with a column/]
+    [{ webhooks: { secrets: knexWebhookSecrets(knex) } }, /column "pay_webhook_secret" does not exist: knexWebhookSecrets needs accounts with a column id, and shops with a column/],
+    [{ webhooks: { secrets: knexWebhookSecrets(knex, { table: 'people' }) } }, /relation "people" does not exist: knexWebhookSecrets needs people with a column id/]
   ] as const) {
     await t.rejects(host(t, knex, standIn, { ...fast, ...options } as never), { code: 'PAY_RECONCILE_INVALID_OPTION', message })
   }
