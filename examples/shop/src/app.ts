@@ -17,6 +17,7 @@ import { answerClientError, answerProblems, sendProblem } from './http/problem.t
 import { allowOrigins, endLargeBodies, forbidCaching, secureHeaders, shedLoad } from './http/protection.ts'
 import { serializeOutput } from './http/serialization.ts'
 import { refuseUnstorable } from './http/storable.ts'
+import { cleanBody } from './http/text.ts'
 import { validateInput } from './http/validation.ts'
 import { imports } from './imports/routes.ts'
 import { readListQuery } from './lists/list.ts'
@@ -110,6 +111,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   answerProblems(app)
   app.addHook('preValidation', readListQuery)
   app.addHook('preValidation', refuseUnstorable)
+  app.addHook('preValidation', cleanBody)
   app.decorateRequest('currentUser', null)
   app.decorateRequest('shopOfPerson', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))

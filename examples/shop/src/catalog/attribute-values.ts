@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { excerpt } from '../http/excerpt.ts'
+import { cleanLine } from '../http/text.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const
@@ -20,7 +21,7 @@ export function misfit ({ type, options }: AttributeRule, value: AttributeValue)
     case 'text': return typeof value === 'string' ? undefined : 'must be a string'
     case 'number': return typeof value === 'number' ? undefined : 'must be a number'
     case 'boolean': return typeof value === 'boolean' ? undefined : 'must be a boolean'
-    case 'select': return options.includes(value as string) ? undefined : `must be one of ${options.join(', ')}`
+    case 'select': return options.some((option) => option === value || cleanLine(option) === value) ? undefined : `must be one of ${options.join(', ')}`
   }
 }
 

@@ -7,6 +7,7 @@ import { excerpt } from '../http/excerpt.ts'
 import { errorFromValidation } from '../http/problem.ts'
 import { Uuid } from '../http/schemas.ts'
 import { faultOf } from '../http/storable.ts'
+import { cleanText } from '../http/text.ts'
 import { jsonValidator } from '../http/validation.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { Line, LineProblem } from './line.ts'
@@ -31,6 +32,7 @@ export function importChecker (knex: Knex) {
     if (typeof product !== 'object' || product === null || Array.isArray(product)) return { problem: { field: '', message: 'The line is not a JSON object' } }
     const fault = faultOf(product)
     if (fault !== undefined) return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
+    cleanText(FileProduct, product)
     return isProduct(product) ? { product } : { problem: problemFrom(errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])) }
   }
 

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_BATCH } from '../catalog/product-schemas.ts'
 import { ActorKind } from '../history/schemas.ts'
 import { Problem } from '../http/problem.ts'
+import { VERBATIM } from '../http/text.ts'
 import { Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -37,7 +38,7 @@ export const ImportQuery = Type.Object({
 /** A file within JSON, for callers that send nothing else. */
 export const ImportBody = Type.Object({
   format: Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'] }),
-  content: Type.String({ minLength: 1, description: 'The file' })
+  content: Object.assign(Type.String({ minLength: 1, description: 'The file' }), { [VERBATIM]: true })
 }, { additionalProperties: false })
 
 const WrongLine = Type.Object({

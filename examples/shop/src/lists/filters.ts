@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { Instant, INSTANT, Nullable } from '../http/schemas.ts'
+import { cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
 export const MAX_VALUES = 200
@@ -63,7 +64,7 @@ function isoFromInstant (column: string, value: string): string {
 
 function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | null>): void {
   query.where((any) => {
-    any.whereIn(column, values.filter((value) => value !== null))
+    any.whereIn(column, [...new Set(values.filter((value) => value !== null).flatMap((value) => typeof value === 'string' ? [value, cleanLine(value)] : value))])
     if (values.includes(null)) any.orWhereNull(column)
   })
 }
@@ -126,7 +127,7 @@ export function search (columns: readonly string[]): Filter {
     schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
     isGuessed: true,
     apply: (query, text: string) => {
-      const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+      const pattern = `%${(cleanLine(text) || text).replace(/[\\%_]/g, '\\$&')}%`
       query.where((any) => { for (const column of columns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern]) })
     }
   }

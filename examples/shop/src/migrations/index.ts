@@ -21,6 +21,7 @@ import { payWebhooks } from './019-pay-webhooks.ts'
 import { agentsAtWork } from './020-agents-at-work.ts'
 import { imports } from './021-imports.ts'
 import { jsonBytes } from './022-json-bytes.ts'
+import { uncleanSkus } from './023-unclean-skus.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -47,5 +48,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '019-pay-webhooks': payWebhooks,
   '020-agents-at-work': agentsAtWork,
   '021-imports': imports,
-  '022-json-bytes': jsonBytes
+  '022-json-bytes': jsonBytes,
+  '023-unclean-skus': uncleanSkus
 }

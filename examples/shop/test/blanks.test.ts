@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { cleanLine } from '../src/http/text.ts'
+import { uncleanSkus } from '../src/migrations/023-unclean-skus.ts'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+
+const database = await openTestDatabase(t)
+const { knex } = database
+const idp = await openIdentityProvider(t)
+const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000 } })
+const machine = bearer(await idp.machineToken())
+let shops = 0
+
+type Body = Record<string, any>
+
+async function openShop () {
+  const id = await createShop(database, `shop-${++shops}`)
+  const as = client(app, `/shops/${id}`, machine)
+  return {
+    id,
+    as,
+    make: async (path: string, body: object): Promise<Body> => (await as('POST', path, body)).body,
+    found: async (path: string, filter: object): Promise<Body[]> => (await as('GET', `${path}?filter=${encodeURIComponent(JSON.stringify(filter))}`)).body,
+    imported: async (payload: string | object, query = ''): Promise<Body> => {
+      const type = typeof payload === 'string' ? 'text/csv' : 'application/json'
+      const { statusCode, headers, body } = await app.inject({ method: 'POST', url: `/shops/${id}/imports${query}`, headers: { ...machine, 'content-type': type }, payload })
+      if (statusCode !== 202) return JSON.parse(body)
+      for (;;) {
+        const now = (await app.inject({ url: headers.location as string, headers: machine })).json()
+        if (!['pending', 'running'].includes(now.status)) return now
+        await sleep(20)
+      }
+    }
+  }
+}
+
+/** Each of them looks like TS-1. */
+const ALIKE = ['TS-1 ', ' TS-1', '\u00a0TS-1', 'TS-1\u00a0', 'TS-1\t', '\nTS-1', 'TS-1\u200b', 'TS\u200b-1', '\ufeffTS-1', 'T\u00adS-1', '\u202aTS-1\u202c', 'TS-1\u2003', 'TS-1\u200d']
+
+t.test('no two products have SKUs that look the same', async (t) => {
+  const { as, make, found, imported } = await openShop()
+  const { id } = await make('/products', { name: 'Tea', sku: 'TS-1' })
+  for (const sku of ALIKE) {
+    t.match(await as('POST', '/products', { name: `Other ${JSON.stringify(sku)}`, sku }), { status: 409, body: { field: 'sku' } }, JSON.stringify(sku))
+    t.match(await as('PATCH', `/products/${id}`, { sku }), { status: 200, body: { sku: 'TS-1' } })
+    t.match(await found('/products', { sku }), [{ id }])
+    t.match(await imported(`sku,price_amount\n"${sku}",5\n`, '?dry_run=true'), { total: 1, created: 0, failed: 0 }, `a file with ${JSON.stringify(sku)}`)
+  }
+  t.match(await imported('name,sku\nA,NEW-1\nB,"NEW-1 "\n'), { code: 'SHOP_IMPORT_INVALID', errors: [{ line: 3, field: 'sku', message: 'sku appears twice: NEW-1' }] })
+  t.match(await as('POST', '/products/batch', { items: [{ name: 'A', sku: 'B\u00a01' }, { name: 'B', sku: 'B  1' }] }), { status: 409, body: { field: 'items/1/sku' } })
+})
+
+t.test('names, codes and choices are as they look; texts keep their lines, and free JSON all of it', async (t) => {
+  const { as, make, id } = await openShop()
+  const shown = { name: ' Cafe\u0301\u00a0 au\tlait\u200b ' }
+  for (const path of ['/products', '/categories', '/tags', '/accounts']) t.equal((await make(path, shown))['name'], 'Café au lait', path)
+  t.equal((await make('/api-keys/', { name: ' Agent\u00a0' }))['name'], 'Agent')
+  const attribute = await make('/attributes', { name: 'Size ', type: 'select', options: ['L ', 'Extra  large'] })
+  t.match(attribute, { name: 'Size', options: ['L', 'Extra large'] })
+  const text = '\ufeff  One  two\n\n\tthree \n'
+  const metadata = { ' key ': ' value ', deep: [' x '] }
+  const product = await make('/products', { name: 'Told', description: text, metadata, attributes: [{ attribute_id: attribute['id'], value: ' L' }] })
+  t.match(product, { description: 'One  two\n\n\tthree', metadata, attributes: [{ value: 'L' }] })
+  t.match(await as('POST', '/products', { name: ' \u200b\u00a0' }), { status: 422, body: { field: 'name' } })
+  t.match((await make('/accounts', { name: 'A', details: { note: ' x ' } }))['details'], { note: ' x ' })
+
+  await knex('attributes').where({ shop_id: id, id: attribute['id'] }).update({ options: JSON.stringify(['L ', 'M']) })
+  t.match(await as('PATCH', `/products/${product['id']}`, { attributes: [{ attribute_id: attribute['id'], value: 'L ' }] }), { status: 200 }, 'a choice that was stored with a blank')
+})
+
+t.test('a file within JSON is taken as it is', async (t) => {
+  const { imported, found } = await openShop()
+  t.match(await imported({ format: 'csv', content: 'name\tsku\tdescription\nTea\tT-1\t' }), { status: 'done', created: 1 })
+  t.match(await found('/products', { sku: 'T-1' }), [{ name: 'Tea', description: null }])
+})
+
+t.test('what was stored with blanks before is found, and stands in nobody\'s way', async (t) => {
+  const { id, as, found, imported } = await openShop()
+  const rows = ['OLD-1 ', 'OLD-2', ' OLD-2', 'OLD-2\u00a0', 'OLD  3'].map((sku, n) => ({ shop_id: id, name: `Old ${n}`, slug: `old-${n}`, currency: 'EUR', sku }))
+  await knex('products').insert(rows)
+  await knex.transaction(async (trx) => {
+    await uncleanSkus.down(trx)
+    await uncleanSkus.up(trx)
+  })
+  t.match(await imported('sku,price_amount\nOLD-1,7\nOLD-2,8\nOLD 3,9\n'), { status: 'done', updated: 3, created: 0 })
+  const now = Object.fromEntries((await as('GET', '/products?limit=50')).body.map(({ name, sku, price_amount: price }: Body) => [name, [sku, price]]))
+  t.strictSame(now, { 'Old 0': ['OLD-1', 7], 'Old 1': ['OLD-2', 8], 'Old 2': [' OLD-2', null], 'Old 3': ['OLD-2\u00a0', null], 'Old 4': ['OLD 3', 9] })
+  t.equal((await found('/products', { sku: ' OLD-2' })).length, 2, 'by what is stored, and by what it looks like')
+  t.match(await as('POST', '/products/batch', { items: [{ name: 'New', sku: 'OLD-2' }] }), { status: 409 })
+})
+
+t.test('cleaning twice is cleaning once', async (t) => {
+  for (const text of [...ALIKE, '\u200b \u200b', 'a \u200b b', '\u00ad\u0301a', 'e\u200b\u0301', '👩\u200d🚀 ❤️', 'می\u200cخواهم', 'שלום\u200e 1']) t.equal(cleanLine(cleanLine(text)), cleanLine(text), JSON.stringify(text))
+  for (const text of ['👩\u200d🚀 ❤️', 'می\u200cخواهم', 'a b']) t.equal(cleanLine(text), text, 'what joins letters stays')
+})
