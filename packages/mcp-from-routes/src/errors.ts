@@ -53,6 +53,11 @@ export const MCP_FROM_ROUTES_NAME_CLASH = createError(
   'MCP_FROM_ROUTES_NAME_CLASH',
   '%s has two inputs named %s (%s). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument')
 
+/** A tagged route has inputs whose names are no argument names in every client. */
+export const MCP_FROM_ROUTES_INVALID_ARGUMENT = createError<[string, string, string]>(
+  'MCP_FROM_ROUTES_INVALID_ARGUMENT',
+  '%s has inputs that cannot be arguments: %s. An argument name has 1 to 64 letters, digits, _, . or -: clients of the Anthropic API fail on any other, with all their tools. Rename them, for example config.mcp.arguments: %s')
+
 /** The `config.mcp` of a tagged route is wrong. */
 export const MCP_FROM_ROUTES_INVALID_CONFIG = createError(
   'MCP_FROM_ROUTES_INVALID_CONFIG', '%s has a wrong config.mcp: %s')

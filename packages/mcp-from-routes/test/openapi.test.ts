@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { isObject } from '../src/tool/json-schema.ts'
+import { checkArgumentNames } from '../src/tool/argument-names.ts'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import type { ExposedRoute, Tool } from '../src/tool/tool.ts'
 import { call, CLIENTS, connect, listen } from './build.ts'
@@ -21,7 +22,9 @@ const refused = new Map<string, number>()
 function convert (routes: readonly ExposedRoute[]): Array<[ExposedRoute, Tool]> {
   return routes.flatMap((route) => {
     try {
-      return [[route, toolFromRoute(route, OPTIONS)] as [ExposedRoute, Tool]]
+      const tool = toolFromRoute(route, OPTIONS)
+      checkArgumentNames(route.url, tool)
+      return [[route, tool] as [ExposedRoute, Tool]]
     } catch (error) {
       const code = String(Reflect.get(Object(error), 'code'))
       if (!code.startsWith('MCP_FROM_ROUTES_')) throw error

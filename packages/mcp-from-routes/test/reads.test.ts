@@ -102,7 +102,7 @@ t.test('a route can say how clients find its tool, and whether they load it at o
   }])
 })
 
-t.test('a title that is the name in other letters is left out', async (t) => {
+t.test('a title may be the name in other letters', async (t) => {
   const app = await build(t, (app) => {
     for (const [operationId, summary] of [['get_thing', 'Get a thing'], ['listThings', 'List things'], ['put_thing', 'Replace a thing']] as const) {
       app.get(`/${operationId}`, { schema: { operationId, summary, description: 'D.', tags: ['mcp'] } }, async () => ({}))
@@ -110,7 +110,7 @@ t.test('a title that is the name in other letters is left out', async (t) => {
     app.get('/own', { schema: { operationId: 'own', description: 'D.', tags: ['mcp'] }, config: { mcp: { title: 'Own' } } }, async () => ({}))
   })
   await app.ready()
-  t.strictSame(app.mcpTools.map(({ name, title }) => [name, title]), [['get_thing', undefined], ['listThings', undefined], ['own', 'Own'], ['put_thing', 'Replace a thing']])
+  t.strictSame(app.mcpTools.map(({ name, title }) => [name, title]), [['get_thing', 'Get a thing'], ['listThings', 'List things'], ['own', 'Own'], ['put_thing', 'Replace a thing']])
 })
 
 // Sets

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expanded } from '../tool/compact.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { withoutTypeLists } from '../tool/type-lists.ts'
+import { spelledForComparison } from '../tool/spelling.ts'
 import { leftBranches } from './branches.ts'
 import { gapsBetween } from './containment.ts'
 import type { Gap } from './comparison.ts'
@@ -34,7 +34,7 @@ export function outputFindings (before: JsonSchema, after: JsonSchema): readonly
 const SAME: Part = { bump: 'patch', path: '', change: 'written differently', why: 'it means the same', certain: true }
 
 function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, after: JsonSchema]): readonly Part[] {
-  const [before, after] = schemas.map(withoutTypeLists) as [JsonSchema, JsonSchema]
+  const [before, after] = schemas.map(spelledForComparison) as [JsonSchema, JsonSchema]
   if (canonical(before) === canonical(after)) return []
   // Whether a schema is shared under `$defs` or written out says nothing about what is valid. Those that are too large
   // are compared with their references, where more often it cannot be told.

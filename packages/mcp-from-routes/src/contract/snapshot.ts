@@ -1,6 +1,7 @@
+import { isTooDeep, MAX_DEPTH } from '../depth.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { withoutTypeLists } from '../tool/type-lists.ts'
+import { spelledForComparison } from '../tool/spelling.ts'
 import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './accepted.ts'
 import { bare, canonical } from './document.ts'
@@ -34,8 +35,9 @@ const WIDTH = 140
 /** @param tools - `app.mcpTools` of an app that is ready */
 export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined } }>): Contract {
   return new Map(tools.map(({ name, route, ...tool }) => {
+    checkedTool(tool, name, 'the list of tools')
     const declared = route?.output
-    const isMore = declared !== undefined && canonical(bare(withoutTypeLists(declared))) !== canonical(bare(withoutTypeLists(tool.outputSchema ?? {})))
+    const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(tool.outputSchema ?? {})))
     return [name, { ...tool, ...isMore && { declaredOutput: declared } }]
   }))
 }
@@ -49,9 +51,9 @@ export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { reado
 export function textFromContract (contract: Contract, accepted: readonly Accepted[] = []): string {
   const tools = Object.fromEntries([...contract].map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {
     ...tool,
-    inputSchema: withoutTypeLists(inputSchema),
-    ...outputSchema && { outputSchema: withoutTypeLists(outputSchema) },
-    ...declaredOutput && { declaredOutput: withoutTypeLists(declaredOutput) }
+    inputSchema: spelledForComparison(inputSchema),
+    ...outputSchema && { outputSchema: spelledForComparison(outputSchema) },
+    ...declaredOutput && { declaredOutput: spelledForComparison(declaredOutput) }
   }]))
   return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, tools })), 0, 0, 3)}\n`
 }
@@ -67,15 +69,20 @@ export function contractFromText (text: string, file: string): Contract {
   } catch (error) {
     throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it is not JSON: ${(error as Error).message}`)
   }
+  if (isTooDeep(json)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it nests more than ${MAX_DEPTH} levels deep`)
   if (!isObject(json) || !isObject(json.tools)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, 'it has no "tools"')
   if (json.contract !== FORMAT) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`)
   return new Map(Object.entries(json.tools).map(([name, tool]) => {
-    if (!isObject(tool) || !isObject(tool.inputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
-    for (const part of ['outputSchema', 'declaredOutput']) {
-      if (tool[part] !== undefined && !isObject(tool[part])) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
-    }
-    return [name, tool as unknown as ContractTool]
+    return [name, checkedTool(tool, name, file)]
   }))
+}
+
+function checkedTool (tool: unknown, name: string, file: string): ContractTool {
+  if (!isObject(tool) || !isObject(tool.inputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
+  for (const part of ['outputSchema', 'declaredOutput']) {
+    if (tool[part] !== undefined && !isObject(tool[part])) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
+  }
+  return tool as unknown as ContractTool
 }
 
 /** JSON in which what fits on a line stands on one, except for the outer levels. */

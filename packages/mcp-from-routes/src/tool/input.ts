@@ -1,3 +1,4 @@
+import { withoutMarked } from './access.ts'
 import { compact } from './compact.ts'
 import { withoutFilled } from './defaults.ts'
 import { definitionsOf, followed } from './definitions.ts'
@@ -71,7 +72,7 @@ interface RequestParts {
 function partsOfRequest (route: string, schemas: RequestSchemas, reader: SchemaReader, fillsDefaults: boolean): RequestParts {
   const given = { params: schemas.params, querystring: schemas.querystring ?? schemas.query, body: jsonBody(route, schemas) }
   const present = Object.entries(given).filter(([, schema]) => schema !== undefined)
-  const read = reader.close({ properties: Object.fromEntries(present.map(([part, schema]) => [part, reader.read(schema, part, 'input')])) })
+  const read = withoutMarked(reader.close({ properties: Object.fromEntries(present.map(([part, schema]) => [part, reader.read(schema, part, 'input')])) }), 'readOnly')
   const whole = fillsDefaults ? withoutFilled(read) : read
   return { params: undefined, querystring: undefined, body: undefined, ...whole.properties as object, definitions: definitionsOf(whole) }
 }

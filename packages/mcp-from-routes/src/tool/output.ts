@@ -1,3 +1,4 @@
+import { withoutMarked } from './access.ts'
 import { compact } from './compact.ts'
 import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared } from './definitions.ts'
 import type { DefinitionMap } from './definitions.ts'
@@ -5,7 +6,7 @@ import { isReadable } from './dialect.ts'
 import { isObject, mapSubschemas } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { SchemaReader } from './schema.ts'
-import { withoutTypeLists } from './type-lists.ts'
+import { resultForClients } from './spelling.ts'
 
 /** The result of a successful call, as far as the route's response schemas promise it. */
 export interface ToolOutput {
@@ -43,14 +44,14 @@ export function outputFromRoute (response: unknown, reader: SchemaReader, trim =
   }
   const [first, ...others] = reads
   if (first === undefined) return undefined
-  const written = compact(reader.close(others.length === 0 ? first : { anyOf: reads }))
+  const written = compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly'))
   if (mayBeText(written, written.$defs)) return undefined
   const definitions = definitionsOf(written)
   const kept = rewriteShared(written, others.length > 0 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
   // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
-  return { schema: withoutTypeLists(wrapped ? wrap(schema) : schema), wrapped, types }
+  return { schema: resultForClients(wrapped ? wrap(schema) : schema), wrapped, types }
 }
 
 /**
@@ -71,8 +72,8 @@ export function declaredFromRoute (response: unknown, reader: SchemaReader, wrap
   }
   const [first, ...others] = reads
   if (first === undefined) return undefined
-  const schema = compact(reader.close(others.length === 0 ? first : { anyOf: reads }))
-  return withoutTypeLists(wrapped ? wrap(schema) : schema)
+  const schema = compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly'))
+  return resultForClients(wrapped ? wrap(schema) : schema)
 }
 
 const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i

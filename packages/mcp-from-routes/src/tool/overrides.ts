@@ -1,5 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
 import { attempt } from '../attempt.ts'
+import { isTooDeep } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
@@ -36,7 +38,11 @@ export interface ArgumentOverrides {
 /** The part of a request that each place is. */
 export const PARTS = { path: 'params', query: 'querystring', body: 'body' } as const
 
-const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
+/**
+ * The names that every client takes.
+ * @see [Anthropic: tool definitions](https://docs.anthropic.com/en/api/messages)
+ */
+export const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
 const ALL_PARTS: readonly string[] = ['params', 'querystring', 'body', 'headers']
 
 /** The `config.mcp.arguments` of a route, checked. */
@@ -60,6 +66,7 @@ export class Overrides {
         this.#check(more.length === 0 && (key === 'value' || (key === 'name' && part !== 'headers')), `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'either a name or a value'}`)
         const { name: argument = name, value = '' } = override as { name?: unknown, value?: unknown }
         this.#check(key !== 'name' || (typeof argument === 'string' && ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
+        this.#check(key !== 'value' || part !== 'body' || isJson(value), `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`)
         this.#check(part === 'body' || ['string', 'number', 'boolean'].includes(typeof value), `.${part}.${name}.value must be a string, a number or a boolean`)
       }
     }
@@ -115,6 +122,11 @@ export class Overrides {
   #check (holds: boolean, problem: string): void {
     if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
   }
+}
+
+/** Whether a value is what its JSON says. */
+function isJson (value: unknown): boolean {
+  return !isTooDeep(value) && attempt(() => isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value)) === true
 }
 
 function isHeader (name: string, value: string): boolean {

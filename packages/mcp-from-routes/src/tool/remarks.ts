@@ -14,6 +14,10 @@ export function remarkOnRoutes (log: FastifyBaseLogger, { nearlyTagged, candidat
 
 /** Logs what the options leave open for these tools. */
 export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], hasTasks: boolean, { impliedArguments, confirmSecret }: Settings): void {
+  for (const [length, level] of [[2048, 'warn'], [1024, 'info']] as const) {
+    const long = tools.filter(({ public: { description } }) => description.length > length && (level === 'warn' || description.length <= 2048)).map(({ public: { name } }) => name)
+    if (long.length > 0) log[level]({ tools: long }, `some clients cut the descriptions of these tools, which are longer than ${length} characters. Say the most important first, or set config.mcp.description`)
+  }
   const unused = Object.keys(impliedArguments).filter((name) => !tools.some((tool) => tool.public.implied?.includes(name)))
   if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')

@@ -1,3 +1,4 @@
+import { isTooDeep, MAX_DEPTH } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_SCHEMA } from '../errors.ts'
 import { insteadOf, to2020 } from './dialect.ts'
 import type { DefinitionMap } from './definitions.ts'
@@ -38,6 +39,7 @@ export function schemaReader (route: string, resolver: RefResolver, prepare = (s
     read (schema, part, io) {
       const plain = plainSchema(schema, io)
       if (typeof plain === 'string') return fail(part, plain)
+      if (isTooDeep(plain)) return fail(part, `it nests more than ${MAX_DEPTH} levels deep, or contains itself. Refer to a shared schema with $ref`)
       const local = resolver.localize(plain, found)
       if (typeof local === 'string') return fail(part, local)
       for (const [name, definition] of found.schemas) if (!definitions.has(name)) definitions.set(name, converted(definition, `${part}: $defs/${name}`))

@@ -31,7 +31,7 @@ import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
-import { withoutTypeLists } from './type-lists.ts'
+import { argumentsForClients } from './spelling.ts'
 
 /** A tool, with everything needed to call it. */
 export interface Tool {
@@ -93,7 +93,6 @@ export interface ExposedRoute {
 /** The options that decide what a tool looks like. */
 export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
 
-const ARTICLES = new Set(['', 'a', 'an', 'the'])
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
 const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host', 'user-agent'])
@@ -130,13 +129,13 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const output = route.keepsToSchema && detail !== false && task === undefined ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
   const large = schema.tags?.includes(options.largeTag)
   const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
-  const title = config.mcp?.title ?? (schema.description && !saysTheSame(schema.summary, name) ? schema.summary : undefined)
+  const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const confirm = confirmRule(label, route, options.confirmFallback ?? 'refuse')
   const definition = frozenCopy<ToolDefinition>({
     name,
     ...title && { title },
     description: large ? `${asSentence(text)} ${largeSentence(input)}` : text,
-    inputSchema: { ...withToken(label, withoutTypeLists(input.schema), confirm), ...config.mcp?.examples && { examples: config.mcp.examples } },
+    inputSchema: { ...withToken(label, argumentsForClients(input.schema), confirm), ...config.mcp?.examples && { examples: config.mcp.examples } },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
     ...task && { execution: { taskSupport: 'optional' } },
@@ -257,12 +256,6 @@ function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParse
     shapes.set(name, shape)
   }
   return shapes
-}
-
-/** Whether a title is the name in other letters, as `Get a product` is `get_product`: clients show the name then. */
-function saysTheSame (title: string | undefined, name: string): boolean {
-  const wordsOf = (text: string): string => text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase().split(/[^a-z0-9]+/).filter((word) => !ARTICLES.has(word)).join(' ')
-  return title !== undefined && wordsOf(title) === wordsOf(name)
 }
 
 function asSentence (text: string): string {

@@ -3,6 +3,7 @@ import {
   MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_INVALID_ROUTES, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
 import type { Settings } from '../options.ts'
+import { checkArgumentNames } from './argument-names.ts'
 import { probesOf } from './probe.ts'
 import type { Probes } from './probe.ts'
 import { queryParser } from './query.ts'
@@ -43,6 +44,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
       try {
         const route = exposedRoute(candidate, probes, parser, settings)
         const tool = toolFromRoute(route, settings, resolverOf(route.shared))
+        checkArgumentNames(label, tool)
         const { name } = tool.public
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)

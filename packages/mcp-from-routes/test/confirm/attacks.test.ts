@@ -52,13 +52,13 @@ t.test('a state of another caller, tool or arguments asks again, and runs nothin
     ['no key', 'drop', { headers: {} }],
     ['another tool', 'erase', {}],
     ['another id', 'drop', { args: { ...ARGS, id: '2' } }],
-    ['an id of another type', 'drop', { args: { ...ARGS, id: 1 } }],
     ['no id', 'drop', { args: { more: ARGS.more } }],
     ['one more argument', 'drop', { args: { ...ARGS, n: 0 } }],
     ['an object in the place of a list', 'drop', { args: { id: '1', more: { a: { 0: 1, 1: null }, b: 'x' } } }],
     ['another value inside', 'drop', { args: { id: '1', more: { a: [null, 1], b: 'x' } } }]
   ]
   for (const [title, name, more] of cases) t.equal(asked(await round(url, name, { ...CALL, ...more, state, answer: YES })), 'Sure?', title)
+  t.equal(told(await round(url, 'drop', { ...CALL, args: { ...ARGS, id: 1 }, state, answer: YES })), 'id must be string, not integer')
   t.equal(ran(), 0)
   const reordered = { more: { b: 'x', a: [1, null] }, id: '1' }
   t.equal(told(await round(url, 'drop', { ...CALL, args: reordered, headers: { ...KIM, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }, state, answer: YES })), 'done', 'what means the same is the same')

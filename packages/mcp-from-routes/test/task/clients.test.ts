@@ -75,7 +75,7 @@ t.test('SDK 1.x: what the route refuses reaches the model, though it was to be a
     seen.push(message.type === 'taskStatus' ? [message.task.status, message.task.statusMessage] : message.type)
     if (message.type === 'taskStatus') seen.push(await client.experimental.tasks.getTaskResult(message.task.taskId, CallToolResultSchema))
   }
-  const why = /^400 Bad Request: statusCode must be integer/
+  const why = /^statusCode must be integer, not string/
   t.match(seen, ['taskCreated', ['failed', why], { isError: true, content: [{ type: 'text', text: why }] }, 'error'])
 })
 
