@@ -166,6 +166,9 @@ for (const engine of engines) {
 }
 
 /** What any other part of a host may do to details. */
+/** The host itself writes, as read committed: it waits for others. */
 async function writeKey (knex: Knex, accountId: string, key: string): Promise<void> {
-  await knex.raw("update accounts set details = coalesce(details, '{}') || jsonb_build_object(?::text, true) where id = ?", [key, accountId])
+  await knex.transaction(async trx => {
+    await trx.raw("update accounts set details = coalesce(details, '{}') || jsonb_build_object(?::text, true) where id = ?", [key, accountId])
+  }, { isolationLevel: 'read committed' })
 }
