@@ -271,7 +271,7 @@ export interface AccountStore {
     readonly only: AccountLimits
   }): Promise<readonly ScannedAccount[]>
 
-  /** Those of the accounts of the shop that have one of the ids, or one of the e-mail addresses in `details.email`; at most 1000. */
+  /** Those of the accounts of the shop that have one of the ids, or one of the e-mail addresses in `details.email`, in any case and with any blanks around it; at most 1000. @param emails - as the provider writes them, and in lower case */
   accountsLike (shopId: string, ids: readonly string[], emails: readonly string[]): Promise<readonly Account[]>
 
   /** Those of the customers that accounts of the shop are linked to. */

@@ -35,7 +35,7 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
   await addShop({ id: otherShop, key: 'sk_test_others' })
   await addShop({ id: keyless, key: null })
   await addAccount(shopId, {}, { id: named, name: 'n'.repeat(300) })
-  await addAccount(shopId, { email }, { id: mailed, name: 'Mailed' })
+  await addAccount(shopId, { email: " O'Hara@Example.org\u00a0" }, { id: mailed, name: 'Mailed' })
   await addAccount(shopId, { email, pay_customer_id: 'cus_linked' }, { id: taken, name: 'Taken' })
   await addAccount(otherShop, { email }, { id: theirs, name: 'Theirs' })
   await knex('accounts').insert(filler.map(({ id }, n) => ({ ...account(ids, n), shop_id: shopId, name: 'Filler', details: JSON.stringify({ pay_customer_id: id }) })))

@@ -168,7 +168,7 @@ async function linking (t: Test, world: World): Promise<void> {
   })
   const shopId = await world.addShop({ key })
   const accounts: readonly object[] = [
-    { tier: 'gold' }, {}, { email: "o'hara@example.org" }, { email: 'unknown@example.org' }, {}, { pay_customer_id: 'cus_taken' }, { pay_customer_id: 'cus_linked' }
+    { tier: 'gold' }, {}, { email: " O'Hara@Example.org\u00a0" }, { email: 'unknown@example.org' }, {}, { pay_customer_id: 'cus_taken' }, { pay_customer_id: 'cus_linked' }
   ]
   for (const [i, details] of accounts.entries()) await world.addAccount(shopId, details, { id: id(200 + i) })
   const before = await allDetails(world, shopId)

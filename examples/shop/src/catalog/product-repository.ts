@@ -116,21 +116,20 @@ interface Links {
  * @throws {@link SHOP_INVALID}
  */
 async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<Links[]> {
+  const { category_ids: categoryIds = [], tag_ids: tagIds = [], attributes = [] } = input
+  const linked = async (name: 'category_ids' | 'tag_ids', table: string, ids: readonly string[]): Promise<readonly object[]> =>
+    Array.from((await requireAll(trx, shop, table, ids, (index) => `${name}/${index}`)).keys(), (id) => ({ [LINKS[name].column]: id }))
+  const rowsOf: Readonly<Record<Link, () => Promise<readonly object[]>>> = {
+    category_ids: async () => await linked('category_ids', 'categories', categoryIds),
+    tag_ids: async () => await linked('tag_ids', 'tags', tagIds),
+    attributes: async () => {
+      const rules = await requireAll(trx, shop, 'attributes', attributes.map(({ attribute_id: id }) => id), (index) => `attributes/${index}/attribute_id`)
+      requireValues(attributes, rules)
+      return attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) }))
+    }
+  }
   const links: Links[] = []
-  if (input.category_ids) {
-    const found = await requireAll(trx, shop, 'categories', input.category_ids, (index) => `category_ids/${index}`)
-    links.push({ table: 'product_categories', rows: [...found.keys()].map((id) => ({ category_id: id })) })
-  }
-  if (input.tag_ids) {
-    const found = await requireAll(trx, shop, 'tags', input.tag_ids, (index) => `tag_ids/${index}`)
-    links.push({ table: 'product_tags', rows: [...found.keys()].map((id) => ({ tag_id: id })) })
-  }
-  if (input.attributes) {
-    const ids = input.attributes.map((attribute) => attribute.attribute_id)
-    const rules = await requireAll(trx, shop, 'attributes', ids, (index) => `attributes/${index}/attribute_id`)
-    requireValues(input.attributes, rules)
-    links.push({ table: 'product_attributes', rows: input.attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) })) })
-  }
+  for (const name of Object.keys(LINKS) as Link[]) if (input[name] !== undefined) links.push({ table: LINKS[name].table, rows: await rowsOf[name]() })
   return links
 }
 

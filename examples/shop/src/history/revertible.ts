@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { attributeRepository } from '../catalog/attribute-repository.ts'
 import { categoryRepository } from '../catalog/category-repository.ts'
+import { isLink, LINKS } from '../catalog/product-columns.ts'
 import { productRepository } from '../catalog/product-repository.ts'
 import { tagRepository } from '../catalog/tag-repository.ts'
 import { accountRepository } from '../shops/account-repository.ts'
@@ -48,6 +49,13 @@ export function earlier ({ changes }: StoredChange): Readonly<Record<string, unk
   return Object.fromEntries(Object.entries(changes).map(([field, { before }]) => [field, before]))
 }
 
+const noLinks = Object.fromEntries(Object.keys(LINKS).map((name) => [name, []]))
+
+/** What a product was linked to before a change. */
+function earlierLinks (change: StoredChange): object {
+  return Object.fromEntries(Object.entries(earlier(change)).filter(([name, value]) => isLink(name) && value !== null))
+}
+
 /** @returns how changes are reverted, by the kind of their record */
 export function revertibles (knex: Knex): Readonly<Record<typeof REVERTIBLE_KINDS[number], Revertible>> {
   const [products, categories, tags] = [productRepository(knex), categoryRepository(knex), tagRepository(knex)]
@@ -61,10 +69,7 @@ export function revertibles (knex: Knex): Readonly<Record<typeof REVERTIBLE_KIND
         table: 'products',
         references: { orders: ['order_lines', 'product_id'], prices: ['prices', 'product_id'] },
         remove: products.remove,
-        restore: async (shop, change, trx) => {
-          const { category_ids: categoryIds = [], tag_ids: tagIds = [], attributes: values = [] } = earlier(change) as { category_ids?: string[], tag_ids?: string[], attributes?: [] }
-          await products.restore(shop, change.record_id, change.id, { category_ids: categoryIds, tag_ids: tagIds, attributes: values }, trx)
-        }
+        restore: async (shop, change, trx) => await products.restore(shop, change.record_id, change.id, { ...noLinks, ...earlierLinks(change) }, trx)
       }
     },
     category: {

@@ -1,3 +1,4 @@
+import { comparableAddress } from './address.ts'
 import { excerpt } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
 import { PAY_RECONCILE_SHOP_NOT_FOUND } from '../errors.ts'
@@ -45,7 +46,7 @@ export async function orphansOf (
   if (customers.length === 0) return { orphans: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
-  const emails = unlinked.map(emailOf).filter(email => email !== undefined)
+  const emails = [...new Set(unlinked.flatMap(customer => [emailOf(customer), comparableAddress(emailOf(customer))]).filter(email => email !== undefined))]
   const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
   return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)!.id : null }
@@ -53,9 +54,9 @@ export async function orphansOf (
 
 /** @param candidates accounts that some of the page's customers may belong to. */
 export function orphanFrom (customer: PayCustomer, candidates: readonly Account[]): Orphan {
-  const [accountId, email] = [accountIdOf(customer), emailOf(customer)]
+  const [accountId, email] = [accountIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
-    const match = account.id === accountId ? 'metadata' : email !== undefined && account.details.email === email ? 'email' : undefined
+    const match = account.id === accountId ? 'metadata' : email !== undefined && comparableAddress(account.details.email) === email ? 'email' : undefined
     return match ? [{ account, match, customerId: customerIdOf(account.details) }] : []
   })
   const named = matches.filter(({ match }) => match === 'metadata')

@@ -14,6 +14,9 @@ import { record, recordsOf } from './records.ts'
 import { violates } from './sql.ts'
 import { assertUsable, isCurrent, leavesNames } from './startup.ts'
 
+/** For PostgreSQL: the blanks around an address. */
+const BLANK_ENDS = '^[\\s\\u00a0]+|[\\s\\u00a0]+$'
+
 /** The tables of accounts and shops, and how to read a shop's key. */
 export interface KnexAccountStoreOptions {
   /**
@@ -150,7 +153,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     async accountsLike (shopId, wanted, emails) {
       const isId = (await ids()).account
       const found = await accountsOf(rows => rows.where('a.shop_id', shopId)
-        .where(any => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("a.details->>'email' = any(?::text[])", [[...emails]]) })
+        .where(any => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("(a.details->>'email' = any(?::text[]) or lower(regexp_replace(a.details->>'email', ?, '', 'g')) = any(?::text[]))", [[...emails], BLANK_ENDS, [...emails]]) })
         .orderBy('a.id').limit(1000))
       return found.map(accountFrom)
     },

@@ -1,3 +1,4 @@
+import { writtenAddresses } from '../customers/address.ts'
 import { linkedUnderKey } from '../customers/linked.ts'
 import { searchByAccount } from '../customers/matching.ts'
 import { originOf, retrieve, saveSnapshot, type LiveCustomer } from '../customers/snapshot.ts'
@@ -95,10 +96,16 @@ async function matches ({ sources, secretKey, emailOf, caller: { signal } }: Acc
   const { value: byAccount, requestId, refused } = await searchByAccount(sources, { secretKey, accountId: account.id, signal })
   const email = byAccount.length === 0 ? emailOf(account) : undefined
   if (email === undefined) return { byAccount, byEmail: [], searchRefused: refused, providerRequestId: requestId }
-  const found = await call(secretKey, signal, attempt => provider.findByEmail({ secretKey, email, signal: attempt }))
-  const alive = found.value.filter(isAlive)
+  const found = new Map<string, PayCustomer>()
+  let lastId = requestId
+  for (const address of writtenAddresses(email)) {
+    const { value, requestId: id } = await call(secretKey, signal, attempt => provider.findByEmail({ secretKey, email: address, signal: attempt }))
+    for (const customer of value) found.set(customer.id, customer)
+    lastId = id ?? lastId
+  }
+  const alive = [...found.values()].filter(isAlive)
   const named = alive.filter(customer => accountIdOf(customer) === account.id)
-  return { byAccount: named, byEmail: named.length > 0 ? [] : alive, searchRefused: refused, providerRequestId: found.requestId ?? requestId }
+  return { byAccount: named, byEmail: named.length > 0 ? [] : alive, searchRefused: refused, providerRequestId: lastId }
 }
 
 /**
