@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listen, post } from './build.ts'
@@ -22,17 +25,16 @@ t.test('another path, and a router that ignores slashes at the end', async (t) =
   for (const path of ['/agents', '/agents/']) t.equal((await post(new URL(path, url), LIST)).status, 200)
 })
 
-t.test('GET and DELETE get 405 with Allow', async (t) => {
+t.test('every method but POST gets 405 with Allow', async (t) => {
   const { url } = await listen(t, hello)
-  for (const method of ['GET', 'DELETE']) {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE']) {
     for (const path of ['/mcp', '/mcp/']) {
-      const response = await fetch(new URL(path, url), { method })
+      const response = await fetch(new URL(path, url), { method, ...['PUT', 'PATCH'].includes(method) && { body: '<x/>', headers: { 'content-type': 'text/xml' } } })
       t.equal(response.status, 405)
       t.equal(response.headers.get('allow'), 'POST')
-      t.strictSame(await response.json(), error(-32000, 'Method not allowed.'))
+      t.strictSame(await response.text(), method === 'HEAD' ? '' : JSON.stringify(error(-32000, 'Method not allowed.')))
     }
   }
-  t.equal((await fetch(url, { method: 'HEAD' })).status, 404, 'nor does HEAD read anything')
 })
 
 t.test('a page of another origin gets 403, before authentication', async (t) => {
@@ -108,6 +110,65 @@ t.test('a host error handler sees the errors of its own hooks', async (t) => {
     hello(app)
   })
   t.match(await post(url, LIST), { status: 418, body: { mine: 'hook' } })
+})
+
+t.test('a compressed message gets 415, which says how to send it', async (t) => {
+  const { url } = await listen(t, hello)
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' }, body: gzipSync(JSON.stringify(LIST)) })
+  t.strictSame([response.status, response.headers.get('accept-encoding'), await response.json()], [415, 'identity', error(-32000, 'Content-Encoding gzip is not supported: send messages without it')])
+})
+
+t.test('a message that is not UTF-8 reaches no route', async (t) => {
+  const stored: unknown[] = []
+  const { url } = await listen(t, (app) => {
+    app.post('/notes', { schema: { operationId: 'add_note', description: 'Add', tags: ['mcp'], body: { type: 'object', properties: { text: { type: 'string' } } } } }, async ({ body }) => {
+      stored.push((body as { text: string }).text)
+      return {}
+    })
+  })
+  const [before, after] = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'add_note', arguments: { text: '|' } } }).split('|').map((text) => Buffer.from(text)) as [Buffer, Buffer]
+  const send = async (pieces: readonly Buffer[]): Promise<unknown> => {
+    const sent = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } })
+    for (const piece of pieces) {
+      sent.write(piece)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    sent.end()
+    const [response] = await once(sent, 'response') as [AsyncIterable<Buffer>]
+    let text = ''
+    for await (const piece of response) text += String(piece)
+    return JSON.parse(text)
+  }
+  const smile = Buffer.from('😀')
+  for (const bytes of [[0xff], [0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [...smile.subarray(0, 3)], [...smile.subarray(1)]]) {
+    t.match(await send([Buffer.concat([before, Buffer.from(bytes), after])]), { id: 7, error: { code: -32600, message: 'Invalid Request: the message is not UTF-8' } }, `${bytes.join()}`)
+    t.match(await send([before, Buffer.from(bytes), after]), { id: 7, error: { code: -32600 } }, `${bytes.join()} in a piece of its own`)
+  }
+  t.strictSame(stored.splice(0), [])
+  for (let cut = 0; cut <= 4; cut++) t.match(await send([Buffer.concat([before, smile.subarray(0, cut)]), Buffer.concat([smile.subarray(cut), after])]), { result: {} }, `cut after ${cut} bytes`)
+  t.match(await send([before, ...[...Buffer.from('é€😀\ufffd')].map((byte) => Buffer.from([byte])), after]), { result: {} })
+  t.strictSame(stored, ['😀', '😀', '😀', '😀', '😀', 'é€😀\ufffd'])
+})
+
+t.test('a message may be nested 500 levels deep, on every version of Node.js', async (t) => {
+  let ran = 0
+  const { url } = await listen(t, (app) => {
+    for (const [name, mcp] of [['add_note', {}], ['ask_note', { confirm: true }]] as const) {
+      app.post(`/${name}`, { schema: { operationId: name, description: 'Add', tags: ['mcp'], body: { type: 'object', properties: { any: {} } } }, config: { mcp } }, async () => { ran += 1; return {} })
+    }
+  }, { bodyLimit: 10_000_000, confirmFallback: 'token' })
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  const call = (name: string, levels: number): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"any":${deep(levels)}}}}`
+  t.match(await post(url, call('add_note', 499)), { body: { result: { content: [{}] } } })
+  t.equal(ran, 1)
+  for (const name of ['add_note', 'ask_note']) {
+    for (const levels of [501, 200_000]) t.match((await post(url, call(name, levels))).body, { id: 1, result: { isError: true, content: [{ text: 'The arguments are nested too deeply' }] } }, `${name} ${levels}`)
+  }
+  for (const message of ['{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"a":|}}}', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","_meta":{"a":|}}}']) {
+    t.match((await post(url, message.replace('|', deep(200_000)))).body, { id: 1, error: { code: -32600, message: 'Invalid Request: the message is nested more than 500 levels deep' } })
+  }
+  t.match(await post(url, deep(200_000)), { status: 400, body: { error: { code: -32600 }, id: null } })
+  t.equal(ran, 1)
 })
 
 t.test('what is not a message is refused in the words of the protocol', async (t) => {

@@ -81,6 +81,7 @@ const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   { title: 'an array of null in the query string', tool: list, args: { ids: [null] }, says: 'ids must not hold null, which a query string cannot' },
   { title: 'an array with null between others', tool: list, args: { ids: ['x', null, 'y'] }, says: 'ids must not hold null, which a query string cannot' },
   { title: 'a body nested too deeply', tool: whole, args: { body: deep }, says: 'The arguments are nested too deeply' },
+  { title: 'a BigInt of the parser of the host in the body', tool: whole, args: { body: { id: 1n } }, says: 'The arguments hold an integer that is too large for JSON. Send it as a string' },
   { title: 'a query value nested too deeply', tool: list, args: { filter: { deep } }, says: 'filter is nested too deeply' }
 ]
 

@@ -120,6 +120,7 @@ const notDirect: Array<{ title: string, body: unknown, headers?: Headers }> = [
   { title: 'a name that is a number', body: { ...CALL, params: { name: 5 } } },
   { title: 'a cursor that is a number', body: { ...LIST, params: { cursor: 1 } } },
   { title: 'a progress token that is an object', body: { ...CALL, params: { name: 'a', _meta: { progressToken: {} } } } },
+  { title: 'a _meta that is null', body: { ...CALL, params: { name: 'a', _meta: null } } },
   { title: 'a _meta that is a text', body: { ...LIST, params: { _meta: 'x' } } },
   { title: 'another method', body: { ...LIST, method: 'ping' } },
   { title: 'initialize', body: { ...LIST, method: 'initialize' } },
@@ -163,7 +164,6 @@ t.test('an envelope is checked once, and changing it takes no memory', async (t)
   known({ [REVISION]: 1, [CLIENT]: 'x'.repeat(3000) })
   known({ [REVISION]: 1, [CLIENT]: 'x'.repeat(3000) })
   t.equal(checks, 8, 'a huge envelope is not kept')
-  t.notOk(known({ [REVISION]: 1, [CLIENT]: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) }), 'one that is nested too deeply is left to the SDK')
 })
 
 t.test('what clients add to every call beside the envelope is not checked again', async (t) => {

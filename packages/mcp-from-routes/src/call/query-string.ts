@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isSame } from '../tool/query.ts'
 import type { QueryParser, QueryShape } from '../tool/query.ts'
@@ -29,7 +30,8 @@ export function addToQuery (pairs: string[], name: string, value: unknown, shape
   }
   const texts: string[] = []
   for (const [key, item] of own) {
-    const text = typeof item === 'object' ? JSON.stringify(item) : String(item)
+    const text = typeof item === 'object' ? jsonText(item) : String(item)
+    if (text === undefined) return `holds ${TOO_LARGE}`
     if (SURROGATE.test(text) || SURROGATE.test(key)) return 'is not valid Unicode'
     texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
   }
@@ -49,4 +51,11 @@ function nest (own: Array<readonly [string, unknown]>, key: string, value: unkno
   if (isObject(value)) return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
   own.push([key, value])
   return true
+}
+
+export const TOO_LARGE = 'an integer that is too large for JSON. Send it as a string'
+
+/** The JSON of a value; undefined if there is a BigInt in it, which the JSON parser of a host may give. */
+export function jsonText (value: unknown): string | undefined {
+  return attempt(() => JSON.stringify(value))
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue } from './typed.ts'
 import type { Reading } from './typed.ts'
-import { addToQuery } from './query-string.ts'
+import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
 import { ANYTHING } from '../tool/plan.ts'
@@ -70,6 +70,7 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
     }
   }
   const body = tool.input.body === 'none' ? undefined : bodyText(tool.input.body === 'whole' ? fields.body : fields)
+  if (typeof body === 'object') return body
   const path = pathFromParts(tool.path, params)
   return {
     method: tool.public.route.method,
@@ -143,8 +144,9 @@ function pathValue (name: string, value: unknown, maxLength: number): string | R
   return text
 }
 
-function bodyText (value: unknown): string | undefined {
-  return value === undefined ? undefined : JSON.stringify(value)
+function bodyText (value: unknown): string | undefined | Refusal {
+  if (value === undefined) return undefined
+  return jsonText(value) ?? { refusal: `The arguments hold ${TOO_LARGE}` }
 }
 
 /** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */

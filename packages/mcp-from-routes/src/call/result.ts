@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import { statusText } from './status.ts'
 import type { OpenQuestion } from '../confirm/question.ts'
 import type { Work } from '../task/rule.ts'
+import { isTooDeep } from '../depth.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
 import { narrowingArguments } from '../tool/tool.ts'
@@ -171,8 +171,7 @@ function sentenceOf (body: Record<string, unknown>, statusCode: number): string 
   const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
   const code = [body.code, inner.code].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
   const said = new Set([message, code, STATUS_CODES[statusCode]])
-  // Leave out a body that is nested too deeply for JSON.stringify.
-  const more = attempt(() => JSON.stringify(unsaid(body, said, statusCode)))
+  const more = isTooDeep(body) ? undefined : JSON.stringify(unsaid(body, said, statusCode))
   return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${more}`}`
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
+import { isTooDeep } from '../depth.ts'
 import type { Confirm, McpTool } from '../types.ts'
 
 /** A question that can be shown. */
@@ -25,7 +26,7 @@ const UNSEEN_IN_TEXT = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
  * nobody sees, and at most 100 characters long. `Delete ${quoted(tag.name)}?` gives `Delete “Sale”?`, whatever the name is.
  */
 export function quoted (value: unknown): string {
-  const text = typeof value === 'string' ? value : attempt(() => JSON.stringify(value)) ?? String(value)
+  const text = typeof value === 'string' ? value : attempt(() => isTooDeep(value) ? undefined : JSON.stringify(value)) ?? String(value)
   // Cut first: what is long is not read to its end.
   const seen = text.slice(0, 4 * MAX_DATA).replace(UNSEEN, ' ').replace(/[“”„‟«»"]/g, "'").replace(/ {2,}/g, ' ').trim()
   return `“${cut(seen, MAX_DATA, text.length > 4 * MAX_DATA)}”`

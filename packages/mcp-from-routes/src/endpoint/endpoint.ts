@@ -1,12 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { closingOf } from '../call/stop.ts'
+import { isTooDeep, MAX_DEPTH } from '../depth.ts'
 import type { Access } from './access.ts'
 import { rpcError } from './answer.ts'
+import { isObject } from '../tool/json-schema.ts'
 import { directAnswers } from './direct.ts'
 import { originCheck } from './origin.ts'
 import { relayTo } from './relay.ts'
+import { utf8Check } from './encoding.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
-import { unreadableBody } from './unreadable.ts'
+import { refuseMessage, unreadableBody } from './unreadable.ts'
 import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from './wire.ts'
 
 /**
@@ -17,12 +20,15 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   const { settings } = access
   const sdk = sdkHandler(access, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
+  const utf8 = utf8Check()
   const closing = closingOf(app)
   const throughSdk = relayTo(sdk, closing)
   const answerDirectly = directAnswers(access, closing, throughSdk)
 
   function post (request: FastifyRequest, reply: FastifyReply): unknown {
     if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
+    if (utf8.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
+    if (isMessageTooDeep(request.body)) return refuseMessage(request, reply, `the message is nested more than ${MAX_DEPTH} levels deep`)
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
@@ -36,12 +42,20 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   }
 
   for (const url of urlsOf(app, settings.path)) {
-    const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest: [originCheck(settings), ...settings.onRequest] }
+    const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest: [originCheck(settings, utf8.watch), ...settings.onRequest] }
     app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadableBody(app, throughSdk), ...settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit } })
-    app.route({ ...common, method: ['GET', 'DELETE'], handler: notAllowed })
+    app.route({ ...common, method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], onRequest: [...common.onRequest, notAllowed], handler: notAllowed })
   }
   // Not earlier: at onClose every call has been answered.
   app.addHook('onClose', () => sdk.close())
+}
+
+/** The arguments of a call are left to the call, which says so in a result that the model reads. */
+function isMessageTooDeep (body: unknown): boolean {
+  if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params)) return isTooDeep(body)
+  for (const name in body) if (name !== 'params' && isTooDeep(body[name])) return true
+  for (const name in body.params) if (name !== 'arguments' && isTooDeep(body.params[name])) return true
+  return false
 }
 
 function urlsOf (app: FastifyInstance, path: string): readonly string[] {

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Closing } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
+import { invalidParams } from './issues.ts'
 import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 
@@ -24,7 +25,7 @@ export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
     if (refusal?.challenge !== undefined) return sendChallenge(reply, id, refusal, refusal.challenge)
     const task = created()
     if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
-    if (streamed === undefined || form === undefined) return reply.send(response)
+    if (streamed === undefined || form === undefined) return reply.send(isJson(response) ? new Response(inWords(await response.text()), response) : response)
     if ('answer' in streamed) return sendAnswer(reply, form, streamed.answer)
     return stop.reason === 'closing'
       ? reply.code(503).send(rpcError(-32000, 'The server is closing', id))
@@ -34,6 +35,10 @@ export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
 
 function isEventStream (response: Response): response is Response & { body: NonNullable<Response['body']> } {
   return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
+}
+
+function isJson (response: Response): boolean {
+  return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
 /** An event stream, classified by its first event. */
@@ -61,7 +66,13 @@ function answerOf (event: string): string | undefined {
   const data = /^(?:event: message\n)?data: (.*)\n\n$/.exec(event)?.[1]
   if (data === undefined) return undefined
   const message = JSON.parse(data) as object
-  return 'result' in message || 'error' in message ? data : undefined
+  return 'result' in message || 'error' in message ? inWords(data, message) : undefined
+}
+
+/** An answer, with errors that a person can read. */
+function inWords (answer: string, message = JSON.parse(answer) as object): string {
+  const invalid = invalidParams(message)
+  return invalid === undefined ? answer : JSON.stringify(invalid)
 }
 
 function continued (first: Uint8Array, reader: ReadableStreamDefaultReader<Uint8Array>): ReadableStream<Uint8Array> {

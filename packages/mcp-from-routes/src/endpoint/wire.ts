@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
 import { isTaskParameter, taskRequestOf } from './tasks/request.ts'
@@ -35,7 +34,7 @@ export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEn
   if (!isObject(body) || body.jsonrpc !== '2.0' || !onlyHas(body, MESSAGE) || !isJson(headers['content-type'])) return undefined
   const { id, method, params = NO_META } = body
   if ((typeof id !== 'string' && !Number.isSafeInteger(id)) || !isObject(params)) return undefined
-  const meta = params._meta ?? NO_META
+  const meta = params._meta === undefined ? NO_META : params._meta
   if (!isObject(meta)) return undefined
   const era = eraOf(meta, headers, isEnvelope)
   if (era === undefined || (era === 'modern' && headers['mcp-method'] !== method)) return undefined
@@ -84,8 +83,7 @@ export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvel
     const envelope = envelopeOf(meta)
     // Comparing takes a third of the time of making a key, and messages of one client come in a row.
     if (last !== undefined && isSame(envelope, last.envelope)) return last.answer
-    const key = keyOf(envelope)
-    if (key === undefined) return false
+    const key = JSON.stringify(envelope)
     const answer = known.get(key) ?? check(envelope)
     // Do not cache a huge envelope: a client could fill the memory.
     if (key.length > 2048) return answer
@@ -98,7 +96,7 @@ export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvel
 
 type Envelope = Readonly<Record<string, unknown>>
 
-/** Whether two values that JSON.parse made are the same. It goes no deeper than the shallower of the two. */
+/** Whether two values that JSON.parse made are the same. */
 function isSame (a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!isObject(a) || !isObject(b)) return false
@@ -111,11 +109,6 @@ function envelopeOf (meta: Envelope): Envelope {
   const envelope: Record<string, unknown> = {}
   for (const name in meta) if (name.startsWith(ENVELOPE)) envelope[name] = meta[name]
   return envelope
-}
-
-/** Undefined for an envelope nested thousands of levels deep, which JSON.parse reads but JSON.stringify cannot write. */
-function keyOf (envelope: Envelope): string | undefined {
-  return attempt(() => JSON.stringify(envelope))
 }
 
 /** The form that a client accepts, by its `Accept` header; JSON if it sends none. */
