@@ -3,7 +3,7 @@ import { connect as connectHttp2, constants as HTTP2 } from 'node:http2'
 import { connect as connectSocket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import t from 'tap'
 import type { ToolCallEvent } from '../src/index.ts'
 import { call, CLIENTS, connect, listen, post } from './build.ts'
@@ -128,6 +128,30 @@ t.test('a route that takes too long is given up, and told so', async (t) => {
   t.strictSame(await call(url, 'slow'), { content: [{ type: 'text', text: 'The route did not answer within 30 ms. The request id is req-1.' }], isError: true })
   t.equal(aborted, true)
   t.match(events, [{ isError: true, statusCode: undefined, ended: 'timeout' }])
+})
+
+t.test('a write whose outcome is open says so, and one that happened is not asked for again', async (t) => {
+  const open = 'The call may have been carried out: check before you try again.'
+  const { url } = await listen(t, (app) => {
+    for (const loopback of ['light', 'inject'] as const) {
+      for (const method of ['POST', 'GET'] as const) {
+        const own = (operationId: string): object => ({ ...tool(`${operationId}_${method}_${loopback}`), config: { mcp: loopback === 'inject' ? { loopback } : {} } })
+        app.route({ method, url: `/slow/${loopback}`, ...own('slow'), handler: async () => await new Promise(() => {}) } as RouteOptions)
+        app.route({ method, url: `/broken/${loopback}`, ...own('broken'), handler: (_request: FastifyRequest, reply: FastifyReply) => { reply.hijack(); reply.raw.destroy() } } as RouteOptions)
+        app.route({ method, url: `/failed/${loopback}`, ...own('failed'), handler: async () => { throw new Error('x') } } as RouteOptions)
+        app.route({ method, url: `/big/${loopback}`, ...own('big'), handler: async () => 'x'.repeat(101) } as RouteOptions)
+      }
+    }
+  }, { toolTimeout: 50, maxResultBytes: 100 })
+  const told = async (name: string): Promise<string> => (await call(url, name) as { content: Array<{ text: string }> }).content[0]!.text
+  for (const loopback of ['light', 'inject']) {
+    for (const name of ['slow', 'broken', 'failed']) {
+      t.ok((await told(`${name}_POST_${loopback}`)).includes(open), `${name} ${loopback}`)
+      t.notOk((await told(`${name}_GET_${loopback}`)).includes(open), `${name} ${loopback}`)
+    }
+    t.match(await told(`big_POST_${loopback}`), 'The call succeeded, so do not repeat it. The route answered 200 OK. The result has 101 bytes')
+    t.match(await told(`big_GET_${loopback}`), 'The result has 101 bytes, more than the 100 that one call may return. This tool has no argument')
+  }
 })
 
 t.test('a result over maxResultBytes is refused whole, and a stream is not read to its end', async (t) => {

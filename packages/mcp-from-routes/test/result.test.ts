@@ -16,12 +16,13 @@ const array = tool({ response: { 200: { type: 'array' } } })
 const several = tool({ response: { 200: { type: 'object', properties: { a: {} } }, 201: { content: { 'application/vnd.a+json': { schema: { type: 'object', properties: { b: {} } } } } } } })
 const ranged = tool({ response: { '2XX': { type: 'object', properties: { a: {} } }, 201: { content: { 'application/json': { schema: { type: 'object' } } } }, default: { type: 'object' } } })
 const UNDECLARED = 'The call succeeded, so do not repeat it. The route answered'
-const CONTEXT = { requestId: 'req-7', url: () => 'http://api.example.com/things/1', resultHeaders: ['content-range', 'retry-after'], maxResultBytes: 1000 }
+const CONTEXT = { requestId: 'req-7', url: () => 'http://api.example.com/things/1', resultHeaders: ['content-range', 'retry-after'], maxResultBytes: 1000, open: '' }
+const OPEN = { open: ' The call may have been carried out: check before you try again.' }
 
 const text = (...texts: string[]): unknown[] => texts.map((text) => ({ type: 'text', text }))
 const json = (value: unknown, headers: Record<string, string> = {}): { headers: Record<string, string>, body: string } => ({ headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body: JSON.stringify(value) })
 
-interface Case { title: string, tool?: Tool, status?: number, headers?: Record<string, string>, body?: string | Buffer, cut?: boolean, gives: Record<string, unknown> }
+interface Case { title: string, tool?: Tool, status?: number, headers?: Record<string, string>, body?: string | Buffer, cut?: boolean, open?: string, gives: Record<string, unknown> }
 
 const cases: Case[] = [
   { title: 'a JSON object is structured content and text', ...json({ a: 1 }), gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
@@ -47,12 +48,17 @@ const cases: Case[] = [
   { title: 'and not for those with one', tool: ranged, status: 201, headers: { 'content-type': 'application/ld+json' }, body: '{"a":1}', gives: { content: text(`${UNDECLARED} 201 Created with application/ld+json, for which it has no 2xx response schema.`, '{"a":1}'), isError: true } },
   { title: 'a body without a content type is one all the same', tool: object, body: 'a', gives: { content: text(`${UNDECLARED} 200 OK with a body without a content type, for which it has no 2xx response schema.`, 'a'), isError: true } },
   { title: 'and none with one is none', tool: object, status: 205, headers: { 'content-type': 'application/json' }, gives: { content: text(`${UNDECLARED} 205 Reset Content with no body, for which it has no 2xx response schema.`, '205 Reset Content: done, and there is nothing to return.'), isError: true } },
-  { title: 'a redirect is an error that says where to', status: 302, headers: { location: '/login?next=%2F', 'content-range': 'x' }, gives: { content: text('The route answered 302 Found and points to /login?next=%2F, which is not followed. The call may have been carried out.', 'content-range: x'), isError: true, _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
+  { title: 'a redirect is an error that says where to', status: 302, ...OPEN, headers: { location: '/login?next=%2F', 'content-range': 'x' }, gives: { content: text('The route answered 302 Found and points to /login?next=%2F, which is not followed. The call may have been carried out: check before you try again.', 'content-range: x'), isError: true, _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
   { title: 'so is one with a body, of a tool that reads and has an output schema', tool: reading, status: 303, ...json({ a: 1 }, { location: '/things/1' }), gives: { content: text('The route answered 303 See Other and points to /things/1, which is not followed.'), isError: true } },
   { title: 'a 304 is no result', status: 304, gives: { content: text('The route answered 304 Not Modified, and nothing else.'), isError: true } },
   { title: 'too large a result says what narrows it', tool: plain, ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. Narrow it with limit, filter.'), isError: true } },
   { title: 'too large a result of a tool without such arguments', ...json('x'.repeat(999)), gives: { content: text('The result has 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
   { title: 'a result that is just not too large', ...json('x'.repeat(998)), gives: { content: text(`"${'x'.repeat(998)}"`), structuredContent: { result: 'x'.repeat(998) } } },
+  { title: 'too large a result of a write does not invite to write again', tool: plain, status: 201, ...OPEN, ...json('x'.repeat(999)), gives: { content: text('The call succeeded, so do not repeat it. The route answered 201 Created. The result has 1001 bytes, more than the 1000 that one call may return.'), isError: true } },
+  { title: 'nor does a stream of a write that was cut off', tool: plain, ...OPEN, ...json('x'.repeat(999)), cut: true, gives: { content: text('The result has at least 1001 bytes, more than the 1000 that one call may return. The call may have been carried out: check before you try again.'), isError: true } },
+  { title: 'a route of a write that fails may have written', status: 503, ...OPEN, gives: { content: text('The route failed with status 503 Service Unavailable. The call may have been carried out: check before you try again. The request id is req-7.'), isError: true } },
+  { title: 'nor does 304 tell', status: 304, ...OPEN, gives: { content: text('The route answered 304 Not Modified, and nothing else. The call may have been carried out: check before you try again.'), isError: true } },
+  { title: 'a byte order mark is no part of JSON', tool: object, headers: { 'content-type': 'application/json' }, body: '\ufeff{"a":1}', gives: { content: text('{"a":1}'), structuredContent: { a: 1 } } },
   { title: 'of a result that was cut off only a part was counted', ...json('x'.repeat(999)), cut: true, gives: { content: text('The result has at least 1001 bytes, more than the 1000 that one call may return. This tool has no argument that narrows it.'), isError: true } },
   { title: 'SVG is text', headers: { 'content-type': 'image/svg+xml' }, body: '<svg/>', gives: { content: text('<svg/>') } },
   { title: 'an empty content type is none', headers: { 'content-type': '' }, body: '{}', gives: { content: text('{}') } },
@@ -177,9 +183,9 @@ t.test('a very long error is read no further than to twice the length that is pa
   t.strictSame(result.content, text(`400 Bad Request: ${body}`.slice(0, 8000).replaceAll('querystring/', '')))
 })
 
-for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, cut = false } of cases) {
+for (const { title, tool: from = tool(), status = 200, headers = {}, body = '', gives, cut = false, open = '' } of cases) {
   t.test(title, async (t) => {
-    const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body), cut }, CONTEXT)
+    const result = resultFromResponse(from, { statusCode: status, headers, body: Buffer.from(body), cut }, { ...CONTEXT, open })
     t.equal(result.statusCode, status)
     t.strictSame(resultFor(result), gives)
   })

@@ -9,7 +9,7 @@ import type { OnChunk } from './loopback.ts'
 import type { Settings } from '../options.ts'
 import { argumentsAsRead, isRefusal, requestFromCall, Unsendable } from './request.ts'
 import type { InnerRequest } from './request.ts'
-import { errorResult, resultFromResponse } from './result.ts'
+import { errorResult, openOutcome, resultFromResponse } from './result.ts'
 import type { ToolResult } from './result.ts'
 import { Deadlines, stoppedText } from './stop.ts'
 import type { Stop } from './stop.ts'
@@ -87,8 +87,8 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
       const asked = target.held?.result()
       if (asked !== undefined) return asked
-      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout))
-      const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes }
+      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
+      const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool) }
       const result = resultFromResponse(tool, response, context)
       return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
     } catch (error) {
@@ -106,7 +106,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
 
   function failed ({ tool, outer, stop }: Call, error: unknown): ToolResult {
     outer.log.error({ err: error, tool: tool.public.name }, 'the route of a tool did not answer')
-    return errorResult(stoppedText(stop, outer, toolTimeout))
+    return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
   }
 
   if (onToolCall === undefined) return answer
@@ -124,6 +124,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     }
     return result
   }
+}
+
+function openOf ({ public: { annotations } }: Tool): string {
+  return openOutcome(annotations.readOnlyHint)
 }
 
 function isConfirmed (tool: Tool): tool is Parameters<Hold>[0] {

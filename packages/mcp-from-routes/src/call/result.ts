@@ -46,6 +46,8 @@ export interface CallContext {
   readonly resultHeaders: readonly string[]
   /** Bytes. */
   readonly maxResultBytes: number
+  /** What is said of the call where it may or may not have been carried out: {@link openOutcome}. */
+  readonly open: string
 }
 
 const MAX_ERROR_LENGTH = 4000
@@ -58,11 +60,11 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   const { statusCode } = response
   const headers = headersOf(response, context)
   if (statusCode >= 500) {
-    return { ...errorResult(`The route failed with status ${statusText(statusCode)}. The request id is ${context.requestId}.`, headers), statusCode }
+    return { ...errorResult(`The route failed with status ${statusText(statusCode)}.${context.open} The request id is ${context.requestId}.`, headers), statusCode }
   }
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
-  if (statusCode >= 300) return { ...errorResult(redirected(tool, response), headers), statusCode }
-  if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context.maxResultBytes)), statusCode }
+  if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
+  if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context)), statusCode }
   const json = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
   if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
   const content = contentOf(response, context)
@@ -122,7 +124,8 @@ function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 
 
 function jsonOf (response: InnerResponse): Json | undefined {
   if (!/[/+]json$/.test(mediaType(response))) return undefined
-  const text = String(response.body)
+  // Readers of JSON may ignore a byte order mark (RFC 8259 §8.1), but JSON.parse does not.
+  const text = String(response.body).replace(/^\ufeff/, '')
   try {
     return { text, value: JSON.parse(text) }
   } catch {
@@ -141,18 +144,23 @@ function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
   return [{ type: 'resource', resource: { uri: url(), mimeType, blob: base64() } }]
 }
 
-function tooLarge (tool: Tool, { body, cut }: InnerResponse, limit: number): string {
+/** What is said of a call that may or may not have been carried out. Empty for one that only reads: it can be made again. */
+export function openOutcome (isReadOnly: boolean): string {
+  return isReadOnly ? '' : ' The call may have been carried out: check before you try again.'
+}
+
+function tooLarge (tool: Tool, { body, cut, statusCode }: InnerResponse, { maxResultBytes, open }: CallContext): string {
+  const size = `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${maxResultBytes} that one call may return.`
+  // A stream that was cut off may not have come to its end.
+  if (open !== '') return cut ? `${size}${open}` : `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)}. ${size}`
   const names = narrowingArguments(tool.input)
-  return `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${limit} that one call may return. ` +
-    (names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`)
+  return `${size} ${names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`}`
 }
 
 /** A redirect is an error: as a success it would look like the route's result. */
-function redirected (tool: Tool, { statusCode, headers }: InnerResponse): string {
-  const said = `The route answered ${statusText(statusCode)}`
-  if (headers.location === undefined) return `${said}, and nothing else.`
-  const done = tool.public.annotations.readOnlyHint ? '' : ' The call may have been carried out.'
-  return `${said} and points to ${String(headers.location)}, which is not followed.${done}`
+function redirected ({ statusCode, headers: { location } }: InnerResponse, { open }: CallContext): string {
+  const where = location === undefined ? 'and nothing else' : `and points to ${String(location)}, which is not followed`
+  return `The route answered ${statusText(statusCode)}${location === undefined ? ',' : ''} ${where}.${open}`
 }
 
 /** `422 Unprocessable Entity: name must be string`, and the rest of the route's error body. */

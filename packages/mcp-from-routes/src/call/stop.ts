@@ -94,12 +94,15 @@ export class Deadlines {
   }
 }
 
-/** What the model is told about a call that ended without a response. */
-export function stoppedText ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number): string {
-  if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms. The request id is ${id}.`
-  if (reason === 'closing') return 'The server is shutting down and ended the call. It may still have been carried out: check before you try again.'
-  if (reason === 'client gone') return 'The call was cancelled.'
-  return `The route did not answer. The request id is ${id}.`
+/**
+ * Why a call ended without a response, for the model.
+ * @param open - what is said of a call that may have been carried out
+ */
+export function stoppedText ({ reason }: Stop, { id }: FastifyRequest, toolTimeout: number, open: string): string {
+  if (reason === 'timeout') return `The route did not answer within ${toolTimeout} ms.${open} The request id is ${id}.`
+  if (reason === 'closing') return `The server is shutting down and ended the call.${open}`
+  if (reason === 'client gone') return `The call was cancelled.${open}`
+  return `The route did not answer.${open} The request id is ${id}.`
 }
 
 /** The stop of a call that is answered directly. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Target } from '../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../call/loopback.ts'
 import { headersFor } from '../call/request.ts'
-import { resultFromResponse } from '../call/result.ts'
+import { openOutcome, resultFromResponse } from '../call/result.ts'
 import type { ToolResult } from '../call/result.ts'
 import { Deadlines, Stop, stoppedText } from '../call/stop.ts'
 import type { Settings } from '../options.ts'
@@ -65,10 +65,10 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
     try {
       const response = await (at.tool?.inject === true ? injectLoopback : lightLoopback)(app, request, { outer, stop, maxBytes: maxResultBytes, target })
       if (target.missed !== undefined) return `The address of this task belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}.`
-      return response ?? stoppedText(stop, outer, toolTimeout)
+      return response ?? stoppedText(stop, outer, toolTimeout, openOf(at))
     } catch (error) {
       outer.log.error({ err: error, tool: tool.public.name }, 'the route of a task did not answer')
-      return stoppedText(stop, outer, toolTimeout)
+      return stoppedText(stop, outer, toolTimeout, openOf(at))
     } finally {
       deadlines.finish(timed)
       forget()
@@ -76,8 +76,9 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
   }
 
   /** The response as a call of the route would have it. */
-  function resultOf ({ tool, outer }: Followed, { tool: own, path }: TaskRoute, params: ReadonlyMap<string, string>, response: InnerResponse): ToolResult {
-    return resultFromResponse(own ?? tool, response, { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${pathFromParts(path, params)}`, resultHeaders, maxResultBytes })
+  function resultOf ({ tool, outer }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>, response: InnerResponse): ToolResult {
+    const { tool: own, path } = at
+    return resultFromResponse(own ?? tool, response, { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${pathFromParts(path, params)}`, resultHeaders, maxResultBytes, open: openOf(at) })
   }
 
   async function resultAt (work: Followed, location: string, said: Said): Promise<Progressed> {
@@ -121,6 +122,11 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
       return { status: 'unreadable', why: textOf(result) }
     }
   }
+}
+
+/** Of the routes of a task, only the DELETE changes something. */
+function openOf ({ method }: TaskRoute): string {
+  return openOutcome(method !== 'DELETE')
 }
 
 /** The body of the status route, as an error for the model. */
