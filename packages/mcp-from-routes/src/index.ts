@@ -6,6 +6,7 @@ import { checkLoopback } from './call/loopback.ts'
 import { sealerFrom } from './confirm/seal.ts'
 import { accessTo } from './endpoint/access.ts'
 import type { Shared } from './endpoint/access.ts'
+import { warnIfUnlimited } from './endpoint/coverage.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
 import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
 import { settingsFromOptions } from './options.ts'
@@ -72,6 +73,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const routes = collectRoutes(app, settings)
   guardCalls(app)
   shareRequestIds(app)
+  warnIfUnlimited(app)
   const sealer = sealerFrom(settings)
   const shared: Shared = {
     call: toolCaller(app, settings, sealer, () => rules),

@@ -103,6 +103,16 @@ t.test('hooks and headers of the host apply to answers, even when they are added
   }
 })
 
+t.test('a serializer that a hook of the host has set does not write answers twice', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.addHook('preHandler', async (_request, reply) => { reply.type('application/json').serializer((payload: unknown) => JSON.stringify(payload)) })
+    hello(app)
+  })
+  t.match(await post(url, LIST), { status: 200, body: { result: { tools: [{}] } } })
+  t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hello' } }), { status: 200, body: { result: { content: [{}] } } })
+  t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' }), { status: 200, body: { result: {} } })
+})
+
 t.test('a host error handler sees the errors of its own hooks', async (t) => {
   const { url } = await listen(t, (app) => {
     app.setErrorHandler((error: Error, _request, reply) => reply.code(418).send({ mine: error.message }))

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import fp from 'fastify-plugin'
 import t from 'tap'
 import type { McpRouteConfig } from '../src/index.ts'
 import { build, call, listen, post } from './build.ts'
@@ -30,6 +31,30 @@ async function loggedJobs (t: Teardown, { more, ...options }: JobsOptions): Prom
 }
 
 const schema = (operationId: string): object => ({ operationId, description: `What ${operationId} is for.`, tags: ['mcp'] })
+
+t.test('a rate limit that does not cover the endpoint is warned of, and one that came before covers it', async (t) => {
+  let counted: string[] = []
+  /** As @fastify/rate-limit does. */
+  const rateLimit = (isGlobal: boolean) => fp(async (app: FastifyInstance) => {
+    app.decorate('rateLimit', () => {})
+    app.addHook('onRoute', (route) => {
+      if (isGlobal) route.onRequest = [...[route.onRequest ?? []].flat(), async ({ url }) => { counted.push(url) }]
+    })
+  })
+  const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  for (const [isGlobal, order, warned, expected] of [[true, 'before', 0, ['/mcp']], [true, 'after', 1, []], [false, 'after', 0, []]] as const) {
+    counted = []
+    const { lines, logger } = logs('warn')
+    const limit = async (app: FastifyInstance): Promise<void> => { await app.register(rateLimit(isGlobal)) }
+    const { url } = await listen(t, async (app) => {
+      if (order === 'after') await limit(app)
+      app.get('/a', { schema: schema('a') }, async () => ({}))
+    }, {}, { logger }, order === 'before' ? limit : undefined)
+    await post(url, LIST)
+    t.strictSame(counted, expected, `${isGlobal} ${order}`)
+    t.equal(lines.filter(({ msg }) => /rate-limit was registered after mcp-from-routes/.test(String(msg))).length, warned, `${isGlobal} ${order}`)
+  }
+})
 
 t.test('without confirmSecret, the log says what only this process knows', async (t) => {
   const route = (app: FastifyInstance, method: string, operationId: string, mcp: McpRouteConfig): void => {

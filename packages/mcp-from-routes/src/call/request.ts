@@ -33,6 +33,8 @@ export interface Caller {
 }
 
 const ACCEPT = 'application/json, */*;q=0.8'
+/** Of a route that declares a stream: @fastify/sse wants its media type by name. */
+const ACCEPT_STREAM = 'application/json, text/event-stream, */*;q=0.8'
 /** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
 const IDENTITY = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
 /** How many unknown arguments an error names. */
@@ -150,8 +152,8 @@ function bodyText (value: unknown): string | undefined | Refusal {
 }
 
 /** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */
-export function headersFor (tool: Pick<Tool, 'headers' | 'version'> | undefined, { headers, forwardHeaders }: Pick<Caller, 'headers' | 'forwardHeaders'>, hasBody: boolean): Record<string, string> {
-  const out: Record<string, string> = { accept: ACCEPT }
+export function headersFor (tool: Pick<Tool, 'headers' | 'streams' | 'version'> | undefined, { headers, forwardHeaders }: Pick<Caller, 'headers' | 'forwardHeaders'>, hasBody: boolean): Record<string, string> {
+  const out: Record<string, string> = { accept: tool?.streams === true ? ACCEPT_STREAM : ACCEPT }
   const host = headers.host ?? headers[':authority']
   if (typeof host === 'string') out.host = host
   // A request has fewer headers than there are names, so iterate over the headers.

@@ -46,10 +46,16 @@ function contentJson (content: readonly Content[]): string {
 
 /** Sends the JSON of an answer in the form the client accepts. */
 export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer: string | Buffer): FastifyReply {
+  // A hook of the host may have set a serializer, as @fastify/accepts-serializer does: it would write the JSON as a string of JSON.
+  reply.serializer(asIs)
   if (form === 'json') return reply.header('content-type', 'application/json; charset=utf-8').send(answer)
   reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header('x-accel-buffering', 'no')
   // A line break would end the event's data. In JSON it can only stand between tokens, so replace it.
   return reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
+}
+
+function asIs (answer: unknown): string {
+  return answer as string
 }
 
 /** Sends the route's 401 or 403 as that of the endpoint: clients log in again on the HTTP status, not on a tool error. */
