@@ -86,6 +86,15 @@ for (const options of ["template template0 locale 'C'", "template template0 loca
   })
 }
 
+t.test('a search finds all that matches where gin_fuzzy_search_limit would leave some out, and names are quoted', { skip }, async (t) => {
+  const { database, asKey } = await shopOn(t, 'gin_fuzzy_search_limit=1; quote_all_identifiers=on; array_nulls=off; transform_null_equals=on; enable_seqscan=off; enable_indexscan=off')
+  await database.knex.raw("insert into products (shop_id, name, slug, currency) select id, 'Tea ' || n, 'tea-' || n, 'EUR' from shops, generate_series(1, 1000) n")
+  // The limit counts for what is in the index, and not for what is still to be merged into it.
+  await database.knex.raw('vacuum analyze products')
+  const page = await asKey('GET', `/products?limit=1&filter=${encodeURIComponent('{"q":"tea"}')}`)
+  t.equal(page.headers['content-range'], 'products 0-1/1000')
+})
+
 t.test('a database that makes answers wrong or writes fail is refused with what to do', { skip }, async (t) => {
   const reasons = async (settings: string, options = ''): Promise<string> => {
     const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!, settings, options))

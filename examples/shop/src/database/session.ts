@@ -7,13 +7,18 @@ import { losesSessions } from './pooler.ts'
  * set them for the server, the database or the role.
  */
 const SETTINGS = {
-  // How times are written in answers of the database, and strings in statements.
+  // How times and names are written in answers of the database, and strings in statements.
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
   IntervalStyle: 'postgres',
   bytea_output: 'hex',
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
+  // What lists, nulls and searches mean. With the last, a search would leave out a part of what it finds.
+  array_nulls: 'on',
+  transform_null_equals: 'off',
+  gin_fuzzy_search_limit: '0',
   // Statements that wait for each other's rows then go on with the new ones. Others would fail with 40001.
   default_transaction_isolation: 'read committed'
 } as const
