@@ -102,5 +102,8 @@ for (const name of documents) {
 t.test('most operations are tools, and the others say why not', async (t) => {
   t.comment({ tools, refused: Object.fromEntries(refused) })
   t.ok(tools > 100)
-  t.ok([...refused.values()].reduce((sum, n) => sum + n, 0) < tools / 5)
+  // The operations of a few documents have sentences for names.
+  const { MCP_FROM_ROUTES_INVALID_ARGUMENT: named = 0, ...others } = Object.fromEntries(refused)
+  t.ok(named < tools / 10)
+  t.ok(Object.values(others).reduce((sum, n) => sum + n, 0) < tools / 5)
 })
