@@ -40,6 +40,8 @@ export const PAY_RECONCILE_PROVIDER_ERROR = createError('PAY_RECONCILE_PROVIDER_
 /** The provider understood the request and declined it (400, 402, 409 …). */
 export const PAY_RECONCILE_PROVIDER_REFUSED = createError('PAY_RECONCILE_PROVIDER_REFUSED', 'The payment provider refused the request', 502)
 export const PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT = createError('PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT', 'The payment provider returned something other than the requested customer', 502)
+/** A page of a list shows what the pages before it showed: reading on would never end. */
+export const PAY_RECONCILE_PROVIDER_LIST_REPEATS = createError('PAY_RECONCILE_PROVIDER_LIST_REPEATS', 'The payment provider sends the same page of a list again and again', 502)
 /** Not sent: too many consecutive faults under this key. */
 export const PAY_RECONCILE_PROVIDER_UNAVAILABLE = createError('PAY_RECONCILE_PROVIDER_UNAVAILABLE', 'The payment provider is failing; the request was not sent', 502)
 /** The client disconnected or the run was interrupted before the provider responded. */
@@ -78,6 +80,7 @@ const providerErrors = {
   error: PAY_RECONCILE_PROVIDER_ERROR,
   refused: PAY_RECONCILE_PROVIDER_REFUSED,
   unexpected_object: PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT,
+  list_repeats: PAY_RECONCILE_PROVIDER_LIST_REPEATS,
   unavailable: PAY_RECONCILE_PROVIDER_UNAVAILABLE,
   aborted: PAY_RECONCILE_ABORTED
 } as const
@@ -97,6 +100,10 @@ export interface ProviderFaultFacts {
   readonly retryable?: boolean | undefined
   /** Of `key_forbidden`: the permission that a restricted key lacks, by the provider's name for it. */
   readonly missingPermission?: string | undefined
+  /** Of `refused`: what of the customer a person has to correct. Nothing else may be shown. */
+  readonly param?: 'email' | 'name' | undefined
+  /** Of `refused`: why, in the provider's words, from a fixed list. */
+  readonly providerCode?: string | undefined
 }
 
 /** An error of the payment provider: a fixed message, a code, status 502. */
@@ -105,6 +112,8 @@ export interface ProviderError extends FastifyError {
   /** Named as in the response body: Fastify serializes errors by the names in the response schema. */
   readonly provider_request_id?: string
   readonly missing_permission?: string
+  readonly provider_param?: 'email' | 'name'
+  readonly provider_code?: string
   readonly retryAfter?: number
   readonly replayed?: true
   readonly retryable?: false
@@ -115,9 +124,11 @@ export interface ProviderError extends FastifyError {
  * A {@link PayProvider} throws nothing else. Fastify would copy the status, headers and message of a library's error to
  * the response.
  */
-export function providerError (fault: ProviderFault, { requestId, retryAfter, replayed, retryable, missingPermission }: ProviderFaultFacts = {}): ProviderError {
+export function providerError (fault: ProviderFault, { requestId, retryAfter, replayed, retryable, missingPermission, param, providerCode }: ProviderFaultFacts = {}): ProviderError {
   return Object.assign(new providerErrors[fault](), {
     fault,
+    ...(param !== undefined && { message: `The payment provider refused the ${param} of the customer${providerCode === undefined ? '' : ` (${providerCode})`}: correct it and try again`, provider_param: param }),
+    ...(providerCode !== undefined && { provider_code: providerCode }),
     ...(requestId != null && { provider_request_id: requestId }),
     ...(missingPermission !== undefined && { missing_permission: missingPermission }),
     ...(retryAfter !== undefined && { retryAfter }),

@@ -11,7 +11,7 @@ const codes = {
   500: ['INVALID_OPTION', 'DETAILS_NOT_OBJECT', 'STORE_FAILED'],
   502: [
     'PROVIDER_CUSTOMER_NOT_FOUND', 'PROVIDER_KEY_REJECTED', 'PROVIDER_KEY_FORBIDDEN', 'PROVIDER_KEY_MISMATCH', 'PROVIDER_RATE_LIMITED', 'PROVIDER_TIMEOUT', 'PROVIDER_UNREACHABLE', 'PROVIDER_ERROR', 'PROVIDER_REFUSED',
-    'PROVIDER_UNEXPECTED_OBJECT', 'PROVIDER_UNAVAILABLE', 'ABORTED'
+    'PROVIDER_UNEXPECTED_OBJECT', 'PROVIDER_LIST_REPEATS', 'PROVIDER_UNAVAILABLE', 'ABORTED'
   ]
 }
 
@@ -29,6 +29,7 @@ t.test('an error of the provider has the facts that may be shown, and no others'
   for (const [facts, wanted] of [
     [{}, {}],
     [{ requestId: 'req_1', retryAfter: 0, replayed: true, retryable: false, missingPermission: 'rak_x' }, { provider_request_id: 'req_1', retryAfter: 0, replayed: true, retryable: false, missing_permission: 'rak_x' }],
+    [{ param: 'email', providerCode: 'email_invalid' }, { provider_param: 'email', provider_code: 'email_invalid' }],
     [{ requestId: null, replayed: false, retryable: true }, {}]
   ] as const) {
     const { code: _, name: __, message: ___, statusCode: ____, ...own } = { ...errors.providerError('error', facts) }

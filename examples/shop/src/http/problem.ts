@@ -20,7 +20,9 @@ export const Problem = Type.Object({
 const ProviderProblem = Type.Object({
   ...Problem.properties,
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
-  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' }))
+  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' })),
+  provider_param: Type.Optional(Type.String({ description: 'What of the customer the payment provider refused: email or name' })),
+  provider_code: Type.Optional(Type.String({ description: 'Why, in the words of the provider: email_invalid' }))
 }, { description: 'The payment provider failed; the code says how' })
 
 /** Response schemas for what calls the payment provider. */
@@ -101,7 +103,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount } =
+  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, provider_param: providerParam, provider_code: providerCode, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount } =
     told as Partial<FieldError & ProviderError & RunActiveError & RevertError & ImportError>
   return {
     statusCode,
@@ -114,6 +116,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       ...(field !== undefined && { field: excerpt(field) }),
       ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
       ...(missingPermission !== undefined && { missing_permission: missingPermission }),
+      ...(providerParam !== undefined && { provider_param: providerParam }),
+      ...(providerCode !== undefined && { provider_code: providerCode }),
       ...(runId !== undefined && { run_id: runId, shop_id: shopId }),
       ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts }),
       ...(errors !== undefined && { error_count: errorCount, errors })

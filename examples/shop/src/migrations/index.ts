@@ -22,6 +22,7 @@ import { agentsAtWork } from './020-agents-at-work.ts'
 import { imports } from './021-imports.ts'
 import { jsonBytes } from './022-json-bytes.ts'
 import { uncleanSkus } from './023-unclean-skus.ts'
+import { payNotes } from './024-pay-notes.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -49,5 +50,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '020-agents-at-work': agentsAtWork,
   '021-imports': imports,
   '022-json-bytes': jsonBytes,
-  '023-unclean-skus': uncleanSkus
+  '023-unclean-skus': uncleanSkus,
+  '024-pay-notes': payNotes
 }

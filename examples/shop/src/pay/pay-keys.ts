@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { payStringIn } from 'pay-reconcile/knex'
 import type { Caller } from '../history/caller.ts'
 import { recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
@@ -78,8 +79,8 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
       const { sealed, ...counts } = await knex('accounts').where({ shop_id: shop.id }).first(
         knex.raw('(select pay_secret_key from shops where id = ?) as sealed', [shop.id]),
         knex.raw('count(*) as accounts'),
-        knex.raw("count(nullif(details->>'pay_customer_id', '')) as linked"),
-        knex.raw("count(nullif(details->>'pay_synced_at', '')) as synced"))
+        knex.raw(`count(${payStringIn('details', 'pay_customer_id')}) as linked`),
+        knex.raw(`count(${payStringIn('details', 'pay_synced_at')}) as synced`))
       return { configured: sealed !== null, readable: sealed !== null && keys.opens(sealed, shop.id), ...counts }
     },
 

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { payStringIn } from 'pay-reconcile/knex'
 import { recordSchemas } from '../http/record-schemas.ts'
 import { Name, Nullable } from '../http/schemas.ts'
 import { type Filter, search } from '../lists/filters.ts'
@@ -18,7 +19,7 @@ export const { Input: AccountInput, Changes: AccountChanges, Record: Account } =
 const missingPay: Filter = {
   schema: Type.Boolean({ description: 'true: only accounts without a customer at the payment provider; false: only accounts with one' }),
   apply: (query, missing: boolean) => {
-    query.whereRaw(`nullif(details->>'pay_customer_id', '') is ${missing ? 'null' : 'not null'}`)
+    query.whereRaw(`${payStringIn('details', 'pay_customer_id')} is ${missing ? 'null' : 'not null'}`)
   }
 }
 

@@ -90,12 +90,14 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       description: 'Sets the customer id without calling the payment provider. Another id removes the old snapshot.',
       params: IdParams,
       body: LinkBody,
-      response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
+      response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
     })
   }, async request => {
     const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id } as const
     const { account } = await accounts.link(change, originOf(callerOf(request), null))
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+    // Changed by somebody else since.
+    if (customerIdOf(account.details) !== change.customerId) throw new PAY_RECONCILE_CUSTOMER_CHANGED()
     return adminAccountFrom(account)
   })
 

@@ -102,7 +102,9 @@ export const InputProblem = Type.Object({
 const ProviderProblem = Type.Object({
   ...Problem.properties,
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
-  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' }))
+  missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' })),
+  provider_param: Type.Optional(Type.String({ description: 'What of the customer the payment provider refused: email or name' })),
+  provider_code: Type.Optional(Type.String({ description: 'Why, in the provider\'s words: email_invalid' }))
 })
 
 // The host sends these in its own form; a stricter schema would remove fields.

@@ -1,4 +1,4 @@
-import { customerIdOf } from '../details.ts'
+import { customerIdOf, syncedAtOf } from '../details.ts'
 import {
   providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID,
   PAY_RECONCILE_NO_SECRET_KEY
@@ -71,14 +71,15 @@ export async function syncCustomer (sources: Sources, accountId: string, caller:
   throw new PAY_RECONCILE_CUSTOMER_CHANGED()
 }
 
-/** Stores a customer. @returns undefined if the account now has another customer. */
+/** Stores a customer. @returns the account with its stored snapshot; undefined if the account now has another customer. */
 export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId, readAt = new Date().toISOString() }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
   const { id: customerId } = customer
   const { account: saved } = await accounts.saveSnapshot(
     { accountId: account.id, customerId, customer: storable(customer) as PayCustomer, syncedAt: readAt },
     originOf(caller, providerRequestId))
   if (!saved) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
-  return customerIdOf(saved.details) === customerId ? saved : undefined
+  // Also if it was not changed, because a newer snapshot is stored.
+  return customerIdOf(saved.details) === customerId && syncedAtOf(saved.details) !== null ? saved : undefined
 }
 
 export function originOf ({ actor, requestId, runId }: Caller, providerRequestId: string | null): ChangeOrigin {

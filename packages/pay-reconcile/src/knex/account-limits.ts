@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { customerId } from '../lists/accounts.ts'
+import { customerId, syncedAt } from '../lists/accounts.ts'
 import type { AccountLimits } from '../types.ts'
 import type { HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
@@ -19,7 +19,7 @@ type Limit = (query: Knex.QueryBuilder) => void
 /** How each limit keeps the accounts `a` that it is about. */
 const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns): { readonly [name in keyof AccountLimits]-?: (value: NonNullable<AccountLimits[name]>) => Limit | Promise<Limit> } => ({
   accounts: accounts => query => query.whereIn('a.id', accounts.filter(isId)),
-  syncedBefore: time => query => query.whereRaw(`${customerId} is not null and coalesce(a.details->>'pay_synced_at', '') collate "C" < ?`, [time]),
+  syncedBefore: time => query => query.whereRaw(`${customerId} is not null and coalesce(${syncedAt}, '') collate "C" < ?`, [time]),
   linked: () => query => query.whereRaw(`${customerId} is not null`),
   customers: customers => query => query.whereRaw(`${customerId} = any(?::text[])`, [[...customers]]),
   changed: () => query => query.whereRaw(`exists (select from pay_reconcile_changed c where c.account_id::${accountType} = a.id)`),

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { isObject } from '../details.ts'
 import { PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
-import { customerId } from '../lists/accounts.ts'
+import { customerId as storedId, payStringIn, syncedAt as storedAt } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage } from './account-page.ts'
 import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
@@ -103,15 +103,15 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       value: `(${objectDetails} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]) ||
         jsonb_build_object('pay_customer_id', :customerId::text)`,
       guard: expected === undefined
-        ? "coalesce(a.details->>'pay_customer_id', '') <> :customerId"
-        : "coalesce(a.details->>'pay_customer_id', '') = :expected",
+        ? `${storedId} is distinct from :customerId`
+        : `coalesce(${storedId}, '') = :expected`,
       bindings: { customerId, expected: expected ?? '' }
     }),
 
     unlink: ({ accountId, expected }, origin) => write(accountId, origin, {
       action: 'unlink',
       value: `${objectDetails} - '{pay_customer_id,pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]`,
-      guard: `${customerId} ${expected === undefined ? 'is not null' : '= :expected'}`,
+      guard: `${storedId} ${expected === undefined ? 'is not null' : '= :expected'}`,
       bindings: { expected: expected ?? '' }
     }),
 
@@ -119,9 +119,9 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       action: 'sync',
       value: `${customer.deleted === true ? `${objectDetails} || ${beforeDeletion}` : `(${objectDetails} - 'pay_customer_before_deletion')`} ||
         jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
-      guard: `a.details->>'pay_customer_id' = :customerId and not (
-        coalesce(a.details->>'pay_synced_at', '') collate "C" > :syncedAt and
-        coalesce(a.details->>'pay_synced_at', '') collate "C" <= :horizon)`,
+      guard: `${storedId} = :customerId and not (
+        coalesce(${storedAt}, '') collate "C" > :syncedAt and
+        coalesce(${storedAt}, '') collate "C" <= :horizon)`,
       bindings: {
         customerId,
         customer: JSON.stringify(customer),
@@ -144,7 +144,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       const limits = await limitsFrom(knex, only, await ids())
       const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>(rows => rows.where('a.shop_id', shopId)
         .modify(query => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
-        duplicate: `exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id and nullif(o.details->>'pay_customer_id', '') = ${customerId})`,
+        duplicate: `exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id and ${payStringIn('o.details', 'pay_customer_id')} = ${storedId})`,
         changed_by_run: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
       }, [table, runId])
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
@@ -159,14 +159,14 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     },
 
     async linkedCustomers (shopId, customerIds) {
-      const linked = await recordsOf<{ readonly id: string }>(knex, knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, customerId))
-        .select(knex.raw(record({ id: customerId }))))
+      const linked = await recordsOf<{ readonly id: string }>(knex, knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, storedId))
+        .select(knex.raw(record({ id: storedId }))))
       return new Set(linked.map(({ id }) => id))
     },
 
     async linkedElsewhere (shopId, customerIds) {
       return recordsOf<{ readonly shopId: string, readonly customerId: string }>(knex, knex(`${table} as a`).whereNot('a.shop_id', shopId)
-        .modify(query => whereAny(query, customerIds, customerId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId }))))
+        .modify(query => whereAny(query, customerIds, storedId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId: storedId }))))
     }
   }
 }
@@ -212,8 +212,8 @@ const beforeDeletion = `(case
 /** What the audit records of details: the customer id, the time and a hash of the snapshot; no personal data. */
 function auditedDetails (row: string): string {
   return `jsonb_build_object(
-    'pay_customer_id', ${row}.details->>'pay_customer_id',
-    'pay_synced_at', ${row}.details->>'pay_synced_at',
+    'pay_customer_id', ${payStringIn(`${row}.details`, 'pay_customer_id')},
+    'pay_synced_at', ${payStringIn(`${row}.details`, 'pay_synced_at')},
     'snapshot_sha256', encode(sha256(convert_to((${row}.details->'pay_customer')::text, 'UTF8')), 'hex'))`
 }
 
@@ -231,7 +231,7 @@ function writeStatement (value: string, guard: string): string {
       from changed c join before b on b.id = c.id returning id
     ), kept as (
       insert into pay_reconcile_snapshots (audit_id, account_id, shop_id, customer_id, customer)
-      select l.id, c.id::text, c.shop_id::text, b.details->>'pay_customer_id', b.details->'pay_customer'
+      select l.id, c.id::text, c.shop_id::text, ${payStringIn('b.details', 'pay_customer_id')}, b.details->'pay_customer'
       from logged l, changed c join before b on b.id = c.id
       where :keepSnapshots::int > 0 and jsonb_typeof(b.details->'pay_customer') = 'object'
         and b.details->'pay_customer' is distinct from c.details->'pay_customer'

@@ -1,3 +1,4 @@
+export { payStringIn } from '../lists/accounts.ts'
 export { knexAccountStore, type KnexAccountStoreOptions } from './accounts.ts'
 export { forgetAccounts } from './forget.ts'
 export { knexRunStore, type KnexRunStoreOptions } from './runs.ts'

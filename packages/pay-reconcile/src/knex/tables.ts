@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { payStringIn } from '../lists/accounts.ts'
 import { record, recordsOf } from './records.ts'
 
 /** The table of accounts. */
@@ -59,6 +60,9 @@ alter table pay_reconcile_runs add column if not exists webhook boolean not null
 create table if not exists pay_reconcile_awaited (
   shop_id text primary key
 );
+
+alter table pay_reconcile_awaited add column if not exists run_id uuid, add column if not exists attempts integer not null default 0,
+  add column if not exists due timestamptz not null default now();
 
 create table if not exists pay_reconcile_deliveries (
   shop_id text not null,
@@ -177,31 +181,34 @@ export async function dropPayReconcileTables (knex: Knex): Promise<void> {
 
 /**
  * Creates the indexes for lists and bulk runs: by shop, by each sort field, and by parts of names if the database has the
- * extension pg_trgm. Can be called repeatedly. On a large live table, create the same indexes with CONCURRENTLY instead.
+ * extension pg_trgm. Can be called repeatedly, and replaces those of an earlier version. On a large live table, create the
+ * same indexes with CONCURRENTLY instead.
  */
 export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: AccountTable = {}): Promise<void> {
   const name = table.replace(/\W/g, '_')
-  const customerId = "(nullif(details->>'pay_customer_id', ''))"
-  const syncedAt = "(nullif(details->>'pay_synced_at', ''))"
+  const customerId = payStringIn('details', 'pay_customer_id')
+  const syncedAt = payStringIn('details', 'pay_synced_at')
   // Accounts with and without a customer have indexes of their own, so that an index alone gives the count.
   const indexes: Readonly<Record<string, string>> = {
     name: '(name, id)',
     shop_name: '(shop_id, name, id)',
     shop: '(shop_id, id)',
-    customer: `(${customerId}, id)`,
-    customer_down: down(customerId),
-    synced: `(${syncedAt}, id)`,
-    synced_down: down(syncedAt),
+    pay_id: `(${customerId}, id)`,
+    pay_id_down: down(customerId),
+    synced_at: `(${syncedAt}, id)`,
+    synced_at_down: down(syncedAt),
     hash_name: '(hash_name, id)',
     hash_name_down: down('hash_name'),
-    shop_customer: `(shop_id, ${customerId})`,
-    missing: `(name, id) where ${customerId} is null`,
-    linked: `(name, id) where ${customerId} is not null`,
-    shop_missing: `(shop_id, name, id) where ${customerId} is null`
+    shop_pay_id: `(shop_id, ${customerId})`,
+    without_pay: `(name, id) where ${customerId} is null`,
+    with_pay: `(name, id) where ${customerId} is not null`,
+    shop_without_pay: `(shop_id, name, id) where ${customerId} is null`
   }
   for (const [suffix, keys] of Object.entries(indexes)) {
     await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${name}_${suffix}`, table])
   }
+  const schema = table.includes('.') ? `${table.slice(0, table.lastIndexOf('.'))}.` : ''
+  for (const suffix of replacedIndexes) await knex.raw('drop index if exists ??', [`${schema}pay_reconcile_${name}_${suffix}`])
   if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
 }
 
@@ -209,6 +216,9 @@ export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: 
 async function finds (knex: Knex, from: string, bindings: readonly string[] = []): Promise<boolean> {
   return (await recordsOf(knex, knex.raw(`select ${record({ found: 'true' })} from ${from}`, bindings))).length > 0
 }
+
+/** They took a value that is no string for its text. */
+const replacedIndexes = ['customer', 'customer_down', 'synced', 'synced_down', 'shop_customer', 'missing', 'linked', 'shop_missing']
 
 /** Accounts without the value come last in both directions, so each direction needs an index. */
 function down (key: string): string {

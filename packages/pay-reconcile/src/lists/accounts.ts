@@ -1,8 +1,20 @@
 import type { AccountFilter } from '../types.ts'
 import type { Listed } from './listed.ts'
 
-/** The customer id of the account `a`; null if it is empty. */
-export const customerId = "nullif(a.details->>'pay_customer_id', '')"
+/**
+ * A key of details in SQL, by the rule of `details.ts`: a string that is not empty, else null. For columns of the types
+ * `jsonb` and `json`.
+ *
+ * @param details the column.
+ */
+export function payStringIn (details: string, key: 'pay_customer_id' | 'pay_synced_at'): string {
+  return `(case when (${details}->'${key}')::text like '"_%"' then ${details}->>'${key}' end)`
+}
+
+/** The customer id of the account `a`. */
+export const customerId = payStringIn('a.details', 'pay_customer_id')
+/** When the snapshot of the account `a` was stored. */
+export const syncedAt = payStringIn('a.details', 'pay_synced_at')
 
 /** What the list of accounts needs to know of the host's tables. */
 export interface AccountColumns {
@@ -26,7 +38,7 @@ export function accountList ({ shopTable, name }: AccountColumns): Listed<Accoun
     hash_name: { rule: { kind: 'string', nullable: true }, sql: 'a.hash_name' },
     details: { rule: { kind: 'object' }, sql: "coalesce(a.details::jsonb, '{}')" },
     pay_customer_id: { rule: { kind: 'string', nullable: true }, sql: customerId },
-    pay_synced_at: { rule: { kind: 'string', nullable: true }, sql: "nullif(a.details->>'pay_synced_at', '')" },
+    pay_synced_at: { rule: { kind: 'string', nullable: true }, sql: syncedAt },
     missing_pay: { rule: { kind: 'boolean' }, where: (query, missing) => query.whereRaw(`${customerId} is ${missing ? '' : 'not '}null`) },
     q: { rule: { kind: 'string' }, where: (query, part) => query.whereRaw(`${name} ilike ? escape '!'`, [`%${part.replace(/[!%_]/g, '!$&')}%`]) }
   }
