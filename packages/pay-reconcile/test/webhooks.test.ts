@@ -75,7 +75,7 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
     [{ webhooks: { secrets, secret } }, /webhooks\.secret is not one of secrets, config, delay/],
     [{ webhooks: { secrets, delay: 0 } }, /webhooks\.delay must be an integer from 1 to 3600000/],
     [{ webhooks: { secrets, config: [] } }, /webhooks\.config must be an object/],
-    [{ webhooks: { secrets }, runs: undefined }, /webhooks needs runs with awaited/],
+    [{ webhooks: { secrets }, runs: undefined }, /webhooks needs runs with awaited and its function done/],
     [{ webhooks: { secrets }, runs }, /webhooks needs runs with awaited/],
     [{ webhooks: { secrets }, provider }, /webhooks needs a provider with webhooks/],
     [{ webhooks: { secrets }, accounts }, /webhooks needs a provider with listEvents and accounts with changes/],
@@ -114,7 +114,7 @@ t.test('a delivery is verified with the secret of its shop, or with one that nob
         config: {},
         secrets: { find: async () => shop },
         verifier: { isSecret: secret => secret.startsWith('whsec_'), isSigned: () => true, verify: ({ secret }) => { secrets.push(secret); return { id: '1', isAboutCustomers } } },
-        awaited: { note: async (shopId, id) => { seen.push(`noted ${shopId} ${id}`); return isNew }, start: async () => ({ started: false, left: false }) },
+        awaited: { note: async (shopId, id) => { seen.push(`noted ${shopId} ${id}`); return isNew }, start: async () => ({ started: false, left: false }), done: async () => {} },
         gathering: { soon: () => { seen.push('soon') } }
       })
     })
@@ -130,6 +130,9 @@ for (const engine of engines) {
     await t.test('everything else gets the same refusal, and starts nothing', t => refusals(t, engine))
     await t.test('many deliveries, in several processes, are one run', t => manyDeliveries(t, engine))
     await t.test('a shop that another run holds waits for its end, also in another process', t => heldShop(t, engine))
+    await t.test('a run that fails is started again, until everything is stored', t => failedRun(t, engine))
+    await t.test('what changes while a run is under way is read by another one', t => changeDuringRun(t, engine))
+    await t.test('thin events are accepted', t => thinEvents(t, engine))
     await t.test('a database that fails is 500, so that the provider delivers again', t => brokenDatabase(t, engine))
     await t.test('deliveries are forgotten when they are too old to be valid', t => expired(t, engine))
   })
@@ -153,6 +156,7 @@ async function triggers (t: Test, engine: Engine): Promise<void> {
   const v1 = createHmac('sha256', secret).update(`${time}.${byHand}`).digest('hex')
   t.strictSame(await deliver(created, id, { payload: byHand, signature: `t=${time},v1=${'0'.repeat(64)},v1=${v1},v0=${'0'.repeat(64)}` }), { status: 204, body: '' })
   await runsOf(other, 2)
+  while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
   t.strictSame(await deliver(created, id, { payload: event('charge.succeeded') }), { status: 204, body: '' })
   t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [], 'events about other things start nothing')
   t.notMatch(created.logs() + other.logs(), secret)
@@ -208,7 +212,7 @@ async function refusals (t: Test, engine: Engine): Promise<void> {
     if (isCheap) t.equal(queries.filter(sql => sql.includes('pay_webhook_secret')).length, 0, `${name}: the database is not asked`)
   }
   t.strictSame(await runsOf(created, 1).then(runs => runs.length), 1)
-  t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [])
+  while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
   const copies = await Promise.all(Array.from({ length: 10 }, () => deliver(created, id, { payload, signature: header })))
   t.strictSame(copies.map(({ status }) => status).sort(), [204, ...Array.from({ length: 9 }, () => 400)], 'of ten copies at once, one is accepted')
   t.equal((await deliver(created, id, { headers: {} })).status, 204, 'the content type says nothing')
@@ -248,7 +252,91 @@ async function heldShop (t: Test, engine: Engine): Promise<void> {
   const { owner } = await knex('pay_reconcile_run_shops').first('owner')
   await runs.finish(part!, { owner, duration: 1 }, 'done', null)
   t.match(await runsOf(other, 1), [{ shop_id: id, outcomes: { synced: 1 } }])
-  t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [])
+  while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
+}
+
+/** The shops that wait for a run, once all runs are settled or one of them is due again. */
+async function waiting ({ knex }: World): Promise<string[]> {
+  for (;;) {
+    const notes = await knex('pay_reconcile_awaited').select('shop_id', 'attempts')
+    if (notes.length === 0 || notes.every(({ attempts }) => attempts > 0)) return notes.map(({ shop_id: id }) => id)
+    await sleep(20)
+  }
+}
+
+/** The provider has an event about a customer. */
+function happen ({ standIn }: World, key: string, object: object): void {
+  standIn.account(key).events.push({ id: `evt_${randomUUID()}`, object: 'event', type: 'customer.updated', created: Math.floor(Date.now() / 1000), data: { object } } as never)
+}
+
+/** As if the pause before the next try was over. */
+const due = async ({ knex }: World) => { await knex('pay_reconcile_awaited').update({ due: knex.fn.now() }) }
+
+async function failedRun (t: Test, engine: Engine): Promise<void> {
+  const { world: created, shop, knex, options } = await world(t, engine)
+  const { id, accountId } = await shop('sk_test_outage')
+  const retrying = await host(t, knex, created.standIn, { ...options, leaseDuration: 300, attempts: 1, breakAfter: 1000 })
+  for (const [title, path] of [['the events cannot be read', '/v1/events'], ['the customer cannot be read', '/v1/customers/cus_0']] as const) {
+    const before = (await runsOf(created, 0)).length
+    happen(created, 'sk_test_outage', { id: 'cus_0', object: 'customer' })
+    const end = created.standIn.fault({ kind: 'answer', status: 500, secretKey: 'sk_test_outage', path })
+    t.equal((await deliver(retrying, id)).status, 204)
+    await runsOf(created, before + 1)
+    t.strictSame(await waiting(created), [id], `${title}: the shop still waits`)
+    await sleep(700)
+    t.equal((await runsOf(created, 0)).length, before + 1, 'it is not tried again at once')
+    await due(created)
+    await runsOf(created, before + 2)
+    t.match(await knex('pay_reconcile_awaited').select('shop_id', 'attempts', knex.raw("extract(epoch from due - now())::int as pause")), [{ shop_id: id, attempts: 2 }])
+    const [{ pause }] = (await knex.raw('select extract(epoch from due - now())::int as pause from pay_reconcile_awaited')).rows
+    t.ok(pause > 60 && pause <= 120, 'each time later')
+    await knex('accounts').where('id', accountId).update({ details: { pay_customer_id: 'cus_0' } })
+    end()
+    await due(created)
+    await runsOf(created, before + 3)
+    while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
+    t.match(await created.detailsOf(accountId), { pay_customer: { name: 'First' } }, 'after the outage it is stored, without another event')
+  }
+  await knex('shops').where({ id }).update({ pay_secret_key: null })
+  const before = (await runsOf(created, 0)).length
+  await deliver(retrying, id)
+  await runsOf(created, before + 1)
+  t.match(retrying.logs(), 'changes of the shop are left: a run starts again later')
+  await knex('accounts').where({ shop_id: id }).delete()
+  await knex('shops').where({ id }).delete()
+  await due(created)
+  while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
+  t.pass('a shop that is gone waits no longer')
+}
+
+async function changeDuringRun (t: Test, engine: Engine): Promise<void> {
+  const { world: created, shop, knex } = await world(t, engine)
+  const { id, accountId } = await shop('sk_test_during')
+  const { customers } = created.standIn.account('sk_test_during')
+  created.standIn.fault({ kind: 'slow', delay: 800, times: 1, secretKey: 'sk_test_during', path: '/v1/customers' })
+  await deliver(created, id)
+  while (!created.standIn.requests.some(({ url, secretKey }) => secretKey === 'sk_test_during' && url.startsWith('/v1/customers'))) await sleep(20)
+  // The events were read already: only the new delivery says that there are others.
+  const changed = { ...customers.get('cus_0')!, name: 'Second' }
+  happen(created, 'sk_test_during', changed)
+  customers.set('cus_0', changed)
+  t.equal((await deliver(created, id)).status, 204)
+  t.equal((await runsOf(created, 2)).length, 2)
+  while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
+  t.match(await created.detailsOf(accountId), { pay_customer: { name: 'Second' } })
+}
+
+async function thinEvents (t: Test, engine: Engine): Promise<void> {
+  const { world: created, shop, knex } = await world(t, engine)
+  const { id } = await shop('sk_test_thin')
+  const thin = (type: string) => JSON.stringify({ id: `evt_${randomUUID()}`, object: 'v2.core.event', type, livemode: false, created: new Date().toISOString(), related_object: null })
+  for (const type of ['v1.billing.meter.error_report_triggered', 'v2.core.account.updated']) {
+    t.equal((await deliver(created, id, { payload: thin(type) })).status, 204, type)
+    t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [], 'not about customers')
+  }
+  t.equal((await deliver(created, id, { payload: thin('v1.customer.updated') })).status, 204)
+  t.equal((await runsOf(created, 1)).length, 1)
+  t.strictSame(await deliver(created, id, { payload: thin('v1.customer.updated'), secret: 'whsec_anotherSecret0000000000000000' }), { status: 400, body: refusal })
 }
 
 async function brokenDatabase (t: Test, engine: Engine): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { AwaitedShops } from '../reconcile/types.ts'
-import { record, recordsOf } from './records.ts'
+import { record, recordsOf, run } from './records.ts'
 import { violates } from './sql.ts'
 
 /** The shops that wait for a run, in tables. */
@@ -11,7 +11,8 @@ export function awaitedShops (knex: Knex): AwaitedShops {
         with fresh as (
           insert into pay_reconcile_deliveries (shop_id, id) values (:shopId, :deliveryId) on conflict do nothing returning id
         ), noted as (
-          insert into pay_reconcile_awaited (shop_id) select :shopId from fresh on conflict do nothing
+          insert into pay_reconcile_awaited (shop_id) select :shopId from fresh
+          on conflict (shop_id) do update set run_id = null, attempts = 0, due = now()
         )
         select ${record({ id: 'id' })} from fresh`, { shopId, deliveryId }))
       return fresh.length > 0
@@ -27,22 +28,35 @@ export function awaitedShops (knex: Knex): AwaitedShops {
           if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
         }
       }
+    },
+
+    async done (runId, shopId) {
+      await run(knex, knex.raw('delete from pay_reconcile_awaited where run_id = ? and shop_id = ?', [runId, shopId]))
     }
   }
 }
 
-/** Skips notes that another process is just taking. A note that arrives meanwhile waits for that, and is a new one. */
+/**
+ * Skips notes that another process is just taking. A note that arrives meanwhile waits for that, and is a new one. What is
+ * taken is due again later, should the run not get to the end: after a minute, then two, up to an hour.
+ */
 const startStatement = `
   with free as (
     select a.shop_id from pay_reconcile_awaited a
-    where not exists (select from pay_reconcile_run_shops o where o.shop_id = a.shop_id and o.status in ('pending', 'running'))
+    where a.due <= clock_timestamp()
+      and not exists (select from pay_reconcile_run_shops o where o.shop_id = a.shop_id and o.status in ('pending', 'running'))
     order by a.shop_id for update of a skip locked
   ), taken as (
-    delete from pay_reconcile_awaited where shop_id in (select shop_id from free) returning shop_id
+    update pay_reconcile_awaited a set run_id = :id, attempts = a.attempts + 1,
+      due = now() + least(interval '1 hour', interval '1 minute' * power(2, least(a.attempts, 6)))
+    from free where a.shop_id = free.shop_id returning a.shop_id
   ), run as (
     insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, webhook)
     select :id, :mode, :dryRun, case when count(*) = 1 then min(shop_id) end, :actor, true from taken having count(*) > 0 returning id
   ), parts as (
     insert into pay_reconcile_run_shops (run_id, shop_id, total) select run.id, t.shop_id, 0 from run, taken t
   )
-  select ${record({ started: 'exists (select from run)', left: '(select count(*) from pay_reconcile_awaited) > (select count(*) from taken)' })}`
+  select ${record({
+    started: 'exists (select from run)',
+    left: 'exists (select from pay_reconcile_awaited a where a.due <= clock_timestamp() and a.shop_id not in (select shop_id from taken))'
+  })}`

@@ -47,7 +47,7 @@ export const hasSelections = 'select selection, targets from pay_reconcile_runs 
 export const hasSchedule = 'select r.slot, s.slot from pay_reconcile_runs r, pay_reconcile_schedule s limit 0'
 
 /** A statement that fails without what webhooks need. */
-export const hasWebhooks = 'select r.webhook, a.shop_id, d.shop_id from pay_reconcile_runs r, pay_reconcile_awaited a, pay_reconcile_deliveries d limit 0'
+export const hasWebhooks = 'select r.webhook, a.run_id, a.attempts, a.due, d.shop_id from pay_reconcile_runs r, pay_reconcile_awaited a, pay_reconcile_deliveries d limit 0'
 
 /** A statement that fails on a table of the parts of runs of an earlier version. */
 export const hasPaging = 'select paging, missing_permission from pay_reconcile_run_shops limit 0'

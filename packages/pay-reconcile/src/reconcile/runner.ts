@@ -73,7 +73,15 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       if (ending.status === 'interrupted') await runs.release(reached, lease)
       else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
       else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
+      if (run.webhook === true && ending.status !== 'interrupted' && ending.status !== 'lost') await settleAwaited(run, part.shopId, ending)
     }
+  }
+
+  /** The note of a shop is kept while something is left to read there: the run starts again later. */
+  async function settleAwaited (run: NewRun, shopId: string, ending: Ending): Promise<void> {
+    const [shop] = await sources.accounts.shops(shopId, { ...limitsOf(run, null), failedIn: run.id })
+    if (!shop || (ending.status === 'done' && shop.accounts === 0)) return await runs.awaited?.done(run.id, shopId)
+    log.warn({ shopId, runId: run.id, ...(ending.status === 'stopped' && { reason: ending.reason }) }, 'changes of the shop are left: a run starts again later')
   }
 
   async function processPart (run: NewRun, targets: Targets | null, part: Part, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {

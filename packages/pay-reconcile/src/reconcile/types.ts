@@ -213,11 +213,16 @@ export interface AwaitedShops {
   note (shopId: string, deliveryId: string): Promise<boolean>
 
   /**
-   * Starts a run over the noted shops that no other run holds, and removes their notes: all of it, or nothing after a crash.
+   * Starts a run over the noted shops that are due and that no other run holds: all of it, or nothing after a crash. Their
+   * notes stay until {@link AwaitedShops.done}, and are due again later: each time after a longer pause, up to an hour. A
+   * shop that is noted again is due at once.
    *
-   * @returns whether there were any, and whether notes are left.
+   * @returns whether there were any, and whether others are due that another run holds.
    */
   start (run: NewRun): Promise<{ readonly started: boolean, readonly left: boolean }>
+
+  /** The run has read everything of the shop: removes its note, unless the shop was noted again since the run started. */
+  done (runId: string, shopId: string): Promise<void>
 }
 
 /** Where runs are stored. A part belongs to one owner at a time, and a shop to one run at a time. */

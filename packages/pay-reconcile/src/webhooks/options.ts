@@ -32,7 +32,7 @@ export function webhooksFrom (
   if (typeof secrets?.find !== 'function') throw invalid('webhooks.secrets must be WebhookSecrets, such as knexWebhookSecrets(knex)')
   if (typeof config !== 'object' || config === null || Array.isArray(config)) throw invalid('webhooks.config must be an object')
   if (!(Number.isInteger(delay) && delay > 0 && delay <= 3_600_000)) throw invalid('webhooks.delay must be an integer from 1 to 3600000')
-  if (!runs?.awaited) throw invalid('webhooks needs runs with awaited, such as knexRunStore(knex)')
+  if (typeof runs?.awaited?.done !== 'function') throw invalid('webhooks needs runs with awaited and its function done, such as knexRunStore(knex)')
   if (!provider.webhooks) throw invalid('webhooks needs a provider with webhooks, such as stripeProvider()')
   if (!canFollow({ provider, accounts })) throw invalid('webhooks needs a provider with listEvents and accounts with changes')
   return { secrets, config, delay }
