@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import t from 'tap'
 import Fastify from 'fastify'
 import { pglite } from './database.ts'
@@ -171,6 +172,35 @@ t.test('a provider nobody listens at is unreachable', async t => {
   const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
   t.equal(response.statusCode, 502)
   t.equal(response.json().code, 'PAY_RECONCILE_PROVIDER_UNREACHABLE')
+})
+
+t.test('a provider that switches protocols, stays silent, or does not heed the end of a call holds nobody up', async t => {
+  const knex = await pglite.connect(t)
+  const sockets = new Set<Socket>()
+  let answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
+  const server = createServer(socket => {
+    sockets.add(socket.on('error', () => {}))
+    socket.once('data', () => { socket.write(answer) })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => { for (const socket of sockets) socket.destroy(); server.close() })
+  const limits = { attempts: 1, callTimeout: 600, attemptTimeout: 300 }
+  const provider = stripeProvider({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, protocol: 'http' })
+  const first = await build(t, knex, limits)
+  const { addShop, addAccount } = first
+  const accountId = await addAccount(await addShop(), { pay_customer_id: 'cus_1' })
+  const deaf = { ...provider, retrieveCustomer: () => new Promise<never>(() => {}) }
+  for (const [title, of, sent, code] of [
+    ['101', provider, answer, /^PAY_RECONCILE_PROVIDER_(TIMEOUT|UNREACHABLE)$/],
+    ['silence', provider, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/],
+    ['a body that never comes', provider, 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/],
+    ['deaf', deaf, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/]
+  ] as const) {
+    answer = sent
+    const { call } = await host(t, knex, first.standIn, { ...limits, provider: of })
+    const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
+    t.match([response.statusCode, response.json()], [502, { code }], title)
+  }
 })
 
 t.test('after repeated faults nothing is sent under that key for a while', async t => {

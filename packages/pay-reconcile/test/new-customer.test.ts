@@ -187,6 +187,37 @@ for (const engine of engines) {
       t.strictSame([await detailsOf(accountId), (await checkout(world, accountId)).customerId], [{}, 'cus_theirs'])
     })
 
+    await t.test('an address or a name that the provider refuses is named', async t => {
+      for (const [wrong, param, code, message] of [
+        [{ email: 'typo@gmail' }, 'email', 'email_invalid', 'The payment provider refused the email of the customer (email_invalid): correct it and try again'],
+        [{ name: 'n'.repeat(257) }, 'name', 'parameter_invalid_string', 'The payment provider refused the name of the customer (parameter_invalid_string): correct it and try again']
+      ] as const) {
+        const accountId = await addAccount(shopId)
+        await t.rejects(world.app.payReconcile.ensureCustomer({ accountId, actor: 'buyer-1', ...wrong }), {
+          code: 'PAY_RECONCILE_PROVIDER_REFUSED', statusCode: 502, provider_param: param, provider_code: code, message
+        })
+        t.strictSame(await detailsOf(accountId), {})
+        t.match(await checkout(world, accountId), { created: true }, 'corrected, it goes on')
+      }
+      const body = { error: { type: 'invalid_request_error', code: 'CANARY', param: 'CANARY', message: 'CANARY' } }
+      const end = standIn.fault({ kind: 'answer', status: 400, method: 'POST', body })
+      const error = await checkout(world, await addAccount(shopId)).then(() => ({}), error => error)
+      end()
+      t.strictSame([error.provider_param, error.provider_code, error.message], [undefined, undefined, 'The payment provider refused the request'], 'nothing else of the provider is shown')
+    })
+
+    await t.test('a list that repeats its page ends at the first repeat', async t => {
+      const accountId = await addAccount(shopId)
+      const body = { object: 'list', url: '/v1/customers', has_more: true, data: [1, 2].map(n => ({ id: `cus_same_${n}`, object: 'customer', metadata: {} })) }
+      const end = standIn.fault({ kind: 'answer', status: 200, path: '/v1/customers?', body })
+      const before = standIn.requested
+      await t.rejects(world.app.payReconcile.ensureCustomer({ accountId, email: 'same@example.org', actor: 'buyer-1' }), { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS', statusCode: 502 })
+      t.equal(standIn.requested - before, 2)
+      const orphans = await world.call('GET', `/admin/accounts/orphans?shop_id=${shopId}&after=cus_same_2`)
+      t.match([orphans.statusCode, orphans.json()], [502, { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' }])
+      end()
+    })
+
     await t.test('a success that names another account links nothing', async t => {
       const accountId = await addAccount(shopId)
       const foreign = { id: 'cus_foreign', object: 'customer', metadata: { account_id: 'another account' } }

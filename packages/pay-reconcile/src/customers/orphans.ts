@@ -1,7 +1,8 @@
 import { comparableAddress } from './address.ts'
 import { excerpt } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
-import { PAY_RECONCILE_SHOP_NOT_FOUND } from '../errors.ts'
+import { isProviderError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
+import { nextPage } from '../provider/next-page.ts'
 import { accountIdOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
 import type { Account } from '../types.ts'
@@ -32,7 +33,8 @@ export interface Orphan {
  *
  * @param after where the page before ended; undefined: at the start.
  * @returns the orphans, which may be none, and where the next page starts; null: there is none.
- * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY} or a provider error.
+ * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION} for
+ * an `after` that the provider does not know, or a provider error.
  */
 export async function orphansOf (
   sources: Sources, wantedShop: string, after: string | undefined, signal: AbortSignal | undefined
@@ -42,14 +44,18 @@ export async function orphansOf (
   if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
   const { shopId } = shop
   const secretKey = await secretKeyOf(sources, shopId)
-  const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt }))
+  const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt })).catch(error => {
+    const isUnknown = after !== undefined && isProviderError(error) && (error.fault === 'customer_not_found' || error.fault === 'refused')
+    throw isUnknown ? validationError('after', 'after must be the next of the page before: the payment provider cannot list customers from there') : error
+  })
+  const next = nextPage({ ids: customers.map(({ id }) => id), more }, after)
   if (customers.length === 0) return { orphans: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
   const emails = [...new Set(unlinked.flatMap(customer => [emailOf(customer), comparableAddress(emailOf(customer))]).filter(email => email !== undefined))]
   const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
-  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next: more ? customers.at(-1)!.id : null }
+  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next }
 }
 
 /** @param candidates accounts that some of the page's customers may belong to. */

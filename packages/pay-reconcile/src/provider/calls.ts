@@ -49,8 +49,9 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
   }
 
   function oneAttempt<T> (attempt: Attempt<T>, signal: AbortSignal): Promise<ProviderResponse<T>> {
-    return withTimeLimit(limits.attemptTimeout, signal, limited => attempt(limited).catch(error => {
-      throw limited.aborted && !signal.aborted ? providerError('timeout') : error
-    }))
+    let ended: AbortSignal | undefined
+    return withTimeLimit(limits.attemptTimeout, signal, limited => attempt(ended = limited)).catch(error => {
+      throw ended?.aborted && !signal.aborted ? providerError('timeout') : error
+    })
   }
 }

@@ -1,4 +1,5 @@
 import type { ChangeStore } from '../types.ts'
+import { nextPage } from '../provider/next-page.ts'
 import { readWithRetries } from './page.ts'
 import type { ShopWork } from './shop-work.ts'
 import type { FoundItem } from './types.ts'
@@ -48,9 +49,10 @@ async function noteEvents (work: ShopWork, changes: ChangeStore, shopId: string,
       call(secretKey, interrupted, signal => provider.listEvents!({ secretKey, signal, since, after })))
     if (!page) return undefined
     const { events, more } = page.value
+    const next = nextPage({ ids: events.map(({ id }) => id), more }, after)
     await changes.note(shopId, events)
-    if (!more) return true
-    after = events.at(-1)?.id
+    if (next === null) return true
+    after = next
   }
   return false
 }

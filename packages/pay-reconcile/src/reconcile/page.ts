@@ -1,5 +1,6 @@
 import { backoff } from '../provider/backoff.ts'
 import { isTransient } from '../provider/calls.ts'
+import { nextPage } from '../provider/next-page.ts'
 import type { PayCustomer } from '../provider/types.ts'
 import type { ShopWork } from './shop-work.ts'
 import { pause, withWaits } from './waits.ts'
@@ -51,6 +52,6 @@ async function pageFrom ({ sources: { call, provider }, interrupted }: ShopWork,
     customers: new Map(customers.map(customer => [customer.id, customer])),
     readAt,
     requestId,
-    next: more ? customers.at(-1)?.id ?? null : null
+    next: nextPage({ ids: customers.map(({ id }) => id), more }, after)
   }
 }

@@ -41,7 +41,7 @@ const endpoints: readonly Endpoint[] = [
     returns: { ...customer, page: 'list' },
     answer: ({ customers }, { form }) => listResponse({ kind: 'customer', url: '/v1/customers', objects: customers, filters: ['email', 'test_clock'] }, form)
   },
-  { method: 'POST', path: 'customers', names: customerCreate, returns: customer, answer: createCustomer },
+  { method: 'POST', path: 'customers', names: customerCreate, emails: ['email'], returns: customer, answer: createCustomer },
   {
     method: 'GET',
     path: 'customers/search',
@@ -68,7 +68,7 @@ const endpoints: readonly Endpoint[] = [
     answer: ({ events }, _, id) => retrieved('event', listedEvents(events, []), id)
   },
   { method: 'GET', path: 'customers/:id', names: onlyExpand, returns: customer, answer: (account, _, id) => retrieveCustomer(account, id) },
-  { method: 'POST', path: 'customers/:id', names: customerUpdate, returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },
+  { method: 'POST', path: 'customers/:id', names: customerUpdate, emails: ['email'], returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },
   { method: 'DELETE', path: 'customers/:id', names: noParameters, returns: customer, answer: (account, _, id) => deleteCustomer(account, id) },
   {
     method: 'GET',
@@ -81,6 +81,7 @@ const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: 'payment_intents',
     names: intentCreate,
+    emails: ['receipt_email'],
     required: ['amount', 'currency'],
     returns: intent,
     answer: (account, request) => unknownCustomer(account, request.form) ?? createIntent(account.intents, request)
@@ -108,6 +109,7 @@ const endpoints: readonly Endpoint[] = [
     method: 'POST',
     path: 'checkout/sessions',
     names: sessionCreate,
+    emails: ['customer_email'],
     returns: session,
     answer: (account, request) => unknownCustomer(account, request.form) ?? createSession(account, request)
   },

@@ -8,6 +8,8 @@ import type { Form } from './form.ts'
 export interface Parameters {
   readonly names: readonly string[]
   readonly required?: readonly string[]
+  /** Those that must be e-mail addresses. */
+  readonly emails?: readonly string[]
 }
 
 const paging = ['ending_before', 'expand', 'limit', 'starting_after'] as const
@@ -65,7 +67,7 @@ const integers = ['amount', 'expires_at', 'limit'] as const
 const bounds = ['gt', 'gte', 'lt', 'lte']
 
 /** The provider's error for parameters that it would reject, or undefined. */
-export function parameterFault (form: Form, { names, required = [] }: Parameters): StandInResponse | undefined {
+export function parameterFault (form: Form, { names, required = [], emails = [] }: Parameters): StandInResponse | undefined {
   const unknown = Object.keys(form).filter(name => !names.includes(name))
   if (typeof form.created === 'object') unknown.push(...Object.keys(form.created).filter(name => !bounds.includes(name)).map(name => `created[${name}]`))
   if (unknown.length > 0) {
@@ -76,7 +78,7 @@ export function parameterFault (form: Form, { names, required = [] }: Parameters
   if (form.starting_after !== undefined && form.ending_before !== undefined) {
     return refusal(400, 'Received both starting_after and ending_before parameters. Please pass in only one.')
   }
-  return numberFault(form) ?? metadataFault(form) ?? lengthFault(form)
+  return numberFault(form) ?? metadataFault(form) ?? lengthFault(form) ?? emailFault(form, emails)
 }
 
 function numberFault (form: Form): StandInResponse | undefined {
@@ -106,6 +108,22 @@ function metadataFault ({ metadata }: Form): StandInResponse | undefined {
 }
 
 function lengthFault (form: Form): StandInResponse | undefined {
-  const [param] = Object.entries(form).find(([, value]) => typeof value === 'string' && value.length > 5000) ?? []
-  return param === undefined ? undefined : refusal(400, 'Invalid string: must be at most 5000 characters', { code: 'parameter_invalid_string', param })
+  const longest = (name: string): number => lengths[name] ?? 5000
+  const [param] = Object.entries(form).find(([name, value]) => typeof value === 'string' && value.length > longest(name)) ?? []
+  return param === undefined ? undefined : refusal(400, `Invalid string: must be at most ${longest(param)} characters`, { code: 'parameter_invalid_string', param })
+}
+
+/** In characters. Other strings may have 5000. */
+const lengths: Readonly<Record<string, number>> = { name: 256, email: 512, customer_email: 800, phone: 20 }
+
+/** An empty address removes the one that is stored. */
+function emailFault (form: Form, emails: readonly string[]): StandInResponse | undefined {
+  const param = emails.find(name => typeof form[name] === 'string' && form[name] !== '' && !isEmail(form[name]))
+  return param === undefined ? undefined : refusal(400, `Invalid email address: ${String(form[param])}`, { code: 'email_invalid', param })
+}
+
+/** One `@`, a domain with a dot, and no blanks: `typo@gmail` is refused. */
+function isEmail (value: string): boolean {
+  const [local, domain = '', ...more] = value.split('@')
+  return local !== '' && more.length === 0 && !/\s/.test(value) && domain.split('.').length > 1 && domain.split('.').every(label => label !== '')
 }

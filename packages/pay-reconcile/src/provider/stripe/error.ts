@@ -2,9 +2,14 @@ import Stripe from 'stripe'
 import { providerError, type ProviderError, type ProviderFault } from '../../errors.ts'
 import type { StripeRequest } from './request.ts'
 
+/** What a refusal may name: what a person can correct, and why. */
+const params = ['email', 'name'] as const
+/** @see [Stripe: error codes](https://docs.stripe.com/error-codes) */
+const codes = ['email_invalid', 'invalid_characters', 'parameter_invalid_empty', 'parameter_invalid_string', 'parameter_invalid_string_blank', 'parameter_invalid_string_empty'] as const
+
 /**
- * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing permission: they contain the end of the key and
- * anything else the provider sent.
+ * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing
+ * permission and what `params` and `codes` list: they contain the end of the key and anything else the provider sent.
  */
 export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, replayed = false, retryable }: StripeRequest): ProviderError {
   const code = error instanceof Stripe.errors.StripeError ? error.code : undefined
@@ -15,6 +20,7 @@ export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, 
     requestId,
     retryable,
     ...(fault === 'key_forbidden' && { missingPermission: permissionIn(error) }),
+    ...(fault === 'refused' && error instanceof Stripe.errors.StripeError && { param: params.find(name => name === error.param), providerCode: codes.find(known => known === code) }),
     ...(fault === 'rate_limited' && { retryAfter }),
     // A stored success with a broken body is not a stored failure: the customer exists, and the next attempt gets it.
     ...((status >= 500 || isOtherRequest) && { replayed: replayed || isOtherRequest })

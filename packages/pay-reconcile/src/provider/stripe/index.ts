@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
 import { isObject } from '../../details.ts'
-import { PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
+import { isProviderError, PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
 import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom } from './error.ts'
@@ -64,7 +64,7 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
     const options = access(secretKey)
     if (!options) throw providerError('key_rejected')
     const request: StripeRequest = { signal }
-    const body = await requests.run(request, () => call(options)).catch(error => { throw errorFrom(error, request) })
+    const body = await requests.run(request, () => call(options)).catch(error => { throw isProviderError(error) ? error : errorFrom(error, request) })
     const { requestId = null, replayed = false } = request
     const value = read(body)
     if (value === undefined) throw providerError('unexpected_object', { requestId })
@@ -94,7 +94,10 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
       const params = { limit: 100, ...(email && { email }), ...(since && { created: { gte: Math.floor(since.getTime() / 1000) } }) }
       return responseTo(call, async options => {
         const data: Stripe.Customer[] = []
+        const seen = new Set<string>()
         for await (const customer of stripe.customers.list(params, options)) {
+          if (seen.has(customer.id)) throw providerError('list_repeats')
+          seen.add(customer.id)
           if (customer.metadata?.account_id === accountId) data.push(customer)
         }
         return { data }
