@@ -98,7 +98,7 @@ t.test('what a provider sends is read, or refused as something else', async t =>
   t.strictSame(await urls(reads.customers()), ['/v1/customers?limit=100'])
   t.strictSame(await urls(provider.listByAccount({ ...call, accountId: 'a', email: 'ada@example.org' })), ['/v1/customers?limit=100&email=ada@example.org'])
   t.strictSame(await urls(provider.listByAccount({ ...call, accountId: 'a', since: new Date(7999) })), ['/v1/customers?limit=100&created[gte]=7'])
-  t.strictSame(await urls(provider.findByAccount({ ...call, accountId: "o'h\\a" })), ["/v1/customers/search?query=metadata['account_id']:'o\\'h\\\\a'"])
+  t.strictSame(await urls(provider.findByAccount({ ...call, accountId: "o'h\\a" })), ["/v1/customers/search?query=metadata['account_id']:'o\\'h\\\\a'&limit=100"])
   t.strictSame(await urls(provider.findByEmail({ ...call, email: 'ada@example.org' })), ['/v1/customers?email=ada@example.org'])
 })
 
@@ -162,7 +162,7 @@ t.test('options have the defaults of the README', async t => {
     t.equal(emailOf({ id: 'a', shopId: 's', shopName: '', name: '', hashName: null, details: { email } }), wanted)
   }
   const secrets = { find: async () => undefined }
-  const runs = { awaited: {} } as never
+  const runs = { awaited: { done: async () => {} } } as never
   t.match(settingsFromOptions({ ...given, runs, webhooks: { secrets }, schedule: { sync: '0 3 * * *' } }), { webhooks: { secrets, config: {}, delay: 10_000 }, slots: [{ mode: 'sync', pattern: '0 3 * * *', timezone: 'UTC' }] })
   for (const [delay, is] of [[1, true], [3_600_000, true], [3_600_001, false], [0, false], [1.5, false]] as const) {
     const settings = () => settingsFromOptions({ ...given, runs, webhooks: { secrets, delay } })

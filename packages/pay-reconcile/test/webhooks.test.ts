@@ -287,7 +287,7 @@ async function failedRun (t: Test, engine: Engine): Promise<void> {
     t.equal((await runsOf(created, 0)).length, before + 1, 'it is not tried again at once')
     await due(created)
     await runsOf(created, before + 2)
-    t.match(await knex('pay_reconcile_awaited').select('shop_id', 'attempts', knex.raw("extract(epoch from due - now())::int as pause")), [{ shop_id: id, attempts: 2 }])
+    t.match(await knex('pay_reconcile_awaited').select('shop_id', 'attempts', knex.raw('extract(epoch from due - now())::int as pause')), [{ shop_id: id, attempts: 2 }])
     const [{ pause }] = (await knex.raw('select extract(epoch from due - now())::int as pause from pay_reconcile_awaited')).rows
     t.ok(pause > 60 && pause <= 120, 'each time later')
     await knex('accounts').where('id', accountId).update({ details: { pay_customer_id: 'cus_0' } })
