@@ -122,7 +122,7 @@ t.test('the stand-in keeps the strings that it is sent', async t => {
     const body = await response.json() as Record<string, unknown>
     t.strictSame(Object.fromEntries(Object.keys(strings).map(name => [name, body[name]])), strings, path)
   }
-  const filled = (...names: string[]) => Object.fromEntries(names.map(name => [name, `a ${name}`]))
+  const filled = (...names: string[]) => Object.fromEntries(names.map(name => [name, name.endsWith('email') ? `${name}@example.org` : `a ${name}`]))
   await created('customers', filled('name', 'email', 'phone', 'description', 'business_name', 'individual_name'))
   await created('payment_intents', { customer: 'cus_1', currency: 'eur', ...filled('description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix', 'transfer_group') }, { amount: '100' })
   await created('checkout/sessions', { customer: 'cus_1', mode: 'setup', currency: 'chf', ...filled('cancel_url', 'client_reference_id', 'customer_email', 'success_url') })
