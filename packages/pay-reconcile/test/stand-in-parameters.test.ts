@@ -51,12 +51,12 @@ t.test('the stand-in knows the parameters that the provider\'s library knows', a
 })
 
 t.test('a value out of its bounds is refused as the provider refuses it, one within is not', async t => {
-  const names = ['amount', 'limit', 'expires_at', 'created', 'metadata', 'name', 'starting_after', 'ending_before']
+  const names = ['amount', 'limit', 'expires_at', 'created', 'metadata', 'name', 'description', 'starting_after', 'ending_before']
   const integer = 'parameter_invalid_integer'
   const keys = (count: number): string => Array.from({ length: count }, (_, index) => `metadata[k${index}]=v`).join('&')
   for (const [form, code, param, message] of [
     ['limit=1'], ['limit=100'], ['amount=1'], ['amount=999999999999999'], ['created=5'], ['created[gt]=1&created[gte]=-2&created[lt]=3&created[lte]=4'],
-    [keys(50)], [`metadata[${'k'.repeat(40)}]=v`], [`metadata[k]=${'v'.repeat(500)}`], ['metadata='], [`name=${'x'.repeat(5000)}`], ['starting_after=a'], ['ending_before=a'],
+    [keys(50)], [`metadata[${'k'.repeat(40)}]=v`], [`metadata[k]=${'v'.repeat(500)}`], ['metadata='], [`description=${'x'.repeat(5000)}`], [`name=${'x'.repeat(256)}`], ['starting_after=a'], ['ending_before=a'],
     ['limit=0', integer, 'limit', 'This value must be greater than or equal to 1.'],
     ['limit=101', integer, 'limit', 'This value must be less than or equal to 100.'],
     ['amount=0', integer, 'amount', 'This value must be greater than or equal to 1.'],
@@ -74,7 +74,8 @@ t.test('a value out of its bounds is refused as the provider refuses it, one wit
     [`metadata[${'k'.repeat(41)}]=v`, undefined, 'metadata', 'Metadata keys can have up to 40 characters, but you passed in a key that is 41 characters.'],
     [`metadata[k]=${'v'.repeat(501)}`, undefined, 'metadata[k]', 'Metadata values can have up to 500 characters, but you passed in a value that is 501 characters.'],
     ['metadata[k][l]=v', undefined, 'metadata[k]', 'Metadata values must be strings.'],
-    [`name=${'x'.repeat(5001)}`, 'parameter_invalid_string', 'name', 'Invalid string: must be at most 5000 characters']
+    [`description=${'x'.repeat(5001)}`, 'parameter_invalid_string', 'description', 'Invalid string: must be at most 5000 characters'],
+    [`name=${'x'.repeat(257)}`, 'parameter_invalid_string', 'name', 'Invalid string: must be at most 256 characters']
   ] as ReadonlyArray<readonly [form: string, code?: string, param?: string, message?: string]>) {
     const docs = code !== undefined && { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }
     t.strictSame(parameters.parameterFault(formFrom(form), { names }), message === undefined
