@@ -13,6 +13,8 @@ export interface Preview {
   readonly updated: number
   readonly unchanged: number
   readonly price_changes: number
+  readonly prices: ReadonlyArray<{ readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }>
+  readonly warnings: readonly string[]
   readonly failed: number
   readonly errors: readonly WrongLine[]
 }

@@ -63,6 +63,12 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
       {preview !== undefined && (
         <>
           <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>{texts.imports.would(preview)}</Alert>
+          {preview.prices.length > 0 && (
+            <Alert severity='info' sx={{ mt: 1 }}>
+              {preview.prices.map((range) => <div key={range.currency}>{texts.imports.prices(range)}</div>)}
+            </Alert>
+          )}
+          {preview.warnings.map((warning) => <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>{warning}</Alert>)}
           {preview.failed > 0 && <WrongLines lines={preview.errors} count={preview.failed} />}
           <Stack direction='row' sx={{ gap: 1.5, mt: 2, alignItems: 'center' }}>
             <Button variant='contained' onClick={start} disabled={isBusy || changes === 0 || (preview.failed > 0 && !skips)}>{texts.imports.start}</Button>

@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 import { cleanLine } from '../http/text.ts'
+import { amountFromPrice } from '../http/money.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { MAX_RECORD } from '../migrations/009-shop-usage.ts'
 import { UNCLEAN_SKU } from '../migrations/023-unclean-skus.ts'
@@ -23,6 +24,8 @@ type Fields = Static<typeof ProductChanges>
 /** A product to create, or to change if there is an id. */
 export interface ProductItem extends Fields {
   readonly id?: string
+  /** In place of `price_amount`, in major units of the currency that the product has then. */
+  readonly price?: string | number | null
 }
 
 /** Why an item cannot be written. */
@@ -66,6 +69,8 @@ export interface ItemPreview {
   readonly action: ItemOutcome['action']
   /** Whether it changes the price of a product that has one. */
   readonly changesPrice: boolean
+  /** The price that it gives the product, and the one that the product has; null if it gives none. */
+  readonly price: { readonly currency: string, readonly after: number, readonly before: number | null } | null
   /** About, as JSON, of a new product. */
   readonly bytes: number
 }
@@ -265,13 +270,15 @@ export function compareItems (shop: Pick<ShopScope, 'currency'>, items: readonly
 }
 
 /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID}, with a field */
-function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: given, ...fields }: ProductItem, known: Known, seen: Seen, rule: SlugRule): Ready {
+function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: given, price, ...rest }: ProductItem, known: Known, seen: Seen, rule: SlugRule): Ready {
   const id = given?.toLowerCase() ?? randomUUID()
   const before = given === undefined ? null : known.products.get(id)
   if (before === undefined) throw invalid('id', 'id names something that is not in this shop')
   if (before !== null) refuseTwice(seen.id, 'id', id)
-  if (before === null && fields.name === undefined) throw invalid('name', 'name is required')
-  refuseUnknownCurrency(fields)
+  if (before === null && rest.name === undefined) throw invalid('name', 'name is required')
+  refuseUnknownCurrency(rest)
+  const currency = rest.currency ?? (before?.['currency'] as string | undefined) ?? shop.currency
+  const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(String(price), currency) }
   refuseLargeMetadata(fields)
   refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
   refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)
@@ -340,9 +347,11 @@ function refuseMisfits (values: Fields['attributes'], rules: ReadonlyMap<string,
 
 function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
   const { before, fields } = item
-  if (before === null) return { action: 'created', changesPrice: false, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
+  const { price_amount: after, currency } = { ...before, ...fields } as { readonly price_amount: number | null, readonly currency: string }
+  const price = typeof fields['price_amount'] !== 'number' || after === null ? null : { currency, after, before: before?.['currency'] === currency ? before['price_amount'] as number | null : null }
+  if (before === null) return { action: 'created', changesPrice: false, price, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
   const changesPrice = ['price_amount', 'currency'].some((name) => fields[name] !== undefined && fields[name] !== before[name]) && before['price_amount'] !== null
-  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, bytes: 0 }
+  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, price, bytes: 0 }
 }
 
 /** A product of fewer characters is never too large: one may take six bytes. */

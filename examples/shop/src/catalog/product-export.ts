@@ -2,7 +2,7 @@ import { finished, Readable, type Writable } from 'node:stream'
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
-import { COLUMNS } from '../imports/columns.ts'
+import { COLUMNS, FIELDS } from '../imports/columns.ts'
 import { BYTE_ORDER_MARK, csvLine } from '../imports/csv-line.ts'
 import { narrow } from '../lists/filters.ts'
 import { enterAgain } from '../shops/access.ts'
@@ -21,7 +21,7 @@ const AT_ONCE = 2
 
 export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
 
-const names = [...COLUMNS.keys()] as ReadonlyArray<keyof Row>
+const columns = [...COLUMNS].filter(([name]) => name !== 'price_amount')
 
 /** Writes the products of shops as files that can be imported. */
 export function productExport (knex: Knex) {
@@ -51,7 +51,7 @@ export function productExport (knex: Knex) {
   }
 
   async function * written (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat): AsyncGenerator<string> {
-    if (format === 'csv') yield `${BYTE_ORDER_MARK}${names.join(',')}\r\n`
+    if (format === 'csv') yield `${BYTE_ORDER_MARK}${columns.map(([name]) => name).join(',')}\r\n`
     for await (const page of pages(shop, filter)) yield page.map(format === 'csv' ? csvFrom : jsonFrom).join('')
   }
 
@@ -79,9 +79,9 @@ export function productExport (knex: Knex) {
 }
 
 function csvFrom (product: Row): string {
-  return csvLine(names.map((name) => COLUMNS.get(name)!.write(product[name])))
+  return csvLine(columns.map(([name, { write }]) => write(product[name as keyof Row], product)))
 }
 
 function jsonFrom (product: Row): string {
-  return `${JSON.stringify(Object.fromEntries(names.map((name) => [name, product[name]])))}\n`
+  return `${JSON.stringify(Object.fromEntries(FIELDS.map((name) => [name, product[name]])))}\n`
 }

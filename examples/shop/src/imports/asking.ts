@@ -21,11 +21,16 @@ export function askBeforeImport (knex: Knex, effectsOf: (request: FastifyRequest
 }
 
 /** @returns undefined if no question is needed */
-export function importQuestion ({ created, updated, price_changes: prices, priced, follows }: Omit<Effects, 'total' | 'unchanged' | 'failed' | 'errors'>): string | undefined {
+export function importQuestion ({ created, updated, price_changes: prices, prices: ranges, priced, follows }: Omit<Effects, 'total' | 'unchanged' | 'warnings' | 'failed' | 'errors'>): string | undefined {
   if ((follows ? priced : prices) < 2) return undefined
   return [
     `Import products? ${prices} prices change, in ${updated} products that are changed; ${created} are created.`,
     ...follows ? [`Another import of the shop is not over. After it, up to ${priced} prices may change.`] : [],
+    ...ranges.map(({ currency, lowest, highest, lowest_before: from, highest_before: to }) => `Prices in the file: ${between(lowest, highest)} ${currency}${from === null || to === null ? '' : `. Those that change are ${between(from, to)} ${currency} now`}.`),
     'It can be undone from the history.'
   ].join('\n')
+}
+
+function between (lowest: string, highest: string): string {
+  return lowest === highest ? lowest : `${lowest} to ${highest}`
 }

@@ -12,7 +12,12 @@ import { jsonValidator } from '../http/validation.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { Line, LineProblem } from './line.ts'
 
-const FileProduct = Type.Object({ id: Type.Optional(Uuid()), ...ProductChanges.properties }, { additionalProperties: false })
+/** `price` is what people write; programs may send `price_amount` instead. */
+const FileProduct = Type.Object({
+  id: Type.Optional(Uuid()),
+  ...ProductChanges.properties,
+  price: Type.Optional(Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'], minLength: 1, maxLength: 40, minimum: 0, description: 'Price in major units of the currency: 19.99' }))
+}, { additionalProperties: false })
 
 /** A line of a file, and what it would do or what is wrong with it. */
 export interface CheckedLine {
@@ -33,6 +38,7 @@ export function importChecker (knex: Knex) {
     const fault = faultOf(product)
     if (fault !== undefined) return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
     cleanText(FileProduct, product)
+    if ('price' in product && 'price_amount' in product) return { problem: { field: 'price', message: 'price and price_amount say the same: leave one of them out' } }
     return isProduct(product) ? { product } : { problem: problemFrom(errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])) }
   }
 

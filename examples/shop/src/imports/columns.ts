@@ -1,5 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Product, ProductInput } from '../catalog/product-schemas.ts'
+import { priceFromAmount } from '../http/money.ts'
 import { isJson, typesOf } from '../http/record-schemas.ts'
 import { unescaped } from './csv-line.ts'
 import type { ParseJson } from './line.ts'
@@ -11,17 +12,27 @@ export type Cell = string | null
 export interface Column {
   /** @returns the value of the field; {@link LEFT_OUT} if the cell says nothing of it */
   readonly read: (cell: Cell, parseJson: ParseJson) => unknown
-  readonly write: (value: unknown) => string | number | boolean | null
+  readonly write: (value: unknown, product: Readonly<Record<string, unknown>>) => string | number | boolean | null
 }
 
 export const LEFT_OUT = undefined
 
 type Name = 'id' | keyof Static<typeof ProductInput>
 
-/** The columns of a file, in the order of exports: the id and the SKU first, by which lines find their products. */
-export const COLUMNS: ReadonlyMap<string, Column> = new Map<Name, Column>(
-  (['id', 'sku', ...Object.keys(ProductInput.properties)] as Name[]).map((name) => [name, columnOf(Product.properties[name])])
-)
+/** The fields of a product in files, in the order of exports: the id and the SKU first, by which lines find their products. */
+export const FIELDS = [...new Set(['id', 'sku', ...Object.keys(ProductInput.properties)])] as readonly Name[]
+
+/** What people write in place of `price_amount`: 19.99. */
+const PRICE: Column = {
+  read: (cell) => cell?.trim() || null,
+  write: (_value, { price_amount: amount, currency }) => typeof amount === 'number' ? priceFromAmount(amount, String(currency)) : null
+}
+
+/** The columns of a file, in the order of exports, which have `price` in place of `price_amount`. */
+export const COLUMNS: ReadonlyMap<string, Column> = new Map<string, Column>(FIELDS.flatMap((name) => {
+  const column = [name, columnOf(Product.properties[name])] as const
+  return name === 'price_amount' ? [['price', PRICE], column] : [column]
+}))
 
 /** @throws for a field that no cell can hold */
 function columnOf (schema: TSchema): Column {

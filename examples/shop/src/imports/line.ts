@@ -6,6 +6,8 @@ export interface Line {
   readonly size: number
   readonly product?: unknown
   readonly problem?: LineProblem
+  /** What somebody should know before the import. A line with a warning has nothing else. */
+  readonly warning?: string
 }
 
 /** What is wrong with a line. */

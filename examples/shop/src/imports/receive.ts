@@ -6,6 +6,7 @@ import { turns } from '../history/turns.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
+import { priceRanges } from './price-ranges.ts'
 import { importRepository } from './repository.ts'
 import { CHUNK, type Import, type ImportPreview, LISTED, MAX_PRODUCTS } from './schemas.ts'
 import type { Turn } from './text.ts'
@@ -46,10 +47,11 @@ export function importReceiver (knex: Knex, turn: Turn) {
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
   async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
-    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
+    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, prices: [], warnings: [], failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
     const { preview } = tally
     const seen = nothingSeen()
-    for await (const chunk of chunks(lines)) {
+    const prices = priceRanges()
+    for await (const chunk of chunks(lines, (warning) => { preview.warnings.push(warning) })) {
       if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
       await turn()
       const checked = await check(shop, chunk, seen)
@@ -64,12 +66,14 @@ export function importReceiver (knex: Knex, turn: Turn) {
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
           tally.bytes += item.bytes
-          tally.priced += product?.price_amount == null && product?.currency === undefined ? 0 : 1
+          prices.add(item)
+          tally.priced += item.price === null && product?.currency === undefined ? 0 : 1
         }
       }
       await keep(checked, tally)
     }
     if (preview.total === 0) throw invalid('content', 'content has no products')
+    preview.prices = prices.all()
     return tally
   }
 
@@ -135,9 +139,13 @@ export function importReceiver (knex: Knex, turn: Turn) {
 const CHUNK_SIZE = 131_072
 
 /** Lines in groups that are checked together. */
-async function * chunks (lines: AsyncIterable<Line>): AsyncGenerator<readonly Line[]> {
+async function * chunks (lines: AsyncIterable<Line>, warn: (warning: string) => void): AsyncGenerator<readonly Line[]> {
   let [chunk, size]: [Line[], number] = [[], 0]
   for await (const line of lines) {
+    if (line.warning !== undefined) {
+      warn(line.warning)
+      continue
+    }
     chunk.push(line)
     size += line.size
     if (chunk.length < CHUNK && size < CHUNK_SIZE) continue

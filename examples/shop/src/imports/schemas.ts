@@ -3,7 +3,7 @@ import { MAX_BATCH } from '../catalog/product-schemas.ts'
 import { ActorKind } from '../history/schemas.ts'
 import { Problem } from '../http/problem.ts'
 import { VERBATIM } from '../http/text.ts'
-import { Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { Currency, Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
 import { listRules } from '../lists/list.ts'
 
 /** How many products a file may have. */
@@ -59,6 +59,14 @@ export const ImportPreview = Type.Object({
   updated: Count('How many would change'),
   unchanged: Count('How many are as the file says already'),
   price_changes: Count('How many would have another price'),
+  prices: Type.Array(Type.Object({
+    currency: Currency,
+    lowest: Words('In the file, in major units: 19.99'),
+    highest: Words('In the file'),
+    lowest_before: Nullable(Words('Of the products that would have another price, as it is now; null if there are none')),
+    highest_before: Nullable(Words('The highest of these'))
+  }), { description: 'The prices of the file, by currency. Look at them: prices that are a hundred times too low are in minor units' }),
+  warnings: Type.Array(Words('A sentence'), { description: 'What to look at before the import' }),
   failed: Count('How many lines are wrong'),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} of them` })
 }, { description: 'What an import would do' })
