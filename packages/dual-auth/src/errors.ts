@@ -36,6 +36,9 @@ export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError('DUAL_AUTH_MANAGEMENT_
 /** 400: `expires_at` is not in the future. */
 export const DUAL_AUTH_EXPIRY_PAST = createError('DUAL_AUTH_EXPIRY_PAST', 'expires_at must be in the future', 400)
 
+/** 400: the name of a new key consists of spaces and characters that show nothing. */
+export const DUAL_AUTH_NAME_BLANK = createError('DUAL_AUTH_NAME_BLANK', 'name must have a character that can be seen', 400)
+
 /** 400: a new key was requested with scopes that no route has. The message lists the known ones. */
 export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'Unknown scopes: %s. Known: %s', 400)
 

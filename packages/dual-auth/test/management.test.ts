@@ -574,3 +574,25 @@ t.test('the host says in its own way what is wrong with the input, and where', a
   t.strictSame(await said(call('POST', PATH, { name: 'x', expiresAt: '' })), [422, 'body  additionalProperties {"additionalProperty":"expiresAt"}'])
   t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit list {}'])
 })
+
+t.test('names that look the same are the same: spaces and what shows nothing are dropped, in one Unicode form', async t => {
+  const { app, issuer, mint } = await build(t)
+  const headers = bearer(issuer.user())
+  const url = `/shops/${SHOP}/api-keys/`
+  const create = async (name: string) => app.inject({ method: 'POST', url, headers, payload: { name } })
+  for (const [name, stored] of [
+    [' Till \u00a0', 'Till'], ['\ufeffTill\u200b', 'Till'], ['Ti\u00adll', 'Till'], ['\u200dTill\u200c', 'Till'], ['Label\u00a0printer', 'Label printer'], ['Cafe\u0301', 'Caf\u00e9'],
+    ['\u{1F469}\u200d\u{1F4BB}', '\u{1F469}\u200d\u{1F4BB}'], ['\u202eTill', 'Till'], ['a  b', 'a  b']
+  ] as const) t.match((await create(name)).json(), { name: stored }, encodeURIComponent(name))
+  for (const name of [' ', '\u00a0\u200b', '\ufeff', '\u200d', '\u3000\u00ad', '\u2028']) {
+    const { statusCode, body } = await create(name)
+    t.equal(statusCode, 400, encodeURIComponent(name))
+    t.match(JSON.parse(body), { code: 'DUAL_AUTH_NAME_BLANK', message: 'name must have a character that can be seen' })
+  }
+  const names = async (filter: object) => (await app.inject({ url: `${url}?filter=${encodeURIComponent(JSON.stringify(filter))}`, headers })).json().map(({ name }: { name: string }) => name)
+  t.strictSame(await names({ name: 'Cafe\u0301 ' }), ['Caf\u00e9'])
+  t.strictSame(await names({ q: 'AFE\u0301' }), ['Caf\u00e9'])
+  t.strictSame(await names({ q: 'label\u00a0p' }), ['Label printer'])
+  const { id } = await mint()
+  t.match((await app.inject({ method: 'POST', url: `${url}${id}/rotate`, headers, payload: {} })).json(), { name: 'test' }, 'a successor keeps the name')
+})

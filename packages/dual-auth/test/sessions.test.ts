@@ -46,6 +46,7 @@ else {
     ['PostgreSQL under repeatable read', await opened(serverDatabase({ settings: { default_transaction_isolation: 'repeatable read', datestyle: 'SQL, MDY' } }))],
     ['PostgreSQL with a driver that parses nothing', await opened(serverDatabase({ types: Object.fromEntries(TYPES.map(oid => [oid, (text: string) => text])) }))],
     ['PostgreSQL with a knex that renames columns', await opened(serverDatabase({ config: MAPPERS }))],
+    ['PostgreSQL with the locale C', await opened(serverDatabase({ locale: "template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'" }))],
     // For dates this is what the driver itself makes of a DateStyle that it cannot read.
     ['PostgreSQL with a driver that reads dates as null', await opened(serverDatabase({ types: { 1184: () => null } }))]
   )

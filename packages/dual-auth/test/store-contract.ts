@@ -173,4 +173,16 @@ export function storeContract (t: Test, name: string, store: ApiKeyStore): void 
     await touch([a.id, b.id], minute(3), minute(2))
     t.strictSame(await used(), { [a.id]: minute(3), [b.id]: minute(2), [revoked.id]: null })
   })
+
+  t.test(`${name}: q finds letters of every alphabet in either case, and takes signs for themselves`, async t => {
+    const shopId = randomUUID()
+    const names = ['Élan', 'ΚΛΕΙΔΊ', 'Ключ', 'Straße', 'ŁÓDŹ', 'a.b*c', 'a^b$c|d', 'x[y]-z\\d', '(1+1){2}?', '***:100%_!', '\u{10428}\u{1F511}', 'äx']
+    for (const name of names) await store.insert(newKey({ shopId, name }), 100)
+    const found = async (q: string) => (await store.list(shopId, { ...ALL, filter: { q } })).keys.map(({ name }) => name).sort()
+    for (const whole of names) {
+      for (const q of [whole, whole.toLowerCase(), [...whole].slice(1).join(''), [...whole].slice(0, 2).join('')]) t.ok((await found(q)).includes(whole), `${q} finds ${whole}`)
+    }
+    for (const [q, wanted] of [['ÉLAN', 'Élan'], ['éL', 'Élan'], ['κλειδί', 'ΚΛΕΙΔΊ'], ['КЛЮЧ', 'Ключ'], ['łódź', 'ŁÓDŹ'], ['Ä', 'äx'], ['\u{10400}', '\u{10428}\u{1F511}']] as const) t.strictSame(await found(q), [wanted], q)
+    for (const q of ['elan', 'a?b', 'a.*c', '^a', '[a-z]', '\\w', '.', '(?i)É'].filter(q => !names.some(name => name.includes(q)))) t.strictSame(await found(q), [], q)
+  })
 }

@@ -160,7 +160,19 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
   if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
   if (revoked !== undefined) query.whereRaw(`revoked_at is ${revoked ? 'not ' : ''}null`)
   if (status !== undefined) query.whereRaw(`${STATUS} = ?`, [at, status])
-  if (q !== undefined) query.whereRaw("(name ilike :part escape '!' or prefix ilike :part escape '!')", { part: `%${q.replace(/[!%_]/g, '!$&')}%` })
+  if (q !== undefined) query.whereRaw('(name ~ :part or prefix ~ :part)', { part: eitherCase(q) })
+}
+
+/**
+ * A regular expression that finds a text in upper and lower case, whatever the locale of the database is: where it is C,
+ * `ilike` knows a to z alone.
+ */
+function eitherCase (text: string): string {
+  return Array.from(text, character => {
+    const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter(form => form !== character && [...form].length === 1)
+    if (other !== undefined) return `[${[character, other, ...more].join('')}]`
+    return /[!-/:-@[-`{-~]/.test(character) ? `\\${character}` : character
+  }).join('')
 }
 
 /** The id always comes last, so that pages never overlap. `sort.field` is always the name of a column. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT } from '../errors.ts'
+import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_NAME_BLANK } from '../errors.ts'
 import { must, string } from '../option-checks.ts'
 import { apiKeySettings, type ApiKeyOptions, type ApiKeySettings } from '../options.ts'
 import { fingerprint, mintKey } from './format.ts'
 import { hashFromKey } from './hash.ts'
+import { keyName } from './key-name.ts'
 import type { Queue } from './queue.ts'
 import { recordFromNewKey, type ApiKeyRecord, type NewApiKey, type OnStored } from './store.ts'
 
@@ -13,7 +14,7 @@ import { recordFromNewKey, type ApiKeyRecord, type NewApiKey, type OnStored } fr
 export interface KeyRequest {
   /** The shop's id as the host stores it. */
   readonly shopId: string
-  /** A label: 1 to 100 characters without control characters. */
+  /** A label: 1 to 100 characters without control characters. Spaces around it, and characters that show nothing, are dropped. */
   readonly name: string
   /** `read`, `write` or operation ids. Not compared with the routes. @default [], every operation of the shop */
   readonly scopes?: readonly string[]
@@ -45,7 +46,7 @@ export const KeyScopes = Type.Array(Type.String({ minLength: 1, maxLength: 64, p
  * @param options the `apiKeys` that the plugin is registered with
  * @param onStored called in the transaction of the insertion; if it rejects, no key is created
  * @throws {@link DUAL_AUTH_INVALID_OPTION} for wrong options or a malformed request
- * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_KEY_LIMIT}, {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
+ * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}, {@link DUAL_AUTH_KEY_LIMIT}, {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
  */
 export async function createApiKey (options: ApiKeyOptions, request: KeyRequest, onStored?: OnStored): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
@@ -63,14 +64,17 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
  * Generates a key, and the row to store for it.
  *
  * @param queue where the hash waits for the thread pool
- * @throws {@link DUAL_AUTH_EXPIRY_PAST}
+ * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}
  */
 export async function newKey ({ marker, peppers, logN }: ApiKeySettings, { shopId, name, scopes = [], expiresAt = null, createdBy }: KeyRequest, queue: Queue): Promise<{ stored: NewApiKey, plaintext: string }> {
+  const label = keyName(name)
+  // The name of a successor comes from the key that it replaces.
+  if (label === '' && name !== '') throw Object.assign(new DUAL_AUTH_NAME_BLANK(), { field: 'name' })
   // As verification reads the clock.
   const createdAt = new Date(Date.now())
   if (expiresAt !== null && !(expiresAt > createdAt)) throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
   const { prefix, plaintext } = mintKey(marker)
   const [pepper] = peppers
   const secrets = { fingerprint: fingerprint(plaintext, pepper), pepperId: pepper.id, hash: await queue(async () => hashFromKey(plaintext, logN)) }
-  return { stored: { id: randomUUID(), shopId, name, prefix, scopes, createdAt, createdBy, expiresAt, ...secrets }, plaintext }
+  return { stored: { id: randomUUID(), shopId, name: label, prefix, scopes, createdAt, createdBy, expiresAt, ...secrets }, plaintext }
 }

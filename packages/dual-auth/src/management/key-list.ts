@@ -1,6 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { excerpt } from './excerpt.ts'
 import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
+import { keyName, oneSpelling } from '../keys/key-name.ts'
 import type { KeyField, KeyQuery } from '../keys/store.ts'
 
 const fields = {
@@ -35,11 +36,23 @@ export function validatedKeyQuery (query: RawQuery, parameters: readonly string[
   const unknown = Object.keys(query).find(name => !parameters.includes(name))
   if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }
   try {
-    return { value: listQueryFrom(query, KEY_LIST) as RawKeyQuery }
+    return { value: inOneSpelling(listQueryFrom(query, KEY_LIST) as RawKeyQuery) }
   } catch (error) {
     const { path, message } = error as Error & { path?: readonly string[] }
     if (path === undefined) throw error
     return { error: [faultAt(path, message)] }
+  }
+}
+
+/** Names are compared as they are stored. Those of older keys may be stored otherwise. */
+function inOneSpelling ({ filter: { name, q, ...filter }, ...query }: RawKeyQuery): RawKeyQuery {
+  return {
+    ...query,
+    filter: {
+      ...filter,
+      ...name !== undefined && { name: [...new Set(name.flatMap(value => value === null ? [value] : [value, keyName(value)]))] },
+      ...q !== undefined && { q: oneSpelling(q) }
+    }
   }
 }
 

@@ -1,0 +1,17 @@
+/** Characters that show nothing, and are in a name by accident: soft hyphens, marks of direction, spaces without width. */
+const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g
+
+/** Joins letters of some scripts, and parts of emoji; at an end there is nothing to join. */
+const SEEN = /[^\s\u200c\u200d]/
+
+/** The same for all spellings that look the same: one Unicode form, one kind of space. */
+export function oneSpelling (text: string): string {
+  return text.normalize('NFC').replace(/\p{Z}/gu, ' ').replace(UNSEEN, '')
+}
+
+/** The name of a key as it is stored: without what nobody sees at its ends. Every name passes here once. */
+export function keyName (text: string): string {
+  const characters = [...oneSpelling(text)]
+  const isSeen = (character: string): boolean => SEEN.test(character)
+  return characters.slice(characters.findIndex(isSeen), characters.findLastIndex(isSeen) + 1).join('')
+}
