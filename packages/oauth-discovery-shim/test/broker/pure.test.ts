@@ -6,10 +6,11 @@ import { isRegistered, portless, redirectKind, type RedirectKind } from '../../s
 import { parametersFrom, queryOf } from '../../src/broker/parameters.ts'
 import { sealer, type Purpose } from '../../src/broker/seal.ts'
 import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
+import { availableStore } from '../../src/broker/store/available.ts'
 import { REVOKED } from '../../src/broker/tokens/refresh-token.ts'
 import { createBrokerTable, knexBrokerStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
-import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
-import { clock } from './world.ts'
+import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
+import { brokerWorld, clock } from './world.ts'
 
 t.test('callback URLs', t => {
   for (const [uri, kind] of [
@@ -120,6 +121,22 @@ t.test('the store in a table', async t => {
   t.equal((await knex('oauth_broker').where({ key: 'b' })).length, 1, 'not swept with every call')
   await knexBrokerStore(knex).raise('d', 1, 60)
   t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
+})
+
+t.test('the store in a table, whatever the sessions of the database are set to', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async t => {
+  for (const level of ['repeatable read', 'serializable']) {
+    const { knex, close } = await serverDatabase({ settings: { default_transaction_isolation: level, datestyle: 'German, DMY', timezone: 'Asia/Kathmandu', intervalstyle: 'sql_standard' } })
+    t.teardown(close)
+    await createBrokerTable(knex)
+    await raises(t, knexBrokerStore(knex))
+  }
+})
+
+t.test('a store whose answer cannot be read is unavailable, and no token passes', async t => {
+  const { app } = await brokerWorld(t)
+  for (const answer of [{ raised: false }, { raised: false, value: 1, since: NaN }, { raised: false, value: '1', since: 0 }, {}]) {
+    await t.rejects(availableStore({ raise: async () => answer as never }, app.log).raise('a', 1, 60), { oauth: 'temporarily_unavailable', statusCode: 503 }, JSON.stringify(answer))
+  }
 })
 
 t.test('the store in a table deletes expired rows every ten minutes', async t => {

@@ -13,9 +13,13 @@ export interface KnexBrokerStoreOptions {
 const RAISE = `insert into ?? as stored (key, value, since, expires_at) values (?, ?, now(), now() + make_interval(secs => ?))
 on conflict (key) do update set value = excluded.value, since = excluded.since, expires_at = excluded.expires_at
 where stored.value < excluded.value or stored.expires_at <= now()
-returning value`
+returning value::text`
 
-const READ = 'select value, extract(epoch from since) * 1000 as since from ?? where key = ?'
+const READ = 'select value::text, (extract(epoch from since) * 1000)::text as since from ?? where key = ?'
+
+/** SQLSTATE of a statement that met another one, where the database's default is `repeatable read` or `serializable`. */
+const MET = '40001'
+const MOST_TRIES = 20
 
 /** In milliseconds. */
 const SWEEP_EVERY = 600_000
@@ -31,21 +35,31 @@ export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_b
  * @see {@link createBrokerTable}
  */
 export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): BrokerStore {
+  /** Each statement is a transaction: the next try sees what the other one wrote. */
+  async function run (sql: string, bindings: readonly [...Array<string | number>], tries = 1): Promise<unknown> {
+    try {
+      return await knex.raw(sql, bindings)
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== MET || tries === MOST_TRIES) throw error
+      return await run(sql, bindings, tries + 1)
+    }
+  }
+
   const rowsOf = async <Row>(sql: string, bindings: readonly [...Array<string | number>]): Promise<readonly Row[]> =>
-    (await knex.raw(sql, bindings) as { readonly rows: readonly Row[] }).rows
+    (await run(sql, bindings) as { readonly rows: readonly Row[] }).rows
   let sweepAt = Date.now()
 
   return {
     async raise (key, value, seconds) {
       if (Date.now() >= sweepAt) {
         sweepAt = Date.now() + SWEEP_EVERY
-        await knex.raw('delete from ?? where expires_at <= now()', [table])
+        await run('delete from ?? where expires_at <= now()', [table])
       }
       const raised = await rowsOf(RAISE, [table, key, value, seconds])
       if (raised.length > 0) return { raised: true }
-      const [stored] = await rowsOf<{ readonly value: number, readonly since: string }>(READ, [table, key])
+      const [stored] = await rowsOf<{ readonly value: string, readonly since: string }>(READ, [table, key])
       // Gone in between: another replica swept it, so it had expired.
-      return stored === undefined ? { raised: true } : { raised: false, value: stored.value, since: Number(stored.since) }
+      return stored === undefined ? { raised: true } : { raised: false, value: Number(stored.value), since: Number(stored.since) }
     }
   }
 }
