@@ -107,8 +107,20 @@ function rehearsal (t: Test) {
 
 for (const { title, from, to, asked, tooLittle } of [
   { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'", asked: 'major', tooLittle: 'minor' },
-  { title: 'an argument is added that every call must have', from: 'const TagInput = Type.Object({', to: 'const TagInput = Type.Object({ colour: Type.String(),', asked: 'major', tooLittle: 'minor' },
-  { title: 'a field of the result is dropped', from: 'const Tag = ShopRecord({ name: Name, slug: Slug })', to: "const Tag = Type.Omit(ShopRecord({ name: Name, slug: Slug }), ['updated_at'])", asked: 'major', tooLittle: 'minor' },
+  {
+    title: 'an argument is added that every call must have',
+    from: 'export const { Input: TagInput, Changes: TagChanges, Record: Tag } = recordSchemas({',
+    to: "export const { Input: TagInput, Changes: TagChanges } = recordSchemas({ colour: Name, name: Name, slug: Slug }, { required: ['colour', 'name'], otherwise: { slug: 'Derived from the name' } });\nexport const { Record: Tag } = recordSchemas({",
+    asked: 'major',
+    tooLittle: 'minor'
+  },
+  {
+    title: 'a field of the result is dropped',
+    from: 'export const list = listRules(Tag',
+    to: "delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== 'updated_at');\nexport const list = listRules(Tag",
+    asked: 'major',
+    tooLittle: 'minor'
+  },
   {
     title: 'a tool is added',
     from: "app.get('/',",
