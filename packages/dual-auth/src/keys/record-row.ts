@@ -59,7 +59,7 @@ export function selected ({ shopColumn }: Pick<TableNames, 'shopColumn'>, column
 }
 
 /** One word, because the host's knex may turn `snake_case` into `camelCase`. */
-export function nameInRow (column: string): string {
+function nameInRow (column: string): string {
   return column.replaceAll('_', '')
 }
 
