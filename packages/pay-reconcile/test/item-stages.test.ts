@@ -118,7 +118,8 @@ t.test('what somebody else changes during a run stays', async t => {
     ['link', {}, { account: undefined }, ['skipped', 'linked_meanwhile', null, null]],
     ['unlink', linked, { changed: true }, ['unlinked', null, 'cus_1', null], [{ accountId: 'a', expected: 'cus_1' }, { ...by, providerRequestId: null }]],
     ['unlink', linked, { changed: false }, ['skipped', 'changed_meanwhile', 'cus_1', null]],
-    ['sync', linked, { account: account(linked) }, ['synced', null, 'cus_1', 'cus_1']],
+    ['sync', linked, { account: account({ ...linked, pay_synced_at: '2026-01-01T00:00:00.000Z' }) }, ['synced', null, 'cus_1', 'cus_1']],
+    ['sync', linked, { account: account(linked) }, ['skipped', 'relinked_meanwhile', 'cus_1', 'cus_1']],
     ['sync', linked, { account: account({ pay_customer_id: 'cus_2' }) }, ['skipped', 'relinked_meanwhile', 'cus_1', 'cus_1']]
   ] as const) {
     const calls: unknown[][] = []
@@ -146,7 +147,8 @@ t.test('a customer is synced unless the account goes from one to another', async
     }
     return [await syncCustomer(sources as unknown as Sources, 'a', { actor: 'user-1', requestId: 'req-1', runId: null }).catch(error => error.code), stored]
   }
-  const [one, two] = [account(linked), account({ pay_customer_id: 'cus_2' })]
+  const stored = { pay_synced_at: '2026-01-01T00:00:00.000Z' }
+  const [one, two] = [account({ ...linked, ...stored }), account({ pay_customer_id: 'cus_2', ...stored })]
   t.match(await sync([one], [one]), [one, [[{ accountId: 'a', customerId: 'cus_1', customer: { id: 'cus_1', name: 'A' }, syncedAt: /Z$/ }, { actor: 'user-1', requestId: 'req-1', runId: null, providerRequestId: 'req_1' }]]])
   t.match(await sync([one, two], [two, two]), [two, { length: 2 }], 'the other one is read')
   t.match(await sync([one, two], [two, one]), ['PAY_RECONCILE_CUSTOMER_CHANGED', { length: 2 }], 'twice at most')
