@@ -13,6 +13,7 @@ import { keyEvents } from './history/key-events.ts'
 import { forgetHistory } from './history/retention.ts'
 import { history } from './history/routes.ts'
 import { warnOfUntrustedProxy } from './http/caller-address.ts'
+import { limitJson } from './http/json-bodies.ts'
 import { answerClientError, answerProblems, sendProblem } from './http/problem.ts'
 import { allowOrigins, endLargeBodies, forbidCaching, secureHeaders, shedLoad } from './http/protection.ts'
 import { serializeOutput } from './http/serialization.ts'
@@ -103,6 +104,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   secureHeaders(app, config)
   forbidCaching(app)
   endLargeBodies(app, BODY_LIMIT)
+  limitJson(app)
   await allowOrigins(app, config)
   drainable(app)
   await shedLoad(app, config.MAX_EVENT_LOOP_DELAY)

@@ -6,6 +6,12 @@ export const SHOP_ROUTE_NOT_FOUND = createError('SHOP_ROUTE_NOT_FOUND', 'No rout
 /** 400. The client sent something that is not HTTP. */
 export const SHOP_MALFORMED_REQUEST = createError('SHOP_MALFORMED_REQUEST', 'This is not an HTTP request', 400)
 
+/** 400. The JSON of a request is not UTF-8. */
+export const SHOP_BODY_NOT_UTF8 = createError('SHOP_BODY_NOT_UTF8', 'The body is not UTF-8: JSON must be', 400)
+
+/** 413. The JSON of a request has more values than a server reads at once. */
+export const SHOP_TOO_MANY_VALUES = createError('SHOP_TOO_MANY_VALUES', 'The body has more than %d values: send it in several parts', 413)
+
 /** 408. The request did not arrive in time. */
 export const SHOP_REQUEST_TIMEOUT = createError('SHOP_REQUEST_TIMEOUT', 'Request timed out', 408)
 

@@ -48,3 +48,21 @@ t.test('what must be a boolean says which words it takes', async (t) => {
   t.match((await call('PATCH', `/shops/${shopId}/config`, { prices_include_tax: 'yes' })).body, { message: 'prices_include_tax must be true or false' })
   t.match((await call('GET', '/admin/accounts?missing_pay=yes')).body, { field: 'missing_pay', message: 'missing_pay must be one of true, false' })
 })
+
+t.test('JSON that is not UTF-8, or has too many values, is refused on every route', async (t) => {
+  const ignoring = ['/oauth/register']
+  for (const { method, url } of writes.filter(({ url }) => !ignoring.includes(url))) {
+    const path = url.replace(':shop_id', shopId).replaceAll(/:\w+/g, randomUUID())
+    const send = async (payload: string | Buffer) => {
+      const { statusCode, body } = await app.inject({ method: method as 'POST', url: path, headers: { ...boss, 'content-type': 'application/json; charset=utf-8', accept: 'application/json, text/event-stream' }, payload })
+      return [statusCode, JSON.parse(body)] as const
+    }
+    for (const [payload, status, code] of [[Buffer.from('{"name":"Caf\xe9"}', 'latin1'), 400, 'SHOP_BODY_NOT_UTF8'], [Buffer.from('{"name":"Caf\xc3', 'latin1'), 400, 'SHOP_BODY_NOT_UTF8'], [`[${'0,'.repeat(30_001)}0]`, 413, 'SHOP_TOO_MANY_VALUES']] as const) {
+      const [found, body] = await send(payload)
+      t.equal(found, status, `${String(method)} ${url}: ${JSON.stringify(body)}`)
+      if (url !== '/mcp') t.equal(body.code, code, url)
+    }
+  }
+  const call = client(app, `/shops/${shopId}`, boss)
+  t.match(await call('POST', '/products', { name: 'Many, but in a text', description: '[{,"'.repeat(5000), metadata: { list: Array.from({ length: 5000 }, () => 0) } }), { status: 201 })
+})
