@@ -293,7 +293,7 @@ async function shop (faults: ReadonlyArray<ProviderFault | undefined>, more: obj
   const accounts = {
     shops: async () => [{ accounts: 1 }],
     scan: async ({ after, ...page }: { after: string | null }) => { scans.push(page); return after === null ? faults.map((_, n) => scanned(String(n), { pay_customer_id: `cus_${n}` })) : [] },
-    saveSnapshot: async ({ accountId, customerId }: { accountId: string, customerId: string }) => save(account(accountId, { pay_customer_id: customerId })),
+    saveSnapshot: async ({ accountId, customerId }: { accountId: string, customerId: string }) => save(account(accountId, { pay_customer_id: customerId, pay_synced_at: '2026-01-01T00:00:00.000Z' })),
     changes: { moment: async () => 'now', done: async (ids: readonly string[], moment: string) => { marked.push([ids, moment]) }, position: async () => undefined, noteAll: async () => {}, moveTo: async () => {}, note: async () => {} }
   }
   const provider = {
