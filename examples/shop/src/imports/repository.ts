@@ -5,6 +5,7 @@ import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS } from '
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { awaitDeletion } from '../shops/hold.ts'
+import { IMPORT_BYTES } from '../migrations/025-import-bytes.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { CheckedLine } from './check.ts'
 import { type Import, type ImportLine, type ImportStatus, LISTED, lineList, type ListedImport, list, MAX_UNFINISHED } from './schemas.ts'
@@ -75,7 +76,7 @@ export function importRepository (knex: Knex) {
 
     /** Gives a received file to those who apply it; its turn is behind all that were received before. */
     async enqueue (shop: ShopScope, id: string, total: number): Promise<Static<typeof Import>> {
-      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
+      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
       return await get(shop, id)
     },
 
@@ -127,8 +128,13 @@ export function whereBroken (query: Knex.QueryBuilder): void {
 /** Namespace of the advisory locks on shops that begin imports. */
 const LOCK = 7_300_003
 
+/** How many bytes the lines of an import have once it is over: fewer than before, or it could not end in a full shop. */
+export function fewerBytes (trx: Knex.Transaction): Knex.Raw {
+  return trx.raw(`least(imports.bytes, ${IMPORT_BYTES})`)
+}
+
 /** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
 export async function endImport (trx: Knex.Transaction, id: string, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
   await trx('import_lines').where({ import_id: id, status: 'pending' }).update({ status: 'skipped', product: null })
-  await trx('imports').where({ id }).update({ status, error, updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
+  await trx('imports').where({ id }).update({ status, error, bytes: fewerBytes(trx), updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
 }

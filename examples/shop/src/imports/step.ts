@@ -4,7 +4,7 @@ import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { withTargets } from './check.ts'
-import { endImport, UNFINISHED, whereBroken } from './repository.ts'
+import { endImport, fewerBytes, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK } from './schemas.ts'
 
 interface UnfinishedImport {
@@ -47,7 +47,7 @@ export function importSteps (knex: Knex) {
       failed: trx.raw('(select count(*) from import_lines where import_id = ? and status = ? and position <= ?)', [id, 'failed', now]),
       updated_at: trx.raw('clock_timestamp()'),
       started_at: trx.raw('coalesce(started_at, now())'),
-      ...now === total && { finished_at: trx.raw('clock_timestamp()') }
+      ...now === total && { bytes: fewerBytes(trx), finished_at: trx.raw('clock_timestamp()') }
     })
   }
 
