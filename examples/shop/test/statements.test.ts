@@ -27,7 +27,7 @@ const toolCall = (name: string, args: object) => ({
 } as const)
 
 /** After a call, at most once a minute: that the key was used, and the event of its first use. */
-const AFTERWARDS = /^\s*with used as|^insert into "history"/
+const AFTERWARDS = /^\s*with used as|^insert into "history"|^BEGIN TRANSACTION ISOLATION LEVEL read committed;|^COMMIT;/
 
 /** What the work asks the database for. */
 async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {

@@ -36,7 +36,7 @@ t.test('a rate limit that does not cover the endpoint is warned of, and one that
   let counted: string[] = []
   /** As @fastify/rate-limit does. */
   const rateLimit = (isGlobal: boolean) => fp(async (app: FastifyInstance) => {
-    app.decorate('rateLimit', () => {})
+    app.decorate('rateLimit', (() => {}) as never)
     app.addHook('onRoute', (route) => {
       if (isGlobal) route.onRequest = [...[route.onRequest ?? []].flat(), async ({ url }) => { counted.push(url) }]
     })

@@ -24,7 +24,7 @@ function store () {
 t.test('a store is not asked about no customers: orphans', async t => {
   for (const [customers, wanted] of [
     [[], []],
-    [[{ id: 'cus_1', deleted: true }], ['linkedCustomers']],
+    [[{ id: 'cus_1', deleted: true }], ['linkedCustomers', 'linkedElsewhere']],
     [[{ id: 'cus_1' }], ['linkedCustomers', 'linkedElsewhere']],
     [[{ id: 'cus_1', email: 'ada@example.org' }], ['linkedCustomers', 'linkedElsewhere', 'accountsLike']],
     [[{ id: 'cus_1', metadata: { account_id: 'a' } }], ['linkedCustomers', 'linkedElsewhere', 'accountsLike']]

@@ -7,8 +7,13 @@ import { typesOf } from './record-schemas.ts'
  * is validated, compared or stored.
  */
 
-/** Marks a string that is taken as it is, such as a file. It is no keyword of JSON Schema, so nobody is told. */
-export const VERBATIM = Symbol('verbatim')
+/** Marks a string that is taken as it is. It is no keyword of JSON Schema, so nobody is told. */
+const VERBATIM = Symbol('verbatim')
+
+/** The schema of a string that is taken as it is, such as a file or a secret. */
+export function verbatim<Schema extends TSchema> (schema: Schema): Schema {
+  return Object.assign(schema, { [VERBATIM]: true })
+}
 
 /** In characters: a text that may be longer has lines and columns of its own. */
 const LONGEST_LINE = 500

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_BATCH } from '../catalog/product-schemas.ts'
 import { ActorKind } from '../history/schemas.ts'
 import { Problem } from '../http/problem.ts'
-import { VERBATIM } from '../http/text.ts'
+import { verbatim } from '../http/text.ts'
 import { Currency, Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -38,7 +38,7 @@ export const ImportQuery = Type.Object({
 /** A file within JSON, for callers that send nothing else. */
 export const ImportBody = Type.Object({
   format: Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'] }),
-  content: Object.assign(Type.String({ minLength: 1, description: 'The file' }), { [VERBATIM]: true })
+  content: verbatim(Type.String({ minLength: 1, description: 'The file' }))
 }, { additionalProperties: false })
 
 const WrongLine = Type.Object({

@@ -6,6 +6,7 @@ import { callerOf } from '../history/caller.ts'
 import { conflict } from '../errors.ts'
 import { conflictProblems, providerProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { verbatim } from '../http/text.ts'
 import { ownersOnly } from '../shops/access.ts'
 import { accountRepository } from '../shops/account-repository.ts'
 import { orderRepository } from '../shops/order-repository.ts'
@@ -31,13 +32,13 @@ const VERIFY_TIMEOUT = 4000
 const NOBODY = 'nobody@shop.invalid'
 
 const PayKey = Type.Object({
-  pay_secret_key: Type.String({
+  pay_secret_key: verbatim(Type.String({
     pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9]+$', maxLength: 255, description: 'The secret key of the shop at the payment provider'
-  })
+  }))
 }, { additionalProperties: false })
 
 const WebhookSecret = Type.Object({
-  pay_webhook_secret: Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{16,250}$', description: 'The signing secret of the endpoint at the payment provider' })
+  pay_webhook_secret: verbatim(Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{16,250}$', description: 'The signing secret of the endpoint at the payment provider' }))
 }, { additionalProperties: false })
 
 const Webhook = Type.Object({ url: Type.String({ description: 'Where the payment provider delivers events of the shop' }) })

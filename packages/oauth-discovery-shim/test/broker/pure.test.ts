@@ -135,7 +135,7 @@ t.test('the store in a table, whatever the sessions of the database are set to',
 t.test('a store whose answer cannot be read is unavailable, and no token passes', async t => {
   const { app } = await brokerWorld(t)
   for (const answer of [{ raised: false }, { raised: false, value: 1, since: NaN }, { raised: false, value: '1', since: 0 }, {}]) {
-    await t.rejects(availableStore({ raise: async () => answer as never }, app.log).raise('a', 1, 60), { oauth: 'temporarily_unavailable', statusCode: 503 }, JSON.stringify(answer))
+    await t.rejects(availableStore({ raise: async () => answer as never }, app.log).raise('a', 1, 60), { oauth: 'temporarily_unavailable', statusCode: 503 } as never, JSON.stringify(answer))
   }
 })
 
