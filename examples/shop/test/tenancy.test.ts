@@ -36,7 +36,7 @@ const publicRoutes = [
   '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp',
   '/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/oauth',
   '/.well-known/openid-configuration', '/.well-known/openid-configuration/oauth', '/oauth/.well-known/openid-configuration',
-  '/oauth/register', '/', '/docs', '/docs/*', '/openapi.json', '/healthz', '/readyz'
+  '/oauth/register', '/', '/docs', '/docs/*', '/docs/json', '/docs/yaml', '/openapi.json', '/healthz', '/readyz'
 ]
 
 /** A shop with one of everything: the ids that paths name, and what bodies may say. */
