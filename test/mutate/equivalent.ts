@@ -9,13 +9,6 @@ export interface Equivalent extends Pick<Mutant, 'file' | 'within' | 'before' | 
 /** Mutants that are not drawn, in the words that `npm run mutate` prints. One that no longer exists fails the run. */
 export const equivalents: readonly Equivalent[] = [
   {
-    file: 'packages/dual-auth/src/keys/knex.ts',
-    within: 'list',
-    before: 'const query = knex.from(matching.clone().select(RETURNED).orderByRaw(...order).offset(skip).limit(limit).as(\'page\')) .rightJoin(matching.clone().count(\'* as count\').as(\'every\'), knex.raw(\'true\')) .rightJoin(ofShop.clone().select(count(\'active\'), count(\'expired\'), count(\'revoked\')).as(\'statuses\'), knex.raw(\'true\')) .select<Array<RecordRow & Readonly<Record<\'count\' | KeyStatus, number | string>>>>(\'page.*\', \'every.count\', \'statuses.*\').orderByRaw(...order)',
-    after: 'const query = knex.from(matching.clone().select(RETURNED).orderByRaw(...order).offset(skip).limit(limit).as(\'page\')) .rightJoin(matching.clone().count(\'* as count\').as(\'every\'), knex.raw(\'true\')) .rightJoin(ofShop.clone().select(count(\'active\'), count(\'expired\'), count(\'revoked\')).as(\'statuses\'), knex.raw(\'true\')) .select<Array<RecordRow & Readonly<Record<\'count\' | KeyStatus, number | string>>>>(\'page.*\', \'every.count\', \'statuses.*\')',
-    reason: 'PostgreSQL joins single rows to the page without changing its order, though SQL does not promise it.'
-  },
-  {
     file: 'packages/dual-auth/src/keys/last-used.ts',
     within: 'sweep',
     before: 'if (now - lastSweep < interval) return',
@@ -280,34 +273,6 @@ export const equivalents: readonly Equivalent[] = [
     before: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))',
     after: 'const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { }).setAuthTag(bytes.subarray(-TAG_BYTES))',
     reason: 'Only an empty text comes with a shorter tag, and that is not JSON.'
-  },
-  {
-    file: 'packages/oauth-discovery-shim/src/doctor/http.ts',
-    within: 'send',
-    before: 'sent.on(\'error\', () => {})',
-    after: ';',
-    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
-  },
-  {
-    file: 'packages/oauth-discovery-shim/src/doctor/http.ts',
-    within: 'send',
-    before: 'sent.on(\'error\', () => {})',
-    after: 'sent.on(\'\', () => {})',
-    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
-  },
-  {
-    file: 'packages/oauth-discovery-shim/src/broker/clients/fetch-json.ts',
-    within: 'fetchJson',
-    before: 'request.on(\'error\', () => {})',
-    after: ';',
-    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
-  },
-  {
-    file: 'packages/oauth-discovery-shim/src/broker/clients/fetch-json.ts',
-    within: 'fetchJson',
-    before: 'request.on(\'error\', () => {})',
-    after: 'request.on(\'\', () => {})',
-    reason: 'Node adds a listener for the signal, which hears such an error, too: this one does not depend on that.'
   },
   {
     file: 'packages/pay-reconcile/src/cli/tables.ts',

@@ -144,7 +144,7 @@ t.test('a customer may belong to ten accounts', async t => {
   t.strictSame(orphanFrom({ id: 'cus_1', email: 'ada@example.org', metadata: { account_id: '11' } }, candidates).accounts.map(({ account: { id }, match }) => `${id} ${match}`),
     ['11 metadata', ...Array.from({ length: 9 }, (_, n) => `${n} email`)], 'the one that it names first')
   for (const [customer, matches] of [
-    [{ email: 'ADA@example.org' }, 0], [{ email: '' }, 0], [{ email: 'ada@example.org\0' }, 0], [{ metadata: { account_id: 7 } }, 0], [{ metadata: null }, 0], [{ metadata: 'account_id' }, 0], [{ metadata: { account_id: '7' } }, 1]
+    [{ email: 'ADA@example.org' }, 10], [{ email: 'ada@example.com' }, 0], [{ email: '' }, 0], [{ email: 'ada@example.org\0' }, 0], [{ metadata: { account_id: 7 } }, 0], [{ metadata: null }, 0], [{ metadata: 'account_id' }, 0], [{ metadata: { account_id: '7' } }, 1]
   ] as const) t.equal(orphanFrom({ id: 'cus_1', ...customer }, candidates).accounts.length, matches, JSON.stringify(customer))
   t.match(orphanFrom({ id: 'cus_1', name: '', email: 'n'.repeat(300) }, []), { name: null, email: `${'n'.repeat(199)}…` })
 })

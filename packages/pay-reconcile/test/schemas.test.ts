@@ -48,7 +48,7 @@ const contract = {
   'GET /admin/accounts/:id': 'get_admin_account 200,401,403,404,422,500,503 id',
   'GET /admin/accounts/:id/pay-customer': 'get_admin_account_pay_customer 200,400,401,403,404,422,500,502,503 id',
   'POST /admin/accounts/:id/sync-pay': 'sync_admin_account_pay 200,400,401,403,404,409,413,415,422,500,502,503 id',
-  'POST /admin/accounts/:id/link-pay': 'link_admin_account_pay 200,400,401,403,404,413,415,422,500,503 id,pay_customer_id',
+  'POST /admin/accounts/:id/link-pay': 'link_admin_account_pay 200,400,401,403,404,409,413,415,422,500,503 id,pay_customer_id',
   'POST /admin/accounts/:id/unlink-pay': 'unlink_admin_account_pay 200,400,401,403,404,409,413,415,422,500,503 id',
   'GET /admin/accounts/audit': 'list_pay_audit 200,401,403,422,500,503 filter?,format?,limit?,range?,skip?,sort?',
   'GET /admin/accounts/audit/:id/snapshot': 'get_replaced_pay_snapshot 200,401,403,404,422,500,503 id',

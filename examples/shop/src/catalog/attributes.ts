@@ -73,7 +73,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'delete_attribute',
       summary: 'Delete an attribute',
-      description: 'Delete an attribute, with its values on products. People can restore it from the history.',
+      description: 'Delete an attribute, with its values on products. People can restore it.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }

@@ -72,7 +72,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     schema: {
       operationId: 'delete_category',
       summary: 'Delete a category',
-      description: 'Delete a category. Its products stay; the categories below it move to the top level. People can restore it from the history.',
+      description: 'Delete a category. Its products stay; the categories below it move to the top level. People can restore it.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }

@@ -106,7 +106,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'delete_product',
       summary: 'Delete a product',
-      description: 'Delete a product. People can restore it from the history. To only take it off sale, set its status to archived instead.',
+      description: 'Delete a product. People can restore it. To only take it off sale, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }

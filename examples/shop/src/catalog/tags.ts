@@ -72,7 +72,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
     schema: {
       operationId: 'delete_tag',
       summary: 'Delete a tag',
-      description: 'Delete a tag, and remove it from every product. People can restore it from the history.',
+      description: 'Delete a tag, and remove it from every product. People can restore it.',
       tags: ['tags', 'mcp'],
       params: TagParams,
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }
