@@ -121,3 +121,16 @@ t.test('files of other systems are known by their headings; variants are refused
     t.match((await as('GET', '/products?sort=name')).body, products, system)
   }
 })
+
+t.test('signs that a spreadsheet has changed the file are warned of, and refuse nothing', async (t) => {
+  const { as, send } = await openShop()
+  await as('POST', '/products/batch', { items: [{ name: 'Known', sku: '00123' }, { name: 'Right', sku: '1E5' }] })
+  const { warnings, failed, created } = await send('name,sku,description\nLong,1.23457E+12,\nLong too,9E+20,\nDay,03-Jan,\nCafÃ©,C-1,It costs 5 â‚¬\nZeros,123,\nPlain,1-2,20 Ã\nRight,1E5,', '?dry_run=true')
+  t.strictSame(warnings, [
+    'SKUs look like numbers that a spreadsheet has rounded: "1.23457E+12" in line 2 and 1 more. If so, format the column as text, and enter them again',
+    'SKUs look like dates that a spreadsheet has made: "03-Jan" in line 4. If so, format the column as text, and enter them again',
+    'Texts look as if the file was saved in another encoding: "CafÃ©" in line 5 and 1 more. If so, save it as CSV UTF-8',
+    'SKUs may have lost zeros at their beginning: "123" in line 6 is new, and the shop has "00123". If so, format the column as text, and enter them again'
+  ])
+  t.strictSame([created, failed], [6, 0])
+})

@@ -8,6 +8,7 @@ import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
 import { priceRanges } from './price-ranges.ts'
 import { importRepository } from './repository.ts'
+import { spreadsheetSigns } from './spreadsheet.ts'
 import { CHUNK, type Import, type ImportPreview, LISTED, MAX_PRODUCTS } from './schemas.ts'
 import type { Turn } from './text.ts'
 
@@ -51,6 +52,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
     const { preview } = tally
     const seen = nothingSeen()
     const prices = priceRanges()
+    const signs = spreadsheetSigns()
     for await (const chunk of chunks(lines, (warning) => { preview.warnings.push(warning) })) {
       if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
       await turn()
@@ -67,6 +69,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
           preview.price_changes += item.changesPrice ? 1 : 0
           tally.bytes += item.bytes
           prices.add(item)
+          signs.add(line, product!, item.action === 'created')
           tally.priced += item.price === null && product?.currency === undefined ? 0 : 1
         }
       }
@@ -74,6 +77,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
     }
     if (preview.total === 0) throw invalid('content', 'content has no products')
     preview.prices = prices.all()
+    preview.warnings.push(...await signs.all(knex, shop))
     return tally
   }
 
