@@ -250,3 +250,27 @@ t.test('a union of unions is given up before it takes long', async (t) => {
   for (let level = 0; level < 60; level++) node = { child: node }
   t.match(await call(url, 'x', { node }), { isError: true })
 })
+
+t.test('what fits is sent however much of it there is, and however deep: it takes no longer for that', async (t) => {
+  const block = { $id: 'block', anyOf: ['text', 'list', 'image', 'quote'].map((type) => ({ type: 'object', properties: { type: { const: type }, note: text, children: { type: 'array', items: { $ref: 'block#' } } }, required: ['type'] })) }
+  const record = { $id: 'record', type: 'object', patternProperties: { '^x-': { $ref: 'record#' } } }
+  const { url } = await listen(t, (app) => {
+    app.addSchema(block)
+    app.addSchema(record)
+    const properties = {
+      rows: { type: 'array', items: { type: 'object', properties: { country: { anyOf: Array.from({ length: 250 }, (_, n) => ({ const: `c${n}` })) }, price: { anyOf: [{ type: 'null' }, count] } } } },
+      block: { $ref: 'block#' },
+      record: { $ref: 'record#' },
+      ruled: { type: 'object', properties: { kind: text }, if: { properties: { kind: { pattern: '^num' } } }, then: { properties: { value: { type: 'number' } } }, else: { properties: { value: text } } }
+    }
+    app.post('/x', { schema: { operationId: 'x', description: 'D.', tags: ['mcp'], body: { type: 'object', properties } } }, async ({ body }) => body)
+  })
+  const rows = Array.from({ length: 4000 }, () => ({ country: 'c249', price: 5 }))
+  t.match(await said(url, 'x', { rows }), { rows: rows.slice(0, 1) })
+  const nested = (depth: number): object => ({ type: 'quote', ...depth === 0 ? { note: null } : {}, children: depth === 0 ? [] : Array.from({ length: 4 }, () => nested(depth - 1)) })
+  t.match(await said(url, 'x', { block: nested(4) }), { block: { type: 'quote', children: [{ type: 'quote' }] } })
+  let record60: object = {}
+  for (let level = 0; level < 60; level++) record60 = { 'x-a': record60 }
+  t.strictSame(await said(url, 'x', { record: record60 }), { record: record60 })
+  for (const value of ['1.50', '007', 'abc', '19158835881748060581']) t.strictSame(await said(url, 'x', { ruled: { kind: 'text', value } }), { ruled: { kind: 'text', value } })
+})

@@ -147,17 +147,13 @@ export function closingOf (app: FastifyInstance): Closing {
     isClosing: () => closing,
     track (request, reply) {
       const stop = new Stop()
-      // The client went while its credential was checked: no response will close.
-      if (reply.raw.destroyed) {
-        stop.stop('client gone')
-        return stop
-      }
+      stopWhenGone(reply, stop)
+      if (reply.raw.destroyed) return stop
       open.add(stop)
       reply.raw.once('close', () => {
         open.delete(stop)
         if (keepsOpen(request)) request.raw.socket.end?.()
       })
-      stopWhenGone(reply, stop)
       return stop
     },
     endKeepAlive (request, reply) {
@@ -167,6 +163,8 @@ export function closingOf (app: FastifyInstance): Closing {
 }
 
 function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
+  // It went while its credential was checked: nothing will close.
+  if (raw.destroyed) return stop.stop('client gone')
   // Not `writableFinished`, which is true of an HTTP/2 response that was broken off.
   raw.on('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
 }

@@ -26,7 +26,8 @@ export const IN_URL: Reading = { coerces: false, drops: false, isText: true }
 /** Whether a value can be sent as it is. */
 export function isTyped (plan: Plan, value: unknown, reading: Reading): boolean {
   if (plan.isScalar && (plan.types & typeOfValue(value)) !== 0 && (typeof value !== 'number' || Number.isSafeInteger(value))) return true
-  return fits(plan, value, reading, TYPES, 0, { left: BUDGET })
+  if (reading.isText === true && losesDigits(value, typesOf(plan))) return false
+  return fits(plan, value, reading, TYPES, 0, budgetOf())
 }
 
 /**
@@ -42,7 +43,7 @@ export function typedValue (plan: Plan, value: unknown, label: string, reading: 
 }
 
 export function takesNull (plan: Plan): boolean {
-  return fits(plan, null, { coerces: true, drops: false }, EXACTLY, 0, { left: BUDGET })
+  return fits(plan, null, { coerces: true, drops: false }, EXACTLY, 0, budgetOf())
 }
 
 /** The array or object in a text, where the plan takes one of those and no string. */
@@ -65,11 +66,40 @@ const CONDITION = 1
 /** And whether all properties are named: the branch of a union that names them is the one that is meant. */
 const EXACTLY = 2
 
-/** How many branches of unions are tried for one value: branches in branches multiply. */
-const BUDGET = 20_000
+/**
+ * How many values are looked at as values of the branches of unions: branches in branches multiply. Each value outside of them
+ * allows some more.
+ */
+const BUDGET = 200_000
+const ALLOWANCE = 16
+
+interface Budget {
+  left: number
+  /** In how many unions the value is. */
+  unions: number
+}
+
+function budgetOf (): Budget {
+  return { left: BUDGET, unions: 0 }
+}
+
+/** @returns whether one more value may be looked at */
+function mayLook (budget: Budget): boolean {
+  budget.left += budget.unions === 0 ? ALLOWANCE : -1
+  return budget.left >= 0
+}
+
+/** Whether a listed value, such as `type: 'image'`, says that an object is not of a branch. */
+function isExcluded ({ properties, parts }: Plan, value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > 4) return false
+  for (const [name, { values }] of properties) {
+    if (values !== undefined && Object.hasOwn(value, name) && !values.has((value as Readonly<Record<string, unknown>>)[name])) return true
+  }
+  return parts.some((part) => isExcluded(part, value, depth + 1))
+}
 
 /** Whether a value is sent as it is. */
-function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
   const type = typeOfValue(value)
   if (typeof value === 'number' && numberProblem(value, plan.types) !== undefined) return false
   if ((plan.types & type) === 0) {
@@ -78,6 +108,7 @@ function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closenes
   }
   if (closeness !== TYPES && plan.values?.has(value) === false) return false
   if (plan.isScalar) return true
+  if (!mayLook(budget)) return false
   const isRecord = type === TYPE.object
   if (isRecord || type === TYPE.array) {
     if (depth >= MAX_DEPTH) return false
@@ -86,15 +117,18 @@ function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closenes
   if (plan.isAlone) return true
   for (const part of plan.parts) if (!fits(part, value, reading, closeness, depth, budget)) return false
   for (const union of plan.unions) {
-    if ((budget.left -= union.length) < 0) return false
-    if (!union.some((branch) => fits(branch, value, reading, EXACTLY, depth, budget)) && (reading.coerces || !union.some((branch) => fits(branch, value, reading, TYPES, depth, budget)))) return false
+    budget.unions++
+    const isOne = union.some((branch) => !isExcluded(branch, value) && fits(branch, value, reading, EXACTLY, depth, budget)) ||
+      (!reading.coerces && union.some((branch) => fits(branch, value, reading, TYPES, depth, budget)))
+    budget.unions--
+    if (!isOne) return false
   }
   if (plan.condition !== undefined && !fits(chosen(plan.condition, value, reading, depth, budget), value, reading, closeness, depth, budget)) return false
   for (const [name, dependent] of plan.dependents) if (isRecord && Object.hasOwn(value as object, name) && !fits(dependent, value, reading, closeness, depth, budget)) return false
   return true
 }
 
-function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
   if (closeness !== TYPES) for (const name of plan.required) if (!Object.hasOwn(value, name)) return false
   for (const name in value) {
     const own = plan.properties.get(name)
@@ -103,19 +137,20 @@ function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, readi
       if (plan.others === false && (reading.drops || closeness !== TYPES)) return false
       if (closeness === EXACTLY && plan.others === undefined && plan.isRecord) return false
     }
-    if (!fits(own ?? matching?.[0] ?? (plan.others || ANYTHING), value[name], reading, closeness, depth, budget)) return false
+    const rest = own ?? (matching?.length ? undefined : plan.others || ANYTHING)
+    if (rest !== undefined && !fits(rest, value[name], reading, closeness, depth, budget)) return false
     if (matching !== undefined) for (const pattern of matching) if (!fits(pattern, value[name], reading, closeness, depth, budget)) return false
   }
   return true
 }
 
-function listFits ({ prefixItems, items }: Plan, value: readonly unknown[], reading: Reading, closeness: Closeness, depth: number, budget: { left: number }): boolean {
+function listFits ({ prefixItems, items }: Plan, value: readonly unknown[], reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
   let index = 0
   for (const item of value) if (!fits(prefixItems[index++] ?? items, item, reading, closeness, depth, budget)) return false
   return true
 }
 
-function chosen (condition: NonNullable<Plan['condition']>, value: unknown, reading: Reading, depth: number, budget: { left: number }): Plan {
+function chosen (condition: NonNullable<Plan['condition']>, value: unknown, reading: Reading, depth: number, budget: Budget): Plan {
   return fits(condition.if, value, { ...reading, coerces: true }, CONDITION, depth, budget) ? condition.then : condition.else
 }
 
@@ -133,13 +168,14 @@ interface Read {
 /** Reads what does not fit. */
 class Reader {
   readonly #reading: Reading
-  readonly #budget = { left: BUDGET }
+  readonly #budget = budgetOf()
 
   constructor (reading: Reading) {
     this.#reading = reading
   }
 
   read (plan: Plan, given: unknown, at: string, depth: number): Read | Problem {
+    if (!plan.isScalar && !mayLook(this.#budget)) return { problem: `${at} fits the alternatives of its schema in too many ways. Send less at once` }
     const typed = this.#ofType(plan, given, at)
     if ('problem' in typed) return typed
     let { value, closeness } = typed
@@ -171,9 +207,10 @@ class Reader {
       const problem = numberProblem(value, typesOf(plan))
       if (problem !== undefined) return { problem: `${at} ${problem}` }
     }
-    if ((types & typeOfValue(value)) !== 0) return { value, closeness: EXACTLY }
     const { coerces, isText = false } = this.#reading
-    if ((coerces || isText) && losesDigits(value, types)) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    if (isText && losesDigits(value, typesOf(plan))) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    if ((types & typeOfValue(value)) !== 0) return { value, closeness: EXACTLY }
+    if (coerces && losesDigits(value, typesOf(plan))) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
     if (!coerces) return { value, closeness: TYPES }
     const read = typeof value === 'string' ? numberIn(value, types) ?? structureIn(plan, value) : undefined
     return read === undefined ? { problem: mismatch(plan, value, at) } : { value: read, closeness: EXACTLY }
@@ -224,10 +261,12 @@ class Reader {
   }
 
   /** The value as the branch reads it that it is closest to. Which one is meant must not depend on a guess. */
-  #branch (union: readonly Plan[], value: unknown, at: string, depth: number): Read | Problem {
-    this.#budget.left -= union.length
-    if (this.#budget.left < 0) return { problem: `${at} fits the alternatives of its schema in too many ways. Send less at once` }
+  #branch (all: readonly Plan[], value: unknown, at: string, depth: number): Read | Problem {
+    const meant = all.filter((branch) => !isExcluded(branch, value))
+    const union = meant.length === 0 ? all : meant
+    this.#budget.unions++
     const results = union.map((branch) => this.read(branch, value, at, depth))
+    this.#budget.unions--
     const possible = results.filter((result) => !('problem' in result)) as readonly Read[]
     const closest = Math.max(...possible.map((result) => result.closeness))
     const best = possible.filter((result) => result.closeness === closest)
@@ -288,6 +327,8 @@ function losesDigits (value: unknown, types: number): boolean {
 
 /** A number keeps so many decimal digits, whatever they are. */
 const KEPT_DIGITS = 15
+/** Ids of 64 bits have at most twenty digits. */
+const NO_ID = 1e21
 
 /**
  * Why a number is probably not the one that was sent: JSON.parse reads 1915883588174806058 as 1915883588174806000, and
@@ -299,8 +340,8 @@ function numberProblem (value: number, types: number): string | undefined {
   if (Number.isSafeInteger(value)) return undefined
   if (!Number.isFinite(value)) return 'is too large for a number. Send it as a string, if this tool takes one'
   if (!Number.isInteger(value)) return undefined
-  // Of floating-point numbers, those of a few digits are what was sent.
-  if ((types & TYPE.fraction) !== 0 && digitsOf(value) <= KEPT_DIGITS) return undefined
+  // Of floating-point numbers that are too large for an id, those of a few digits are what was sent.
+  if ((types & TYPE.fraction) !== 0 && Math.abs(value) >= NO_ID && digitsOf(value) <= KEPT_DIGITS) return undefined
   return `is beyond ${Number.MAX_SAFE_INTEGER}, where numbers lose digits on the way. Send it as a string${(types & TYPE.string) !== 0 ? '' : ', if this tool takes one'}`
 }
 

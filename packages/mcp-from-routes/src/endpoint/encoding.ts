@@ -27,7 +27,7 @@ export function utf8Check (): Utf8Check {
   return {
     watch ({ raw }) {
       // What a host decompresses is checked by nobody. A Readable would start to flow with a listener that it sees.
-      if (raw.headers['content-encoding'] === undefined) EventEmitter.prototype.on.call(raw, 'data', read)
+      if ((raw.headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity') EventEmitter.prototype.on.call(raw, 'data', read)
     },
     isBroken ({ raw }) {
       const rest = unfinished.get(raw)

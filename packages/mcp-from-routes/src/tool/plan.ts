@@ -84,7 +84,9 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
 
   function read (schema: JsonSchema): Plan {
     const parts = [...typeof schema.$ref === 'string' ? [definition(schema.$ref, root)] : [], ...listIn(schema.allOf)].map(planOf)
-    const unions = [schema.anyOf, schema.oneOf].filter((union) => Array.isArray(union)).map((union) => union.map(planOf))
+    // Which of the two holds cannot be told from types alone.
+    const isOpen = schema.if !== undefined && !isJudged(schema.if, root)
+    const unions = [schema.anyOf, schema.oneOf, ...isOpen ? [[schema.then, schema.else]] : []].filter((union) => Array.isArray(union)).map((union) => union.map(planOf))
     const values = valuesIn(schema)
     const plan = {
       types: schema.type !== undefined ? typesOfKeyword(schema.type, ANY_TYPE) : values?.reduce<number>((types, value) => types | typeOfValue(value), 0) ?? ANY_TYPE,
@@ -102,7 +104,7 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
       items: planOf(schema.items),
       parts,
       unions,
-      condition: schema.if === undefined ? undefined : { if: planOf(schema.if), then: planOf(schema.then), else: planOf(schema.else) },
+      condition: schema.if === undefined || isOpen ? undefined : { if: planOf(schema.if), then: planOf(schema.then), else: planOf(schema.else) },
       dependents: plansIn(schema.dependentSchemas)
     }
     const isAlone = parts.length === 0 && unions.length === 0 && plan.condition === undefined && plan.dependents.size === 0
@@ -130,6 +132,23 @@ function leadsToItself (schema: JsonSchema, root: JsonSchema): boolean {
     })
   }
   return visit(schema)
+}
+
+/** Keywords of a condition that a plan judges as a validator does. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', 'default', 'examples', 'deprecated', '$comment', '$defs', '$id'])
+
+/** Whether a plan can tell whether a value fits a condition: everything that it asks for is a type, a listed value or a property. */
+function isJudged (schema: unknown, root: JsonSchema, depth = 0): boolean {
+  if (!isObject(schema)) return true
+  if (depth > 8) return false
+  const judged = (sub: unknown): boolean => isJudged(sub, root, depth + 1)
+  return Object.entries(schema).every(([keyword, value]) => {
+    if (ANNOTATIONS.has(keyword) || keyword === 'type' || keyword === 'required') return true
+    if (keyword === 'const' || keyword === 'enum') return [value].flat().every((one) => typeof one !== 'object' || one === null)
+    if (keyword === 'properties') return isObject(value) && Object.values(value).every(judged)
+    if (keyword === 'allOf' || keyword === 'anyOf') return listIn(value).every(judged)
+    return keyword === '$ref' && typeof value === 'string' && judged(definition(value, root))
+  })
 }
 
 const RECORD = ['additionalProperties', 'patternProperties', 'properties', 'required']
