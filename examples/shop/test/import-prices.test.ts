@@ -8,12 +8,19 @@ t.test('a price is what people write in the currency, or is refused', async (t) 
   for (const [text, currency, amount] of [
     ['19.99', 'EUR', 1999], ['19,99', 'EUR', 1999], ['19', 'EUR', 1900], ['19.9', 'EUR', 1990], ['0', 'EUR', 0], [' 7 ', 'EUR', 700],
     ['1.999,50', 'EUR', 199950], ['1,999.50', 'USD', 199950], ["1'999.50", 'CHF', 199950], ['1 999,50', 'EUR', 199950], ['1,234,567', 'USD', 123456700], ['1\u00a0999', 'EUR', 199900],
-    ['1999', 'JPY', 1999], ['1,999', 'JPY', 1999], ['1.999', 'KWD', 1999], ['1.5', 'KWD', 1500]
+    ['1999', 'JPY', 1999], ['1,999', 'JPY', 1999], ['1.999', 'KWD', 1999], ['1.5', 'KWD', 1500],
+    ['1\u202f234\u202f567', 'JPY', 1234567], ['12 500', 'EUR', 1250000], ['123.456', 'JPY', 123456], ['0,125', 'KWD', 125], ['1234,567', 'KWD', 1234567],
+    ['9.990000', 'EUR', 999], ['12,5000', 'EUR', 1250], ['1,500.0000', 'USD', 150000], ['1500.000000', 'JPY', 1500], ['1500.00', 'JPY', 1500], ['1,500.00', 'JPY', 1500], ['1.234000', 'KWD', 1234],
+    [1.5, 'EUR', 150], [19.99, 'EUR', 1999], [1234, 'JPY', 1234], [1.234, 'KWD', 1234]
   ] as const) t.equal(amountFromPrice(text, currency), amount, `${text} ${currency}`)
   for (const [text, currency, why] of [
     ['1,999', 'EUR', /may be 1\.999 or 1999/], ['1.999', 'USD', /may be/], ['1,999', 'KWD', /may be/], ['19.999', 'EUR', /may be/], ['19.9999', 'EUR', /EUR has 2 decimals/], ['19.5', 'JPY', /JPY has no decimals/],
     ['$19.99', 'USD', /not an amount in USD: write it as 19\.99/], ['-1', 'EUR', /not an amount/], ['1e3', 'EUR', /not an amount/], ['1.99.9', 'EUR', /not an amount/], ['', 'EUR', /not an amount/], ['1,99,99.00', 'EUR', /not an amount/],
-    ['9999999999999999', 'EUR', /too large/]
+    ['9999999999999999', 'EUR', /too large/],
+    ['0.125', 'JPY', /JPY has no decimals/], ['1234.567', 'JPY', /JPY has no decimals/], ['0,125', 'KRW', /KRW has no decimals/], ['0,125,000', 'CLP', /not an amount/], ['1234.567', 'EUR', /EUR has 2 decimals/],
+    [1.234, 'JPY', /^price is 1\.234, and JPY has no decimals/], [1.5, 'JPY', /JPY has no decimals/], [1.234, 'EUR', /EUR has 2 decimals/], [1e21, 'EUR', /not an amount/], [1e-7, 'EUR', /not an amount/],
+    ['5 1000', 'EUR', /not an amount/], ['1 2345', 'EUR', /not an amount/], ['1 234 5678', 'EUR', /not an amount/], ['1234 567', 'EUR', /not an amount/], ['1 234.567', 'EUR', /EUR has 2 decimals/],
+    ['1.000', 'EUR', /may be 1\.000 or 1000/], ['9.9901', 'EUR', /EUR has 2 decimals/], ['1500.0', 'JPY', /JPY has no decimals/], ['1,500.000', 'JPY', /JPY has no decimals/], ['1234.000', 'JPY', /JPY has no decimals/]
   ] as const) t.throws(() => amountFromPrice(text, currency), { field: 'price', message: why }, `${text} ${currency}`)
   for (const [amount, currency, price] of [[1999, 'EUR', '19.99'], [5, 'EUR', '0.05'], [1999, 'JPY', '1999'], [1999, 'KWD', '1.999'], [Number.MAX_SAFE_INTEGER, 'EUR', '90071992547409.91']] as const) {
     t.equal(priceFromAmount(amount, currency), price)
@@ -71,6 +78,17 @@ t.test('what is no price, or is one twice, is refused by line', async (t) => {
     error_count: 2, errors: [{ line: 2, field: 'price', message: 'price is "1,999", which may be 1.999 or 1999: write it without separators of thousands, as 19.99' }, { line: 3, field: 'price' }]
   })
   t.match(await send('name,price,price_amount\nA,1,100'), { errors: [{ line: 2, field: 'price', message: /say the same/ }] })
+})
+
+t.test('a number of JSON has no thousands, and neither does a price of another system that may be one', async (t) => {
+  const { send, imported, prices } = await openShop()
+  t.match(await send('{"name":"A","price":1.234,"currency":"JPY"}\n{"name":"B","price":1.5,"currency":"EUR"}', '', 'application/x-ndjson'), {
+    error_count: 1, errors: [{ line: 1, field: 'price', message: 'price is 1.234, and JPY has no decimals: write it as 1999' }]
+  })
+  const headings = 'Title;Price;Currency_code'
+  t.match(await send(`${headings}\nA;1.000;EUR\nB;12.500;EUR\nC;9.990000;EUR`), { error_count: 2, errors: [{ line: 2, field: 'price', message: /may be 1\.000 or 1000/ }, { line: 3, field: 'price' }] })
+  t.match(await imported(`${headings}\nA;9.990000;EUR\nB;1500.000000;JPY\nC;1500.00;JPY\nD;12.500;KWD\nE;1.500;JPY`), { status: 'done', failed: 0 })
+  t.strictSame(await prices(), { A: [999, 'EUR'], B: [1500, 'JPY'], C: [1500, 'JPY'], D: [12500, 'KWD'], E: [1500, 'JPY'] })
 })
 
 t.test('an export has prices in major units, and changes nothing when it is imported', async (t) => {

@@ -278,7 +278,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
   if (before === null && rest.name === undefined) throw invalid('name', 'name is required')
   refuseUnknownCurrency(rest)
   const currency = rest.currency ?? (before?.['currency'] as string | undefined) ?? shop.currency
-  const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(String(price), currency) }
+  const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(price, currency) }
   refuseLargeMetadata(fields)
   refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
   refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)

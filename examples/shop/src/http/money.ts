@@ -14,33 +14,34 @@ export function priceFromAmount (amount: number, currency: string): string {
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
-/** A number with a decimal point or comma, and one whose thousands are grouped by the other of the two, blanks or an apostrophe. */
-const PLAIN = /^(\d{1,16})(?:([.,])(\d{1,10}))?$/
-const GROUPED = /^\d{1,3}(?:([.,'’])\d{3})(?:\1\d{3})*(?:([.,])(\d{1,10}))?$/
+/** Digits, maybe with decimals behind a point or comma; or with thousands that blanks, an apostrophe or the other of the two group. */
+const AMOUNT = /^(\d{1,16}|[1-9]\d{0,2}([.,'’ ])\d{3}(?:\2\d{3})*)(?:([.,])(\d{1,10}))?$/
 
 /**
  * Reads a price in major units of its currency: `19.99`, `19,99`, `1.999,50`.
  *
+ * @param price - a number has no separators of thousands: 1.999 is never 1999
  * @throws {@link SHOP_INVALID} about `price`, if it is no amount of that currency, or could be one of two
  */
-export function amountFromPrice (price: string, currency: string): number {
-  const text = price.trim().replace(/(?<=\d)[\s\u00a0\u202f](?=\d{3})/g, '')
+export function amountFromPrice (price: string | number, currency: string): number {
   const digits = digitsOf(currency)
-  const no = (why: string): never => { throw invalid('price', `price is ${JSON.stringify(price.slice(0, 30))}, ${why}`) }
-  const [, whole, separator, fraction = ''] = PLAIN.exec(text) ?? []
-  if (whole === undefined) {
-    const [grouped, group, decimal = '', parts = ''] = GROUPED.exec(text) ?? []
-    if (grouped === undefined || group === decimal || parts.length > digits) return no(`not an amount in ${currency}: write it as ${priceFromAmount(1999, currency)}`)
-    const rest = decimal === '' ? grouped : grouped.slice(0, -parts.length - 1)
-    return safe(rest.replace(/\D/g, '') + parts.padEnd(digits, '0')) ?? no('which is too large')
-  }
-  // 1,999 with three digits may be nearly two, or nearly two thousand.
-  if (fraction.length === 3 && (digits !== 3 || separator === ',')) {
-    if (digits === 0) return safe(whole + fraction) ?? no('which is too large')
-    return no(`which may be ${whole}.${fraction} or ${whole}${fraction}: write it without separators of thousands, as ${priceFromAmount(1999, currency)}`)
-  }
-  if (fraction.length > digits) return no(`and ${currency} has ${digits === 0 ? 'no' : digits} decimals: write it as ${priceFromAmount(1999, currency)}`)
-  return safe(whole + fraction.padEnd(digits, '0')) ?? no('which is too large')
+  const form = priceFromAmount(1999, currency)
+  const no = (why: string): never => { throw invalid('price', `price is ${JSON.stringify(typeof price === 'number' ? price : price.slice(0, 30))}, ${why}`) }
+  const [, whole, group, point, fraction = ''] = AMOUNT.exec(String(price).trim().replace(/\s/g, ' ')) ?? []
+  if (whole === undefined || (group !== undefined && group === point)) return no(`not an amount in ${currency}: write it as ${form}`)
+  // 1,999 with three digits may be nearly two, or nearly two thousand; 0,999 and 1234,567 are no thousands.
+  const mayGroup = typeof price === 'string' && fraction.length === 3 && /^[1-9]\d{0,2}$/.test(whole)
+  if (mayGroup && digits === 0) return safe(whole + fraction) ?? no('which is too large')
+  if (mayGroup && (digits !== 3 || point === ',')) return no(`which may be ${whole}.${fraction} or ${whole}${fraction}: write it without separators of thousands, as ${form}`)
+  const decimals = withoutPadding(fraction, digits)
+  if (decimals.length > digits) return no(`and ${currency} has ${digits === 0 ? 'no' : digits} decimals: write it as ${form}`)
+  return safe(whole.replace(/\D/g, '') + decimals.padEnd(digits, '0')) ?? no('which is too large')
+}
+
+/** Other systems write zeros behind the decimals of a currency, as `9.990000` or, in JPY, `1500.00`. Three digits may be thousands. */
+function withoutPadding (fraction: string, digits: number): string {
+  const mayPad = fraction.length > 3 || fraction === '00'
+  return mayPad && /^0+$/.test(fraction.slice(digits)) ? fraction.slice(0, digits) : fraction
 }
 
 function safe (digits: string): number | undefined {

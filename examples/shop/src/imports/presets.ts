@@ -73,9 +73,8 @@ export function presetOf (headings: readonly string[]): Preset | undefined {
   return PRESETS.find(({ marks }) => marks.every((mark) => headings.includes(mark)))
 }
 
-/** What a preset makes of a cell. Prices of other systems have decimals that their currency lacks, such as `9.990000`. */
+/** What a preset makes of a cell. */
 export function cellFrom ({ words }: Preset, column: string, cell: Cell): Cell {
   if (cell === null) return null
-  if (column === 'price') return cell.trim().replace(/(?<=\.\d\d)0+$/, '')
   return words?.[column]?.(cell.trim()) ?? cell
 }
