@@ -44,6 +44,8 @@ interface Conditions {
 
 const isCounted = ({ count }: { readonly count: number }): boolean => count > 0
 const isFound = ({ length }: readonly unknown[]): boolean => length > 0
+/** A shop without accounts is no find: a store that stops at the first condition an account fails reads no further ones. */
+const hasAccounts = (shops: ReadonlyArray<{ readonly accounts: number }>): boolean => shops.some(({ accounts }) => accounts > 0)
 const isChanged = ({ changed }: { readonly changed: boolean }): boolean => changed
 
 const list: Conditions = { watched: ([query], watch) => [{ ...query, filter: watch(query.filter, 'filter.') }], isAnything: isCounted }
@@ -54,7 +56,7 @@ const conditionsOf = {
   audit: list,
   items: { watched: ([id, query], watch) => [id, Object.assign(watch(query, '', ['since']), { filter: watch(query.filter, 'filter.') })], isAnything: isCounted },
   scan: { watched: ([page], watch) => [{ ...page, only: watch(page.only, 'only.') }], isAnything: isFound },
-  shops: { watched: ([shopId, only = {}], watch) => [shopId, watch(only, 'only.')], isAnything: isFound },
+  shops: { watched: ([shopId, only = {}], watch) => [shopId, watch(only, 'only.')], isAnything: hasAccounts },
   link: change,
   unlink: change
 } satisfies Readonly<Record<string, Conditions>>
