@@ -124,6 +124,12 @@ t.test('records whose members have other types are an error, and no wrong answer
   t.match(await store({}).get('1'), account)
 })
 
+t.test('the ids of the accounts that a run is limited to may be any words', async t => {
+  for (const targets of [{ id: null, details: 'cus_1', webhook: null, accountId: null, items: 'cus_2', a1: null }, {}, null]) {
+    t.strictSame(await guardedStore({ targets: async () => targets } as object as RunStore).targets('r'), targets)
+  }
+})
+
 for (const engine of engines) {
   t.test(`a name is found in either case of every letter, on ${engine.name}`, { skip: engine.skip }, async t => {
     const knex = await engine.connect(t, 'jsonb', 'uuid', { locale: 'C' })
