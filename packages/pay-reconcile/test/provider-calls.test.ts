@@ -180,6 +180,30 @@ t.test('a call that ends early is the fault of who ended it', async t => {
   t.equal(await fault(new AbortController()), 'unavailable', 'a time limit does')
 })
 
+t.test('a retry that ends early is the fault of who ended it, whatever the library does after the abort', async t => {
+  standingTime(t)
+  const late = (signal: AbortSignal) => new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => { turn().then(turn).then(() => reject(new RangeError('of the library'))) })
+  })
+  for (const [title, retry] of [
+    ['it fails at once', hanging([])],
+    ['it fails later', late],
+    ['it does not heed the abort', () => new Promise<never>(() => {})]
+  ] as const) {
+    const caller = new AbortController()
+    const errorOf = (options: Partial<CallLimits>, started = () => {}) => {
+      let made = 0
+      return providerCalls({ ...limits, ...options })('key', caller.signal, async signal => {
+        if (++made === 1) throw providerError('error')
+        started()
+        return retry(signal)
+      }).catch(error => [error.code, error.statusCode, made])
+    }
+    t.strictSame(await errorOf({ callTimeout: 300 }), ['PAY_RECONCILE_PROVIDER_TIMEOUT', 502, 2], `${title}: the time limit`)
+    t.match(await errorOf({ callTimeout: 60_000, attemptTimeout: 60_000 }, () => { setImmediate(() => caller.abort()) }), ['PAY_RECONCILE_ABORTED', Number, 2], `${title}: the caller`)
+  }
+})
+
 t.test('a retry that would start after the time limit is not waited for', async t => {
   standingTime(t)
   for (const [retryAfter, attempts] of [[999, 2], [1000, 1], [60_000, 1]] as const) {

@@ -25,15 +25,20 @@ export function isTransient (error: unknown): error is ProviderError {
 export function providerCalls (limits: CallLimits): ProviderCalls {
   const gateOf = keyGates(limits)
 
-  return (secretKey, caller, attempt) => withTimeLimit(limits.callTimeout, caller, signal => {
+  return (secretKey, caller, attempt) => {
     const end = Date.now() + limits.callTimeout
+    let limited: AbortSignal | undefined
     // A library may throw anything for an aborted request; the cause is our own time limit or the caller. The gate must
     // see the right fault too: a caller who leaves does not count against the provider.
     const rethrow = (error: unknown): never => {
-      throw signal.aborted ? providerError(caller?.aborted ? 'aborted' : 'timeout') : error
+      throw limited?.aborted ? providerError(caller?.aborted ? 'aborted' : 'timeout') : error
     }
-    return gateOf(secretKey).enter(signal, () => withRetries(attempt, signal, end).catch(rethrow)).catch(rethrow)
-  })
+    // Also around the time limit, which does not wait for an attempt that goes on after the abort.
+    return withTimeLimit(limits.callTimeout, caller, signal => {
+      limited = signal
+      return gateOf(secretKey).enter(signal, () => withRetries(attempt, signal, end).catch(rethrow))
+    }).catch(rethrow)
+  }
 
   async function withRetries<T> (attempt: Attempt<T>, signal: AbortSignal, end: number): Promise<ProviderResponse<T>> {
     for (let attempts = 1; ; attempts++) {
