@@ -223,6 +223,16 @@ t.test('events are read since the last time, with a quarter of an hour more', as
   t.match(await noting(time, { position: { until: ago(29 * day - 1), completeAt: ago(29 * day - 1) } }), { notes: [[], { until }] }, 'not before')
 })
 
+t.test('an empty page of events before the last loses none', async t => {
+  const time = standingTime(t)
+  const until = new Date(time.now).toISOString()
+  const position = { until, completeAt: until }
+  t.strictSame(await noting(time, { position, pages: [['evt_1'], [], ['evt_2']] }), {
+    done: true, notes: [['evt_1'], [], 'all', position], reads: [[15 * 60_000, undefined], [15 * 60_000, 'evt_1']]
+  }, 'all are noted')
+  t.match(await noting(time, { position, pages: [['evt_1'], []] }), { notes: [['evt_1'], [], position] }, 'the last may be empty')
+})
+
 t.test('more pages of events than of customers are not read', async t => {
   const time = standingTime(t)
   const position = { until: new Date(time.now).toISOString(), completeAt: new Date(time.now).toISOString() }

@@ -38,7 +38,7 @@ export async function noteChanges (work: ShopWork, changes: ChangeStore, shopId:
   return true
 }
 
-/** @returns false if there are more pages of events than of customers; undefined if the run was interrupted or cancelled. */
+/** @returns false if there are more pages of events than of customers, or an empty one before the last; undefined if the run was interrupted or cancelled. */
 async function noteEvents (work: ShopWork, changes: ChangeStore, shopId: string, since: Date): Promise<boolean | undefined> {
   const { sources: { accounts, provider, call }, interrupted } = work
   const [shop] = await accounts.shops(shopId, { linked: true })
@@ -51,7 +51,8 @@ async function noteEvents (work: ShopWork, changes: ChangeStore, shopId: string,
     const { events, more } = page.value
     const next = nextPage({ ids: events.map(({ id }) => id), more }, after)
     await changes.note(shopId, events)
-    if (next === null) return true
+    // After an empty page there is nowhere to go on from, though there may be more.
+    if (next === null) return !more
     after = next
   }
   return false
