@@ -65,7 +65,9 @@ export async function hostColumns (knex: Knex, table: string, shopTable: string)
 export async function searchableName (knex: Knex, table: string): Promise<string> {
   const [row] = await recordsOf<{ readonly folds: boolean, readonly icu: boolean }>(knex, knex.raw(`select ${record({
     // É and é; the collation of the column is that of the expression.
-    folds: 'coalesce((select name from :table: limit 0), chr(201)) ilike chr(233)',
+    // With a collation in which different strings may be equal, `ilike` is an error.
+    folds: `case when (select collisdeterministic from pg_catalog.pg_collation where oid = to_regcollation(collation for ((select name from :table: limit 0)))) is false
+      then false else coalesce((select name from :table: limit 0), chr(201)) ilike chr(233) end`,
     icu: "getdatabaseencoding() = 'UTF8' and to_regcollation('pg_catalog.\"und-x-icu\"') is not null"
   })}`, { table }))
   if (row?.folds) return 'a.name'
