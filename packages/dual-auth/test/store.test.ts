@@ -103,6 +103,25 @@ t.test('what is written on being told is kept if and only if the key is', async 
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
 
+t.test('a key with an infinite time can be revoked, and takes no notice and no use of other keys with it', async t => {
+  const knex = await tableOfItsOwn(t)
+  const store = knexStore(knex)
+  const [now, past] = [new Date(), new Date(Date.now() - 100 * 86_400_000)]
+  const odd = [['expires_at', 'infinity'], ['expires_at', '290000-01-01'], ['created_at', '-infinity'], ['last_used_at', '-infinity']] as const
+  for (const [column, value] of odd) {
+    const names = { bad: newKey({ name: 'bad', createdAt: past }), good: newKey({ name: 'good', createdAt: past }), due: newKey({ name: 'due', createdAt: past, expiresAt: new Date(now.getTime() + 86_400_000) }) }
+    for (const key of Object.values(names)) await store.insert(key, 100)
+    await knex('api_keys').where({ id: names.bad.id }).update({ [column]: value })
+    t.strictSame((await store.takeNotices(now, 100)).map(({ type, key }) => `${type} ${key.name}`).sort(), ['expiring due', 'unused due', 'unused good'], `${column} ${value}`)
+    const uses = [names.bad, names.good].map(({ id }) => ({ id, networks: [] }))
+    t.strictSame((await store.touch(uses, now, past)).map(({ key }) => key.name), ['good'], `${column} ${value}`)
+    const told: unknown[] = []
+    t.equal(await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async key => { told.push([key.id, key.revokedAt]) }), true)
+    t.strictSame(told, [[names.bad.id, now]])
+    t.not((await knex('api_keys').where({ id: names.bad.id }).first('revoked_at')).revoked_at, null)
+  }
+})
+
 t.test('the check at startup reads no keys', async t => {
   const store = knexStore(embedded.knex)
   await store.insert(newKey(), 1000)

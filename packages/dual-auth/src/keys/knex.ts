@@ -3,7 +3,7 @@ import { recordFromNewKey, type ApiKeyStore, type KeyFilter, type KeyQuery, type
 import { createLookup, type KnexStoreOptions } from './lookup.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
-import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
+import { bytes, demandReadable, instantOrNull, integer, nearestRecord, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
 import { tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
@@ -87,7 +87,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       const rows = await recovering(isInvalidShopId, query, () => NO_ROWS)
       const number = (name: 'count' | KeyStatus) => integer(rows[0], name)
       return {
-        keys: rows.filter(row => textOrNull(row, 'id') !== null).map(recordFromRow),
+        keys: rows.filter(row => textOrNull(row, 'id') !== null).map(row => recordFromRow(row)),
         count: number('count'),
         counts: { active: number('active'), expired: number('expired'), revoked: number('revoked') }
       }
@@ -99,7 +99,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
         const revoked = await recovering(isInvalidShopId, revocation, () => null)
         if (revoked === null) return false
         if (revoked[0] === undefined) return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
-        await onStored?.(recordFromRow(revoked[0]), trx)
+        await onStored?.(nearestRecord(revoked[0]), trx)
         return true
       })
     },

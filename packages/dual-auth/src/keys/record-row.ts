@@ -58,6 +58,15 @@ export function selected ({ shopColumn }: Pick<TableNames, 'shopColumn'>, column
   return columns.map(column => `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`).join(', ')
 }
 
+/** In seconds: the last moment of a `Date`. PostgreSQL knows later ones, and two infinite ones. */
+const LAST_SECOND = 8_640_000_000_000
+
+/** A condition that holds for rows whose times are of the calendar. */
+export function readableInstants (source: string): string {
+  const read = RECORD.filter(column => KINDS[column] === 'instant').map(column => `${source}.${column}`)
+  return `(${read.map(column => `(${column} is null or (${column} > '-infinity' and ${column} <= to_timestamp(${LAST_SECOND})))`).join(' and ')})`
+}
+
 /** One word, because the host's knex may turn `snake_case` into `camelCase`. */
 function nameInRow (column: string): string {
   return column.replaceAll('_', '')
@@ -105,8 +114,15 @@ export function instantOrNull (row: Row, column: string): Date | null {
   return date
 }
 
-function instant (row: Row, column: string): Date {
-  const date = instantOrNull(row, column)
+/** As {@link instantOrNull}, with the last or first date of the calendar for what is beyond it. */
+function nearestOrNull (row: Row, column: string): Date | null {
+  const time = Number(textOrNull(row, column) ?? 0)
+  if (Math.abs(time) <= LAST_SECOND * 1000 || Number.isNaN(time)) return instantOrNull(row, column)
+  return new Date(Math.sign(time) * LAST_SECOND * 1000)
+}
+
+function instant (row: Row, column: string, read: typeof instantOrNull): Date {
+  const date = read(row, column)
   if (date === null) throw unreadable(row, column, 'null')
   return date
 }
@@ -135,19 +151,24 @@ function unreadable (row: Row, column: string, found: string): Error {
   return new Error(`${column} of the API key ${typeof id === 'string' ? id : 'in a row without an id'} is ${found}`)
 }
 
-export function recordFromRow (row: Row): ApiKeyRecord {
+/** For what must go on whatever is in the row, such as a revocation. Infinite times are the last or first of the calendar. */
+export function nearestRecord (row: Row): ApiKeyRecord {
+  return recordFromRow(row, nearestOrNull)
+}
+
+export function recordFromRow (row: Row, instantFrom = instantOrNull): ApiKeyRecord {
   return {
     id: text(row, 'id'),
     shopId: text(row, 'shop_id'),
     name: text(row, 'name'),
     prefix: text(row, 'prefix'),
     scopes: strings(row, 'scopes'),
-    createdAt: instant(row, 'created_at'),
+    createdAt: instant(row, 'created_at', instantFrom),
     createdBy: text(row, 'created_by'),
-    lastUsedAt: instantOrNull(row, 'last_used_at'),
+    lastUsedAt: instantFrom(row, 'last_used_at'),
     lastUsedNetwork: textOrNull(row, 'last_used_network'),
-    expiresAt: instantOrNull(row, 'expires_at'),
-    revokedAt: instantOrNull(row, 'revoked_at'),
+    expiresAt: instantFrom(row, 'expires_at'),
+    revokedAt: instantFrom(row, 'revoked_at'),
     replaces: textOrNull(row, 'replaces'),
     replacedBy: textOrNull(row, 'replaced_by')
   }
