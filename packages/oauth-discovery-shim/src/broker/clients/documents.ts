@@ -3,7 +3,7 @@ import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl, objectF
 import type { Client } from './client.ts'
 import { fetchJson, type FetchOptions } from './fetch-json.ts'
 import { refusal } from '../refusal.ts'
-import { literalIn } from '../../public-address.ts'
+import { createSlots } from './slots.ts'
 
 /** Clients that are described at the URL that is their id. */
 export interface ClientDocuments {
@@ -22,10 +22,11 @@ const SHORTEST = 60
 const LONGEST = 86_400
 const OTHERWISE = 300
 
-/** How many are kept, how many are read at the same time, and how many of them from one site, which may be slow on purpose. */
+/** How many are kept, how many are read at the same time, how many wait for that, and how many of all these are of one host. */
 const MOST_KEPT = 500
 const MOST_AT_ONCE = 16
-const MOST_OF_SITE = 4
+const MOST_WAITING = 64
+const MOST_OF_HOST = 3
 
 export interface DocumentReader extends Omit<FetchOptions, 'largest'> {
   /** Schemes of apps that callbacks may have. */
@@ -65,7 +66,9 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
  */
 function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
   const kept = new Map<string, { readonly value: Value, readonly until: number, readonly readAt: number }>()
-  const reading = new Map<string, { readonly site: string, readonly value: Promise<Value> }>()
+  /** Also those that wait. */
+  const reading = new Map<string, { readonly host: string, readonly value: Promise<Value> }>()
+  const slots = createSlots(MOST_AT_ONCE, options.timeout)
 
   async function read (url: URL): Promise<Value> {
     const { text, maxAge = OTHERWISE } = await fetchJson(url, { ...options, largest })
@@ -87,22 +90,26 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
     const started = reading.get(url.href)
     if (started) return await started.value
     const older = known !== undefined && known.readAt + LONGEST * 1000 > Date.now() ? known : undefined
-    const site = siteOf(url)
-    const ofSite = [...reading.values()].filter(other => other.site === site)
-    if (reading.size >= MOST_AT_ONCE || ofSite.length >= MOST_OF_SITE) return older?.value ?? busy()
-    const starting = read(url)
+    const host = hostOf(url)
+    const ofHost = [...reading.values()].filter(other => other.host === host)
+    if (ofHost.length >= MOST_OF_HOST || reading.size >= MOST_AT_ONCE + MOST_WAITING) return older?.value ?? busy()
+    if (older !== undefined && !slots.isFree()) return older.value
+    const starting = slots.run(async () => await read(url), busy)
       .catch((error: unknown) => {
         if (older !== undefined && error instanceof DocumentOutage) return older.value
         kept.delete(url.href)
         throw error
       })
       .finally(() => reading.delete(url.href))
-    reading.set(url.href, { site, value: starting })
+    reading.set(url.href, { host, value: starting })
     return await starting
   }
 }
 
-/** The last two labels of a host: whoever has a domain has as many names under it as they want. An IP address is itself. */
-function siteOf ({ hostname }: URL): string {
-  return literalIn(hostname) ?? hostname.replace(/\.$/, '').split('.').slice(-2).join('.')
+/**
+ * With the port: a stranger who names a port where nobody answers does not take the places of the host's real documents. And
+ * not the domain: under `co.uk` or `github.io`, everybody is somebody else.
+ */
+function hostOf ({ hostname, port }: URL): string {
+  return `${hostname.replace(/\.$/, '')}:${port}`
 }

@@ -1,6 +1,7 @@
 import { lookup as resolve } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
+import type { Socket } from 'node:net'
 import { responseTo } from '../../exchange.ts'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
@@ -44,6 +45,7 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
       lookup: mayBePrivate ? lookup : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
       ...ca !== undefined && { ca: [ca].flat() }
     })
+    request.once('socket', endUnlessConnected)
     const response = await responseTo(request, undefined, signal)
     try {
       return await read(response, largest)
@@ -54,6 +56,15 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     if (error instanceof DocumentFault) throw error
     throw new DocumentOutage(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : UNREACHABLE, { cause: error })
   }
+}
+
+/** In milliseconds, with the resolution of the name: enough for one packet that is lost and sent again. */
+const CONNECTS_WITHIN = 1500
+
+/** A host that does not answer at all is no reason to wait as long as for one that is slow. */
+function endUnlessConnected (socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECTS_WITHIN} ms`)), CONNECTS_WITHIN)
+  for (const event of ['connect', 'close']) socket.once(event, () => { clearTimeout(timer) })
 }
 
 const PRIVATE = 'its address leads into a private network'
