@@ -593,6 +593,7 @@ t.test('names that look the same are the same: spaces and what shows nothing are
   t.strictSame(await names({ name: 'Cafe\u0301 ' }), ['Caf\u00e9'])
   t.strictSame(await names({ q: 'AFE\u0301' }), ['Caf\u00e9'])
   t.strictSame(await names({ q: 'label\u00a0p' }), ['Label printer'])
+  t.strictSame(await names({ q: '\u200b' }), [], 'what shows nothing does not find everything')
   const { id } = await mint()
   t.match((await app.inject({ method: 'POST', url: `${url}${id}/rotate`, headers, payload: {} })).json(), { name: 'test' }, 'a successor keeps the name')
 })

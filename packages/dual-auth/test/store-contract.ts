@@ -185,4 +185,16 @@ export function storeContract (t: Test, name: string, store: ApiKeyStore): void 
     for (const [q, wanted] of [['ÉLAN', 'Élan'], ['éL', 'Élan'], ['κλειδί', 'ΚΛΕΙΔΊ'], ['КЛЮЧ', 'Ключ'], ['łódź', 'ŁÓDŹ'], ['Ä', 'äx'], ['\u{10400}', '\u{10428}\u{1F511}']] as const) t.strictSame(await found(q), [wanted], q)
     for (const q of ['elan', 'a?b', 'a.*c', '^a', '[a-z]', '\\w', '.', '(?i)É'].filter(q => !names.some(name => name.includes(q)))) t.strictSame(await found(q), [], q)
   })
+
+  t.test(`${name}: q finds names that were stored in another spelling, and what shows nothing does not find everything`, async t => {
+    const shopId = randomUUID()
+    const names = ['old\u00a0key', 'new key', 'Cafe\u0301 1', 'Caf\u00e9 2', '\u0130stanbul', 'D\u0131\u015f', 'x\u200by|z']
+    for (const name of names) await store.insert(newKey({ shopId, name }), 100)
+    const found = async (q: string) => (await store.list(shopId, { ...ALL, filter: { q } })).keys.map(({ name }) => name).sort()
+    for (const [q, wanted] of [
+      ['OLD\u00a0k', ['old\u00a0key']], ['new\u00a0k', ['new key']], ['cafe\u0301', ['Cafe\u0301 1', 'Caf\u00e9 2']], ['caf\u00e9', ['Caf\u00e9 2']],
+      ['istanbul', ['\u0130stanbul']], ['\u0130STANBUL', ['\u0130stanbul']], ['DI\u015e', ['D\u0131\u015f']], ['di\u015f', ['D\u0131\u015f']],
+      ['\u200b', ['x\u200by|z']], ['\u00ad', []], ['y|z', ['x\u200by|z']], ['', [...names].sort()]
+    ] as const) t.strictSame(await found(q), wanted, encodeURIComponent(q))
+  })
 }

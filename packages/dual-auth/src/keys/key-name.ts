@@ -5,7 +5,7 @@ const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-
 const SEEN = /[^\s\u200c\u200d]/
 
 /** The same for all spellings that look the same: one Unicode form, one kind of space. */
-export function oneSpelling (text: string): string {
+function oneSpelling (text: string): string {
   return text.normalize('NFC').replace(/\p{Z}/gu, ' ').replace(UNSEEN, '')
 }
 
@@ -14,4 +14,14 @@ export function keyName (text: string): string {
   const characters = [...oneSpelling(text)]
   const isSeen = (character: string): boolean => SEEN.test(character)
   return characters.slice(characters.findIndex(isSeen), characters.findLastIndex(isSeen) + 1).join('')
+}
+
+/** What a search for a text looks for: names of older keys may be stored in the spelling that is given. */
+export function spellingsOf (text: string): readonly string[] {
+  return [...new Set([text, oneSpelling(text) || text])]
+}
+
+/** For a comparison in either case. The Turkish letters \u0130 and \u0131 count as i. */
+export function inLowerCase (text: string): string {
+  return text.replace(/[\u0130\u0131]/g, 'i').toLowerCase()
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { recordFromNewKey, type ApiKeyStore, type KeyFilter, type KeyQuery, type KeyStatus, type NewApiKey, type StoredApiKey } from './store.ts'
+import { inLowerCase, spellingsOf } from './key-name.ts'
 import { createLookup, type KnexStoreOptions } from './lookup.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
@@ -160,7 +161,7 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
   if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
   if (revoked !== undefined) query.whereRaw(`revoked_at is ${revoked ? 'not ' : ''}null`)
   if (status !== undefined) query.whereRaw(`${STATUS} = ?`, [at, status])
-  if (q !== undefined) query.whereRaw('(name ~ :part or prefix ~ :part)', { part: eitherCase(q) })
+  if (q !== undefined) query.whereRaw('(name ~ :part or prefix ~ :part)', { part: spellingsOf(q).map(eitherCase).join('|') })
 }
 
 /**
@@ -169,6 +170,7 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
  */
 function eitherCase (text: string): string {
   return Array.from(text, character => {
+    if (inLowerCase(character) === 'i') return '[iI\u0130\u0131]'
     const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter(form => form !== character && [...form].length === 1)
     if (other !== undefined) return `[${[character, other, ...more].join('')}]`
     return /[!-/:-@[-`{-~]/.test(character) ? `\\${character}` : character

@@ -1,3 +1,4 @@
+import { inLowerCase, spellingsOf } from './key-name.ts'
 import { noticesFor, type NoticeState } from './memory-notices.ts'
 import { KNOWN_NETWORKS, recordFromNewKey, statusOfKey, type ApiKeyRecord, type ApiKeyStore, type KeyField, type KeyFilter, type KeyNotice, type KeyQuery, type NewApiKey, type NotableUse, type StoredApiKey } from './store.ts'
 
@@ -133,8 +134,8 @@ const valueOf: Readonly<Record<KeyField, (row: Row) => string | null>> = {
 }
 
 function matches (row: Row, { q, revoked, status, scopes, ...fields }: KeyFilter, at: Date): boolean {
-  const part = q?.toLowerCase() ?? ''
-  return [row.name, row.prefix].some(text => text.toLowerCase().includes(part)) &&
+  const parts = spellingsOf(q ?? '').map(inLowerCase)
+  return [row.name, row.prefix].some(text => parts.some(part => inLowerCase(text).includes(part))) &&
     (revoked === undefined || revoked === (row.revokedAt !== null)) &&
     (status === undefined || status === statusOfKey(row, at)) &&
     (scopes === undefined || scopes.some(scope => row.scopes.includes(scope))) &&

@@ -168,7 +168,7 @@ export type KeyFilter = { readonly [field in KeyField]?: ReadonlyArray<string | 
   /** true: only revoked keys; false: only the others. */
   readonly revoked?: boolean
   readonly status?: KeyStatus
-  /** Part of the name or prefix, case-insensitive. */
+  /** Part of the name or prefix, case-insensitive, as it was asked for. Names are stored in Unicode's form NFC; those of older keys as they were. */
   readonly q?: string
 }
 

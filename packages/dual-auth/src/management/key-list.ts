@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from 'fastify'
 import { excerpt } from './excerpt.ts'
 import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
-import { keyName, oneSpelling } from '../keys/key-name.ts'
+import { keyName } from '../keys/key-name.ts'
 import type { KeyField, KeyQuery } from '../keys/store.ts'
 
 const fields = {
@@ -44,14 +44,13 @@ export function validatedKeyQuery (query: RawQuery, parameters: readonly string[
   }
 }
 
-/** Names are compared as they are stored. Those of older keys may be stored otherwise. */
-function inOneSpelling ({ filter: { name, q, ...filter }, ...query }: RawKeyQuery): RawKeyQuery {
+/** Names are compared as they are stored. Those of older keys may be stored otherwise. What `q` finds is up to the store. */
+function inOneSpelling ({ filter: { name, ...filter }, ...query }: RawKeyQuery): RawKeyQuery {
   return {
     ...query,
     filter: {
       ...filter,
-      ...name !== undefined && { name: [...new Set(name.flatMap(value => value === null ? [value] : [value, keyName(value)]))] },
-      ...q !== undefined && { q: oneSpelling(q) }
+      ...name !== undefined && { name: [...new Set(name.flatMap(value => value === null ? [value] : [value, keyName(value)]))] }
     }
   }
 }
