@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t from 'tap'
@@ -94,6 +96,22 @@ t.test('a large body that nobody reads ends with the answer', async (t) => {
     }
   }
   t.equal((await limited.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'small' } })).statusCode, 201)
+})
+
+t.test('a file that is refused before its end ends with the answer', async (t) => {
+  const limited = await build(t, database, idp)
+  const { hostname, port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }))
+  for (const start of ['name,nope\nTea,1\n', 'PK\u0003\u0004']) {
+    const socket = connect(Number(port), hostname).setTimeout(10_000, () => socket.destroy(new Error('The connection stays open')))
+    socket.write(`POST /shops/${shop}/imports HTTP/1.1\r\nHost: x\r\nAuthorization: ${machine.authorization}\r\nContent-Type: text/csv\r\nContent-Length: 300000\r\n\r\n${start}`)
+    const answer = await text(socket).catch(String)
+    t.match(answer, /^HTTP\/1.1 422 [^]*connection: close/i, start)
+  }
+  const other = connect(Number(port), hostname)
+  other.write(`POST ${tags} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000\r\n\r\n{`)
+  const [head] = await once(other, 'data')
+  other.destroy()
+  t.match(String(head), /^HTTP\/1.1 401 [^]*connection: keep-alive/i, 'a small body may still be read to its end')
 })
 
 /** Sends the head and then a chunk again and again, until the other side closes or all is sent. */

@@ -59,14 +59,15 @@ export function forbidCaching (app: FastifyInstance): void {
 const CREDENTIALS = 'Authorization, X-API-Key'
 
 /**
- * Closes the connection if the response comes before a body that is too large, or of unknown length, was read. On a
- * connection that stays open, Node.js would read the rest of it.
+ * Closes the connection if the response comes before a body that is too large, or of unknown length, was read: on a
+ * connection that stays open, Node.js would read the rest of it. So it does if a file was read in part: nobody reads the
+ * rest, and the next request would wait behind it.
  *
  * @param limit - the maximum size of a body, in bytes
  */
 export function endLargeBodies (app: FastifyInstance, limit: number): void {
-  app.addHook('onSend', async ({ raw: { complete, headers } }, reply) => {
-    if (!complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > limit)) reply.header('connection', 'close')
+  app.addHook('onSend', async ({ raw: { complete, headers }, upload }, reply) => {
+    if (!complete && (upload != null || headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > limit)) reply.header('connection', 'close')
   })
 }
 
