@@ -63,6 +63,10 @@ t.test('JSON that is not UTF-8, or has too many values, is refused on every rout
       if (url !== '/mcp') t.equal(body.code, code, url)
     }
   }
+  for (const type of ['application/json ; charset=utf-8', 'application/json\t;charset=utf-8', 'Application/JSON ', 'application/json;']) {
+    const { statusCode, body } = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...boss, 'content-type': type }, payload: Buffer.from('{"name":"Caf\xe9"}', 'latin1') })
+    t.match([statusCode, JSON.parse(body).code], [400, 'SHOP_BODY_NOT_UTF8'], JSON.stringify(type))
+  }
   const call = client(app, `/shops/${shopId}`, boss)
   t.match(await call('POST', '/products', { name: 'Many, but in a text', description: '[{,"'.repeat(5000), metadata: { list: Array.from({ length: 5000 }, () => 0) } }), { status: 201 })
 })

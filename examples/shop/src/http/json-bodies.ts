@@ -6,7 +6,7 @@ import { isInner } from './inner-request.ts'
 /** How many values the JSON of a request may have. An object of so many keys takes the parser some 50 milliseconds. */
 const MAX_VALUES = 30_000
 
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i
 
 /**
  * Checks JSON bodies of all routes while they arrive, before they are parsed: how many values they have, which decides how
@@ -18,10 +18,15 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i
 export function limitJson (app: FastifyInstance): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     // The call that an inner request is part of has passed here.
-    if (isInner(request) || !JSON_TYPE.test(request.headers['content-type']?.trim() ?? '')) return done(null, payload)
+    if (isInner(request) || !JSON_TYPE.test(mediaType(request.headers['content-type']))) return done(null, payload)
     // Nothing is read before somebody reads it.
     done(null, Readable.from(checked(payload as Readable), { objectMode: false }))
   })
+}
+
+/** As Fastify reads it: blanks may stand before the parameters. */
+function mediaType (header = ''): string {
+  return header.split(';', 1)[0]!.trim()
 }
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = ['"', '\\', ',', '[', '{'].map((character) => character.charCodeAt(0)) as [number, number, number, number, number]
