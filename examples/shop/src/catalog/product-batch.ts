@@ -233,8 +233,8 @@ export async function ownersOf (on: Knex, shop: Pick<ShopScope, 'id'>, column: '
   const found: Array<Record<'id' | 'slug' | 'sku', string>> = await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...wanted]]).select('id', column)
   const owners = new Map(found.map((row) => [row[column], row.id]))
   if (column === 'slug' || owners.size === wanted.size) return owners
-  // The pattern is part of the statement, so that its index serves.
-  const unclean: Array<{ readonly id: string, readonly sku: string }> = await on('products').where({ shop_id: shop.id }).whereRaw(`sku ~ '${UNCLEAN_SKU}'`).orderBy('id').select('id', 'sku')
+  // The condition is part of the statement, so that its index serves.
+  const unclean: Array<{ readonly id: string, readonly sku: string }> = await on('products').where({ shop_id: shop.id }).whereRaw(UNCLEAN_SKU).orderBy('id').select('id', 'sku')
   for (const { id, sku } of unclean) if (wanted.has(cleanLine(sku)) && !owners.has(cleanLine(sku))) owners.set(cleanLine(sku), id)
   return owners
 }

@@ -7,11 +7,11 @@ import { changeIndexes } from './online.ts'
  * what nobody sees are few, and this index finds them: imports match them. Two that are alike are no fault.
  */
 
-/** What a SKU looks like that would not be stored like this today. The index serves statements with the same pattern. */
-export const UNCLEAN_SKU = '^[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069]|[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069]$|[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{2}|[\\t-\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff]'
+/** The condition for a SKU that would not be stored like this today. The index serves statements that have the same. */
+export const UNCLEAN_SKU = "(sku ~ '^[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069]|[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069]$|[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]{2}|[\\t-\\r\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\u00ad\\u180e\\u200b\\u2060\\ufeff]' or sku is not nfc normalized)"
 
 async function up (knex: Knex): Promise<void> {
-  await changeIndexes(knex, { create: { products_unclean_sku: `products (shop_id, id) where sku ~ '${UNCLEAN_SKU}'` }, drop: [] })
+  await changeIndexes(knex, { create: { products_unclean_sku: `products (shop_id, id) where ${UNCLEAN_SKU}` }, drop: [] })
 }
 
 async function down (knex: Knex): Promise<void> {
