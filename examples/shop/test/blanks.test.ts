@@ -89,6 +89,20 @@ t.test('what was stored with blanks before is found, and stands in nobody\'s way
   t.match(await as('POST', '/products/batch', { items: [{ name: 'New', sku: 'OLD-2' }] }), { status: 409 })
 })
 
+t.test('choices that were stored with blanks before can be chosen and edited', async (t) => {
+  const { id, as, make } = await openShop()
+  const { id: attribute } = await make('/attributes', { name: 'Size', type: 'select', options: ['L'] })
+  const product = await make('/products', { name: 'Told', attributes: [{ attribute_id: attribute, value: 'L' }] })
+  const stored = 'Extra\u00a0large'
+  await knex('attributes').where({ shop_id: id, id: attribute }).update({ options: JSON.stringify([stored]) })
+  await knex('product_attributes').where({ shop_id: id, attribute_id: attribute }).update({ value: JSON.stringify(stored) })
+  for (const value of [stored, 'Extra large', 'Extra  large']) {
+    t.match(await as('PATCH', `/products/${product['id']}`, { attributes: [{ attribute_id: attribute, value }] }), { status: 200 }, JSON.stringify(value))
+    t.match(await as('PATCH', `/attributes/${attribute}`, { options: [stored, 'M'] }), { status: 200, body: { options: ['Extra large', 'M'] } })
+  }
+  t.match(await as('PATCH', `/attributes/${attribute}`, { options: ['M'] }), { status: 409 })
+})
+
 t.test('cleaning twice is cleaning once', async (t) => {
   for (const text of [...ALIKE, '\u200b \u200b', 'a \u200b b', '\u00ad\u0301a', 'e\u200b\u0301', '👩\u200d🚀 ❤️', 'می\u200cخواهم', 'שלום\u200e 1']) t.equal(cleanLine(cleanLine(text)), cleanLine(text), JSON.stringify(text))
   for (const text of ['👩\u200d🚀 ❤️', 'می\u200cخواهم', 'a b']) t.equal(cleanLine(text), text, 'what joins letters stays')

@@ -21,8 +21,16 @@ export function misfit ({ type, options }: AttributeRule, value: AttributeValue)
     case 'text': return typeof value === 'string' ? undefined : 'must be a string'
     case 'number': return typeof value === 'number' ? undefined : 'must be a number'
     case 'boolean': return typeof value === 'boolean' ? undefined : 'must be a boolean'
-    case 'select': return options.some((option) => option === value || cleanLine(option) === value) ? undefined : `must be one of ${options.join(', ')}`
+    case 'select': return isOption(options, value) ? undefined : `must be one of ${options.join(', ')}`
   }
+}
+
+/** Options and values that were stored before may have blanks that nobody sees; values keep those within them. */
+function isOption (options: readonly string[], value: AttributeValue): boolean {
+  if (typeof value !== 'string') return false
+  if (options.includes(value)) return true
+  const clean = cleanLine(value)
+  return options.some((option) => cleanLine(option) === clean)
 }
 
 /**
