@@ -103,6 +103,15 @@ t.test('choices that were stored with blanks before can be chosen and edited', a
   t.match(await as('PATCH', `/attributes/${attribute}`, { options: ['M'] }), { status: 409 })
 })
 
+t.test('a search finds text as it was given, and as it looks', async (t) => {
+  const { id, make, found } = await openShop()
+  await make('/products', { name: 'Told', description: 'One  two\n\tthree' })
+  await knex('products').insert({ shop_id: id, name: 'Cafe\u0301  noir', slug: 'old', currency: 'EUR' })
+  for (const q of ['one  two', 'two\n\tthree']) t.match(await found('/products', { q }), [{ name: 'Told' }], JSON.stringify(q))
+  t.match(await found('/products', { q: 'cafe\u0301  noir' }), [{ slug: 'old' }])
+  t.match(await found('/products', { q: '\u00a0told ' }), [{ name: 'Told' }])
+})
+
 t.test('cleaning twice is cleaning once', async (t) => {
   for (const text of [...ALIKE, '\u200b \u200b', 'a \u200b b', '\u00ad\u0301a', 'e\u200b\u0301', '👩\u200d🚀 ❤️', 'می\u200cخواهم', 'שלום\u200e 1']) t.equal(cleanLine(cleanLine(text)), cleanLine(text), JSON.stringify(text))
   for (const text of ['👩\u200d🚀 ❤️', 'می\u200cخواهم', 'a b']) t.equal(cleanLine(text), text, 'what joins letters stays')

@@ -121,14 +121,14 @@ export function having (table: string, [link, column]: readonly [table: string, 
  */
 const CONTAINS = `case when lower('É') = 'é' then ?? ilike ? else ?? collate ${UNICODE} ilike ? end`
 
-/** Matches a string anywhere in any of the columns, ignoring case. */
+/** Matches a string anywhere in any of the columns, ignoring case: as it is given, as texts of several lines have it, or clean. */
 export function search (columns: readonly string[]): Filter {
   return {
     schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
     isGuessed: true,
     apply: (query, text: string) => {
-      const pattern = `%${(cleanLine(text) || text).replace(/[\\%_]/g, '\\$&')}%`
-      query.where((any) => { for (const column of columns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern]) })
+      const patterns = [...new Set([text, cleanLine(text) || text])].map((wanted) => `%${wanted.replace(/[\\%_]/g, '\\$&')}%`)
+      query.where((any) => { for (const column of columns) for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern]) })
     }
   }
 }
