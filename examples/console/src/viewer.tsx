@@ -48,7 +48,9 @@ interface Config { readonly currency: string, readonly locale: string, readonly 
 
 /** @returns undefined if there is no such shop, or the viewer is no member */
 export async function openShop ({ call, id, isAdmin, shops }: Viewer, slug: string): Promise<OpenShop | undefined> {
-  const shop = shops.find((shop) => shop.slug === slug) ?? (await call<Shop[]>(`/shops?filter=${encodeURIComponent(JSON.stringify({ slug }))}`)).json[0]
+  const isOfPath = (shop: Shop): boolean => shop.slug === slug
+  // The filter also matches what the slug looks like, such as one without a blank at its end.
+  const shop = shops.find(isOfPath) ?? (await call<Shop[]>(`/shops?filter=${encodeURIComponent(JSON.stringify({ slug }))}`)).json.find(isOfPath)
   if (shop === undefined) return undefined
   try {
     const filter = encodeURIComponent(JSON.stringify({ user_id: id }))
