@@ -77,6 +77,7 @@ t.test('what is no price, or is one twice, is refused by line', async (t) => {
   t.match(await send('name,price\nA,"1,999"\nB,19.99 EUR\nC,12.50'), {
     error_count: 2, errors: [{ line: 2, field: 'price', message: 'price is "1,999", which may be 1.999 or 1999: write it without separators of thousands, as 19.99' }, { line: 3, field: 'price' }]
   })
+  t.match(await send('Handle,Title,Title,Variant Price\na,A,B,1'), { errors: [{ line: 1, field: 'Title', message: 'Title is the name of two columns' }] })
   t.match(await send('name,price,price_amount\nA,1,100'), { errors: [{ line: 2, field: 'price', message: /say the same/ }] })
 })
 

@@ -2,9 +2,16 @@ import { invalid } from '../errors.ts'
 
 /** Amounts are integers in minor units of their currency: 1999 is 19.99 EUR, and 1999 JPY. Prices are what people write. */
 
+/** By currency, which are a few hundred: to ask `Intl` takes longer than all else that a line of a file needs. */
+const DIGITS = new Map<string, number>()
+
 /** @returns how many digits a currency has behind its decimal point: 2 in EUR, 0 in JPY, 3 in KWD */
 export function digitsOf (currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits!
+  const known = DIGITS.get(currency)
+  if (known !== undefined) return known
+  const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits!
+  DIGITS.set(currency, digits)
+  return digits
 }
 
 /** `1999` in EUR is `19.99`; exact, since it is never a float. */

@@ -51,13 +51,14 @@ interface Header {
 function headerFrom (cells: readonly Cell[]): Header | { readonly field: string, readonly message: string } {
   const headings = cells.map((cell) => cell?.trim().toLowerCase() ?? '')
   const preset = presetOf(headings)
-  if (preset !== undefined) return { headings, preset, fields: headings.map((heading) => Object.hasOwn(preset.columns, heading) ? preset.columns[heading] : undefined) }
+  const fields = preset === undefined ? headings : headings.map((heading) => Object.hasOwn(preset.columns, heading) ? preset.columns[heading] : undefined)
   for (const [index, name] of headings.entries()) {
+    if (fields[index] === undefined) continue
     const field = excerpt(cells[index]?.trim() ?? '')
-    if (!COLUMNS.has(name)) return { field, message: `${field === '' ? `Column ${index + 1}` : field} is not a known column. Known: ${[...COLUMNS.keys()].join(', ')}` }
+    if (preset === undefined && !COLUMNS.has(name)) return { field, message: `${field === '' ? `Column ${index + 1}` : field} is not a known column. Known: ${[...COLUMNS.keys()].join(', ')}` }
     if (headings.indexOf(name) !== index) return { field, message: `${field} is the name of two columns` }
   }
-  return { headings, fields: headings, preset }
+  return { headings, fields, preset }
 }
 
 function leftOut ({ fields, preset }: Header, cells: readonly Cell[]): string | undefined {
