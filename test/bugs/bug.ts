@@ -1,0 +1,25 @@
+/** A mistake that a maintainer could make, and what its users would suffer from. */
+export interface Bug {
+  /** What a user would notice, as they would report it. */
+  readonly suffered: string
+  /** In the folder of the area, as `src/keys/verify.ts`. */
+  readonly file: string
+  /** A part of the file that occurs once, and what the mistake makes of it. */
+  readonly before: string
+  readonly after: string
+  /** Where the embedded database cannot show it, as when two connections have to meet. */
+  readonly on?: 'postgres'
+  /** The test file that should notice, in the folder of the area: it runs first. */
+  readonly noticedBy?: string
+}
+
+/**
+ * The source with the bug in it.
+ *
+ * @throws if what the bug replaces does not occur exactly once: the source has changed, so the bug must
+ */
+export function insert ({ suffered, file, before, after }: Bug, source: string): string {
+  const [start, end, ...more] = source.split(before)
+  if (start === undefined || end === undefined || more.length > 0) throw new Error(`${file} does not hold exactly once: ${before} (${suffered})`)
+  return start + after + end
+}

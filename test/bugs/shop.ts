@@ -1,0 +1,4 @@
+import type { Bug } from './bug.ts'
+
+export const bugs: readonly Bug[] = [
+]
