@@ -262,6 +262,28 @@ t.test('many lines are applied in steps, each once, also by several processes', 
   t.match(await knex('shop_usage').where({ shop_id: id, kind: 'products' }).sum('records').first(), { sum: /^1100$|1100/ })
 })
 
+t.test('a step of an import, and of its undo, is bounded in bytes too', async (t) => {
+  const { id, jsonl, ended, as } = await openShop()
+  const of = (n: number) => ({ name: `P ${n}`, sku: `S-${n}`, description: 'd'.repeat(19_000), metadata: Object.fromEntries(['a', 'b'].map((key) => [key, 'm'.repeat(7000)])) })
+  /** How many transactions, or savepoints of one, have written the rows. */
+  const steps = async (rows: object, where: string): Promise<number> => Number((await knex.from(where).where(rows).select(knex.raw('count(distinct xmin::text) as n')).first())!.n)
+  // Large lines, and small ones about large products.
+  const made = []
+  for (const lines of [Array.from({ length: 100 }, (_, n) => of(n)), Array.from({ length: 100 }, (_, n) => ({ sku: `S-${n}`, price_amount: n }))]) {
+    const { body } = await jsonl(lines)
+    t.match(await ended(body['id']), { status: 'done', processed: 100, failed: 0 })
+    const count = await steps({ import_id: body['id'] }, 'import_lines')
+    t.ok(count >= 4 && count < 10, `${count} steps for 3.3 MB`)
+    made.unshift(body['id'])
+  }
+  for (const imported of made) {
+    const before = await steps({ shop_id: id, operation: 'revert_changes' }, 'history')
+    t.match(await as('POST', '/history/revert', { import_id: imported }), { status: 200, body: { reverted: 100 } })
+    const count = await steps({ shop_id: id, operation: 'revert_changes' }, 'history') - before
+    t.ok(count >= 4 && count < 10, `${count} steps of an undo`)
+  }
+})
+
 t.test('what others write meanwhile is neither lost nor in the way', async (t) => {
   const { id, jsonl, ended, as, make } = await openShop()
   const size = 600
@@ -278,11 +300,12 @@ t.test('what others write meanwhile is neither lost nor in the way', async (t) =
   })()
   const done = await ended(body['id'])
   await writing
-  t.match(done, { status: 'done', processed: size, failed: 0 }, JSON.stringify(done))
+  t.match(done, { status: 'done', processed: size }, JSON.stringify(done))
+  t.ok(done['errors'].every(({ message }: Body) => message === 'The product was deleted after the file was checked'), JSON.stringify(done['errors']))
   t.ok(writes > 0)
   const skus = await knex('products').where({ shop_id: id }).select('sku')
   t.equal(new Set(skus.map(({ sku }) => sku)).size, skus.length)
-  t.equal(done['created'] + done['updated'], size)
+  t.equal(done['created'] + done['updated'] + done['failed'], size)
 })
 
 t.test('an import is cancelled: what it has written stays', async (t) => {
@@ -407,14 +430,14 @@ async function agentOf (shop: string) {
 }
 
 /** The calls of an agent whose client can ask. */
-async function callerOf (shop: string): Promise<(name: string, args: object) => Promise<Body>> {
+async function callerOf (shop: string): Promise<(name: string, args: object, answer?: object) => Promise<Body>> {
   const { headers } = await agentOf(shop)
-  return async (name, args) => {
+  return async (name, args, answer = {}) => {
     const { body } = await app.inject({
       method: 'POST',
       url: '/mcp',
       headers: { ...headers, accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
-      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } } }
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, ...answer, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } } } }
     })
     return JSON.parse(body.replace(/^.*data: /s, ''))['result'] ?? JSON.parse(body)
   }
@@ -458,6 +481,55 @@ t.test('another call in between does not make an import skip its question', asyn
       t.strictSame(await knex('imports').where({ shop_id: id }), [], 'nothing is imported')
       t.ok((await as('GET', '/products?filter={"sku":["S-1","S-2"]}')).body.every((product: Body) => [1, prices].includes(product['price_amount'])))
     })
+  }
+})
+
+/** Lets no import of the shop be applied until the returned function is called. */
+async function hold (t: { teardown: (end: () => Promise<void>) => void }, shop: string): Promise<() => Promise<void>> {
+  await knex.raw(`create function held() returns trigger language plpgsql as $$ begin if new.shop_id = '${shop}' then raise 'held' using errcode = '40001'; end if; return new; end $$`)
+  await knex.raw('create trigger held before update on import_lines for each row execute function held()')
+  const release = async (): Promise<void> => { await knex.raw('drop function if exists held() cascade') }
+  t.teardown(release)
+  return release
+}
+
+t.test('what others change after the file was checked is not overwritten, with a question or without', async (t) => {
+  const { id, as, ended, jsonl, make, products } = await openShop()
+  const names = ['Patched', 'By a tool', 'Was equal', 'Currency', 'Deleted', 'As the file', 'Another field', 'Nobody']
+  const ids: Record<string, string> = {}
+  for (const name of names) ids[name] = await make('/products', { name, sku: name, price_amount: name === 'Was equal' ? 2000 : 1000 })
+  const call = await callerOf(id)
+  const edit = async (): Promise<void> => {
+    const patches = [['Patched', { price_amount: 1 }], ['Was equal', { price_amount: 1 }], ['Currency', { currency: 'USD' }], ['As the file', { price_amount: 2000 }], ['Another field', { description: 'New' }]] as const
+    for (const [name, fields] of patches) t.match(await as('PATCH', `/products/${ids[name]!}`, fields), { status: 200 })
+    await call('update_product', { product_id: ids['By a tool'], price_amount: 1 })
+    await as('DELETE', `/products/${ids['Deleted']!}`)
+    await make('/products', { name: 'Mine', sku: 'Created' })
+  }
+  const release = await hold(t, id)
+  const { body } = await jsonl([...names, 'Created'].map((sku) => ({ name: sku, sku, price: '20.00' })))
+  await edit()
+  await release()
+  const done = await ended(body['id'])
+  t.match(done, { status: 'done', updated: 2, unchanged: 1, created: 0, failed: 6 }, JSON.stringify(done))
+  t.strictSame(done['errors'].map(({ field, message }: Body) => [field, message]), [
+    ...['price_amount', 'price_amount', 'price_amount', 'currency'].map((field) => [field, `${field} was changed after the file was checked`]),
+    ['', 'The product was deleted after the file was checked'],
+    ['', 'The product was created after the file was checked']
+  ])
+  t.strictSame(Object.fromEntries((await products()).map(({ name, price_amount: price }) => [name, price])), { 'Another field': 2000, 'As the file': 2000, 'By a tool': 1, Currency: 1000, Mine: null, Nobody: 2000, Patched: 1, 'Was equal': 1 })
+
+  // By an agent: one price changes, or two, which a person is asked about.
+  for (const [content, questions] of [['Nobody,3000\nAs the file,2000', 0], ['Nobody,4000\nAs the file,5000', 1]] as const) {
+    const again = await hold(t, id)
+    const args = { format: 'csv', content: `sku,price_amount\n${content}` }
+    const first = await call('import_products', args)
+    t.equal(first['resultType'] === 'input_required' ? 1 : 0, questions, JSON.stringify(first))
+    if (questions > 0) await call('import_products', args, { requestState: first['requestState'], inputResponses: { confirm: { action: 'accept', content: { confirm: true } } } })
+    for (const name of ['Nobody', 'As the file']) await as('PATCH', `/products/${ids[name]!}`, { price_amount: 7 + questions })
+    await again()
+    const [{ id: made }] = await knex('imports').where({ shop_id: id }).orderBy('created_at', 'desc').select('id')
+    t.match(await ended(made), { status: 'done', actor_kind: 'api-key', failed: 2, errors: [{ line: 2, field: 'price_amount' }, { line: 3, field: 'price_amount' }] })
   }
 })
 

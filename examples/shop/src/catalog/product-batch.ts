@@ -16,6 +16,7 @@ import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
 import { COLUMNS, initialColumns, LINKS } from './product-columns.ts'
+import { type Found, foundOf, type Ready } from './product-found.ts'
 import { productRows } from './product-repository.ts'
 import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
 
@@ -73,20 +74,12 @@ export interface ItemPreview {
   readonly price: { readonly currency: string, readonly after: number, readonly before: number | null } | null
   /** About, as JSON, of a new product. */
   readonly bytes: number
+  readonly found: Found
 }
 
 interface Checked {
   readonly ready: readonly Ready[]
   readonly problems: readonly ItemProblem[]
-}
-
-/** An item that can be written. */
-interface Ready {
-  readonly index: number
-  readonly id: string
-  readonly before: Facts | null
-  /** Every field of a new product, and those of another that the item mentions. */
-  readonly fields: Readonly<Record<string, unknown>>
 }
 
 /** Writes many products in few statements: as many for 500 as for one. */
@@ -137,19 +130,22 @@ export function productBatch (knex: Knex) {
      * Writes the items that can be written, and says why others cannot. Items that change nothing leave no trace.
      *
      * @param slugs - default: `strict`
+     * @param refuse - says which of the items that could be written must not be; their products are locked
      * @returns what became of each item, undefined for those with a problem; and the problems, in the order of the items
      * @throws {@link SHOP_GONE}, and what the database refuses: a quota, too large a record, what others wrote meanwhile
      */
-    async write (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, slugs: SlugRule = 'strict'): Promise<{ outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[] }> {
+    async write (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, slugs: SlugRule = 'strict', refuse: (ready: readonly Ready[]) => Promise<readonly ItemProblem[]> = async () => []): Promise<{ outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[] }> {
       await holdShop(trx, shop)
-      const { ready, problems } = await checked(trx, shop, items, { slugs, lock: trx })
+      const { ready: writable, problems } = await checked(trx, shop, items, { slugs, lock: trx })
+      const refused = await refuse(writable)
+      const ready = writable.filter(({ index }) => !refused.some((problem) => problem.index === index))
       const changes = await writeReady(shop, ready.filter(isChange), trx)
       const outcomes: Array<ItemOutcome | undefined> = items.map(() => undefined)
       for (const { index, id, before } of ready) {
         const change = changes.get(id) ?? null
         outcomes[index] = { id, action: before === null ? 'created' : change === null ? 'unchanged' : 'updated', change }
       }
-      return { outcomes, problems }
+      return { outcomes, problems: [...problems, ...refused].sort((a, b) => a.index - b.index) }
     },
 
     /**
@@ -349,9 +345,10 @@ function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
   const { before, fields } = item
   const { price_amount: after, currency } = { ...before, ...fields } as { readonly price_amount: number | null, readonly currency: string }
   const price = typeof fields['price_amount'] !== 'number' || after === null ? null : { currency, after, before: before?.['currency'] === currency ? before['price_amount'] as number | null : null }
-  if (before === null) return { action: 'created', changesPrice: false, price, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
+  const found = foundOf(item)
+  if (before === null) return { action: 'created', changesPrice: false, price, found, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
   const changesPrice = ['price_amount', 'currency'].some((name) => fields[name] !== undefined && fields[name] !== before[name]) && before['price_amount'] !== null
-  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, price, bytes: 0 }
+  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, price, found, bytes: 0 }
 }
 
 /** A product of fewer characters is never too large: one may take six bytes. */

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { PORTION } from '../catalog/portion.ts'
 import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_REVERT_TOO_LONG } from '../errors.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
@@ -16,7 +17,7 @@ type Outcome = Static<typeof Reverted>
 /** How many changes are reverted at once. */
 const MAX_CHANGES = 10_000
 
-/** How many changes are in memory at a time: each may have a large record twice. */
+/** How many changes are in memory at a time, if they are no more than a portion. */
 const CHUNK = 100
 
 /** How many reverts of a process run at a time: each has a connection, and other callers need the rest of the pool. */
@@ -71,9 +72,10 @@ export function reverter (knex: Knex) {
     let [reverted, conflictCount, leftOutCount] = [0, 0, 0]
     const longest = dryRun ? LONGEST.dryRun : LONGEST.revert
     const end = performance.now() + longest
-    for (let start = 0; start < ids.length; start += CHUNK) {
+    for (let start = 0; start < ids.length;) {
       if (performance.now() > end) throw new SHOP_REVERT_TOO_LONG(longest / 1000)
       const chunk = await readChanges(trx, ids.slice(start, start + CHUNK))
+      start = chunk.length === 0 ? start + CHUNK : ids.indexOf(chunk.at(-1)!.id, start) + 1
       const results: Result[] = []
       for (const run of runsOf(chunk)) results.push(...await attempt(trx, shop, run, conflictCount < LISTED))
       for (const [index, { leftOut, conflict }] of results.entries()) {
@@ -220,9 +222,15 @@ function runsOf (changes: readonly Listed[]): ReadonlyArray<readonly Listed[]> {
   return runs
 }
 
+/** @returns the first of the changes: one portion */
 async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
+  const portion = `id in (select id from (
+    select history.id, row_number() over latest as place, sum(octet_length(history.changes::text) + coalesce(products.bytes, 0)) over latest as bytes_so_far
+    from history left join products on products.id = case record_kind when 'product' then record_id::uuid end
+    where history.id = any(?::uuid[]) window latest as (order by seq desc)
+  ) sized where bytes_so_far <= ? or place = 1)`
   // Locked, so that none is deleted for its age before it is reverted.
-  return await trx('history').whereIn('id', ids).orderBy('seq', 'desc').forKeyShare()
+  return await trx('history').whereRaw(portion, [[...ids], PORTION]).orderBy('seq', 'desc').forKeyShare()
     .select([...COLUMNS, trx.raw('exists (select from history later where later.reverts = history.id) as was_reverted')])
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { itemsOfPortion } from '../catalog/portion.ts'
 import { type ItemPreview, nothingSeen, ownersOf, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
 import { ProductChanges } from '../catalog/product-schemas.ts'
 import type { FieldError } from '../errors.ts'
@@ -50,10 +51,14 @@ export function importChecker (knex: Knex) {
     const read = lines.map((line) => ({ line: line.line, ...productOf(line) }))
     const good = read.flatMap((one, at) => 'product' in one ? [{ at, product: one.product }] : [])
     const items = await withTargets(knex, shop, good.map(({ product }) => product))
-    const { previews, problems } = await batch.preview(shop, items, seen)
     const checked: CheckedLine[] = [...read]
-    for (const preview of previews) checked[good[preview.index]!.at] = { ...checked[good[preview.index]!.at]!, preview }
-    for (const { index, error } of problems) checked[good[index]!.at] = { line: lines[good[index]!.at]!.line, problem: problemFrom(error) }
+    for (let rest = good, left = items; left.length > 0;) {
+      const count = await itemsOfPortion(knex, shop, left)
+      const { previews, problems } = await batch.preview(shop, left.slice(0, count), seen)
+      for (const preview of previews) checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
+      for (const { index, error } of problems) checked[rest[index]!.at] = { line: lines[rest[index]!.at]!.line, problem: problemFrom(error) }
+      ;[rest, left] = [rest.slice(count), left.slice(count)]
+    }
     return checked
   }
 }

@@ -82,26 +82,32 @@ export function importReceiver (knex: Knex, turn: Turn) {
   }
 
   /** @throws {@link SHOP_IMPORT_INVALID} */
-  function refuseWrong ({ preview, isWhole }: Tally, skipInvalid: boolean): void {
+  function refuseWrong (tally: Tally, skipInvalid: boolean): Tally {
+    const { preview, isWhole } = tally
     if (preview.failed > 0 && !(skipInvalid && isWhole)) throw importInvalid(preview.total, preview.failed, preview.errors)
+    return tally
   }
 
-  /** @param id - of the import, if it has begun */
-  async function effectsOf (shop: ShopScope, { preview, priced }: Tally, id?: string): Promise<Effects> {
-    return { ...preview, priced, follows: await imports.follows(shop, id) }
+  /**
+   * @param work - reads the lines
+   * @param id - of the import, if it has begun
+   */
+  async function effectsOf (shop: ShopScope, work: () => Promise<Tally>, id?: string): Promise<Effects & Pick<Tally, 'bytes'>> {
+    // One that ends meanwhile may have changed what was read before.
+    const followed = await imports.follows(shop, id)
+    const { preview, priced, bytes } = await work()
+    return { ...preview, priced, bytes, follows: followed || await imports.follows(shop, id) }
   }
 
   async function receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
     const id = await imports.begin(shop)
     try {
-      const tally = await read(shop, lines, async (checked, { preview }) => {
+      const effects = await effectsOf(shop, async () => refuseWrong(await read(shop, lines, async (checked, { preview }) => {
         if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
-      })
-      const { preview, bytes } = tally
-      refuseWrong(tally, skipInvalid)
-      hold?.(await effectsOf(shop, tally, id))
-      await imports.refuseBeyondQuota(shop, preview.created, bytes)
-      return await imports.enqueue(shop, id, preview.total)
+      }), skipInvalid), id)
+      hold?.(effects)
+      await imports.refuseBeyondQuota(shop, effects.created, effects.bytes)
+      return await imports.enqueue(shop, id, effects.total, effects.follows)
     } catch (error) {
       await imports.discard(id).catch(() => {})
       // The import went with its shop.
@@ -120,9 +126,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
      * @throws what it would throw for the lines
      */
     async effects (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Effects> {
-      const tally = await inTurn([shop.id], async () => await read(shop, lines))
-      refuseWrong(tally, skipInvalid)
-      return await effectsOf(shop, tally)
+      return await effectsOf(shop, async () => refuseWrong(await inTurn([shop.id], async () => await read(shop, lines)), skipInvalid))
     },
 
     /**

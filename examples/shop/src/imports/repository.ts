@@ -66,17 +66,21 @@ export function importRepository (knex: Knex) {
 
     /** Stores lines of a file. @param start - how many were stored before */
     async addLines (shop: ShopScope, id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
-      const rows = lines.map(({ line, product, problem }, index) => ({
-        position: start + index + 1, line, status: problem === undefined ? 'pending' : 'failed', ...problem === undefined ? { product } : problem
+      const rows = lines.map(({ line, product, preview, problem }, index) => ({
+        position: start + index + 1, line, status: problem === undefined ? 'pending' : 'failed', ...problem === undefined ? { product, found: preview?.found } : problem
       }))
-      await knex.raw(`insert into import_lines (shop_id, import_id, position, line, status, product, field, message)
-        select ?, ?, position, line, status, product, field, message
-        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, field text, message text)`, [shop.id, id, JSON.stringify(rows)])
+      await knex.raw(`insert into import_lines (shop_id, import_id, position, line, status, product, found, field, message)
+        select ?, ?, position, line, status, product, found, field, message
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb, field text, message text)`, [shop.id, id, JSON.stringify(rows)])
     },
 
-    /** Gives a received file to those who apply it; its turn is behind all that were received before. */
-    async enqueue (shop: ShopScope, id: string, total: number): Promise<Static<typeof Import>> {
-      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
+    /**
+     * Gives a received file to those who apply it; its turn is behind all that were received before.
+     *
+     * @param follows - whether these may change what it found
+     */
+    async enqueue (shop: ShopScope, id: string, total: number, follows: boolean): Promise<Static<typeof Import>> {
+      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, follows, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
       return await get(shop, id)
     },
 
@@ -135,6 +139,6 @@ export function fewerBytes (trx: Knex.Transaction): Knex.Raw {
 
 /** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
 export async function endImport (trx: Knex.Transaction, id: string, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
-  await trx('import_lines').where({ import_id: id, status: 'pending' }).update({ status: 'skipped', product: null })
+  await trx('import_lines').where({ import_id: id, status: 'pending' }).update({ status: 'skipped', product: null, found: null })
   await trx('imports').where({ id }).update({ status, error, bytes: fewerBytes(trx), updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
 }

@@ -1,11 +1,13 @@
 import type { Knex } from 'knex'
 import { type ItemOutcome, type ItemProblem, productBatch, type ProductItem, tried } from '../catalog/product-batch.ts'
+import { itemsOfPortion, PORTION } from '../catalog/portion.ts'
+import { changedSince, type Found } from '../catalog/product-found.ts'
 import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { withTargets } from './check.ts'
 import { endImport, fewerBytes, UNFINISHED, whereBroken } from './repository.ts'
-import { CHUNK } from './schemas.ts'
+import { CHUNK, type LineStatus } from './schemas.ts'
 
 interface UnfinishedImport {
   readonly id: string
@@ -14,11 +16,15 @@ interface UnfinishedImport {
   readonly actor: Actor
   readonly total: number
   readonly processed: number
+  readonly follows: boolean
 }
 
-interface PendingLine {
+interface StoredLine {
   readonly position: number
+  readonly status: LineStatus
+  /** Of a pending line. */
   readonly product: ProductItem
+  readonly found: Found | null
 }
 
 /** Applies imports, step by step. Any number of processes may. */
@@ -26,18 +32,20 @@ export function importSteps (knex: Knex) {
   const batch = productBatch(knex)
 
   /** Applies the next lines of an import whose row is locked. */
-  async function apply (trx: Knex.Transaction, { id, shop_id: shopId, actor, total, processed }: UnfinishedImport): Promise<void> {
+  async function apply (trx: Knex.Transaction, current: UnfinishedImport): Promise<void> {
+    const { id, shop_id: shopId, actor, total, follows } = current
     const shop = await ShopScope.resume(trx, shopId, actor)
-    const lines: PendingLine[] = await trx('import_lines').where({ import_id: id }).where('position', '>', processed).where('position', '<=', processed + CHUNK)
-      .where({ status: 'pending' }).orderBy('position').select('position', 'product')
-    const given = lines.map(({ product }) => product)
-    const items = await withTargets(trx, shop, given)
-    const { outcomes, problems } = await batch.write(shop, items, trx, 'distinct')
+    const read = await readLines(trx, current)
+    const pending = read.filter(({ status }) => status === 'pending')
+    const targets = await withTargets(trx, shop, pending.map(({ product }) => product))
+    const items = targets.slice(0, await itemsOfPortion(trx, shop, targets))
+    const lines = pending.slice(0, items.length)
+    const { outcomes, problems } = await batch.write(shop, items, trx, 'distinct', async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows))
     // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
-    if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && given[index]!.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
     await settleLines(trx, id, lines, outcomes, problems)
     const count = (action: ItemOutcome['action']): number => outcomes.filter((outcome) => outcome?.action === action).length
-    const now = Math.min(processed + CHUNK, total)
+    const now = (pending[items.length]?.position ?? read.at(-1)!.position + 1) - 1
     await trx('imports').where({ id }).update({
       processed: now,
       status: now === total ? 'done' : 'running',
@@ -116,19 +124,29 @@ async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | un
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
     if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
-    const found = await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed')
+    const found = await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
     if (found !== undefined) return found
   }
   return undefined
 }
 
-async function settleLines (trx: Knex.Transaction, id: string, lines: readonly PendingLine[], outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
+/** The next lines of an import: one portion, and no more than are applied at a time. */
+async function readLines (trx: Knex.Transaction, { id, processed }: UnfinishedImport): Promise<readonly StoredLine[]> {
+  const { rows } = await trx.raw(`
+    select position, status, product, found from (
+      select *, sum(coalesce(octet_length(product::text), 0)) over (order by position) as bytes_so_far from import_lines
+      where import_id = ? and position > ? and position <= ?
+    ) sized where bytes_so_far <= ? or position = ? order by position`, [id, processed, processed + CHUNK, PORTION, processed + 1])
+  return rows
+}
+
+async function settleLines (trx: Knex.Transaction, id: string, lines: ReadonlyArray<Pick<StoredLine, 'position'>>, outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
   const failures = new Map(problems.map(({ index, error }) => [index, error]))
   const rows = lines.map(({ position }, index) => {
     const [outcome, error] = [outcomes[index], failures.get(index)]
     return { position, status: outcome?.action ?? 'failed', product_id: outcome?.id, change_id: outcome?.change, field: error?.field, message: error?.message }
   })
-  await trx.raw(`update import_lines set product = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
+  await trx.raw(`update import_lines set product = null, found = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
     from jsonb_to_recordset(?::jsonb) as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
     where import_id = ? and import_lines.position = given.position`, [JSON.stringify(rows), id])
 }

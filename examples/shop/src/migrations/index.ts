@@ -24,6 +24,7 @@ import { jsonBytes } from './022-json-bytes.ts'
 import { uncleanSkus } from './023-unclean-skus.ts'
 import { payNotes } from './024-pay-notes.ts'
 import { importBytes } from './025-import-bytes.ts'
+import { importFound } from './026-import-found.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -53,5 +54,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '022-json-bytes': jsonBytes,
   '023-unclean-skus': uncleanSkus,
   '024-pay-notes': payNotes,
-  '025-import-bytes': importBytes
+  '025-import-bytes': importBytes,
+  '026-import-found': importFound
 }
