@@ -39,3 +39,12 @@ for (const name of readdirSync(join(root, 'packages'))) {
     for (const page of pages.slice(1)) t.match(read('docs/README.md'), `](${page.replace('docs/', '')})`)
   })
 }
+
+t.test('npx lines run what is installed, or name a version: never a package that a stranger published', async (t) => {
+  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => `docs/${path}`)
+  const pages = [...inDocs, ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`), 'README.md', 'CONTRIBUTING.md', 'examples/shop/README.md']
+  const lines = pages.flatMap((page) => read(page).split('\n').map((line) => `${page}: ${line}`))
+    // What the contract command says of the project that it is installed in.
+    .filter((line) => !/: (?:If intended, update it|Add a changeset)/.test(line))
+  t.strictSame(lines.filter((line) => /npx (?!--no |(?:-y )?(?:@[\w-]+\/)?[\w-]+@\d)/.test(line)), [])
+})

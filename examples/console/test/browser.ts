@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Test } from 'tap'
@@ -9,9 +9,6 @@ const CHROMIUM = [process.env['CHROMIUM'], 'chromium', '/usr/bin/chromium', 'goo
 
 /** Why there is no browser to test with, else false. */
 export const withoutChromium = CHROMIUM === undefined && 'Chromium is not installed: set CHROMIUM to its path'
-
-/** Set to write the pictures of docs/console.md anew. */
-const PICTURES = process.env['PICTURES'] === undefined ? undefined : new URL('../../../docs/console/', import.meta.url)
 
 /** @throws if there is none */
 export async function launchBrowser (): Promise<Browser> {
@@ -82,9 +79,4 @@ export async function violations (page: Page, rules?: readonly string[]): Promis
   await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...rules !== undefined && { runOnly: rules } }
   return await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + (any[0]?.message ?? '')).join(' | ')))`)
-}
-
-/** Takes a picture for the documentation, if they are wanted. */
-export async function picture (page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) writeFileSync(new URL(`${name}.png`, PICTURES), await page.screenshot({ animations: 'disabled' }))
 }

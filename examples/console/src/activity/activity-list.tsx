@@ -48,7 +48,7 @@ const named = (names: Readonly<Record<string, string>>) => Object.entries(names)
 function Filters () {
   return (
     <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      <Box sx={{ width: { xs: '100%', md: 300 } }}><FilterLiveSearch source='q' label={texts.activity.search} placeholder={texts.activity.search} fullWidth /></Box>
+      <Box sx={{ width: { xs: '100%', md: 380 } }}><FilterLiveSearch source='q' label={texts.activity.search} placeholder={texts.activity.search} fullWidth /></Box>
       <FilterChips>
         <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
         <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />

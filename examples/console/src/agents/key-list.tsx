@@ -26,7 +26,7 @@ export function KeyList () {
       <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
       <Card>
         <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-          <Box sx={{ width: { xs: '100%', md: 280 } }}><FilterLiveSearch source='q' label={texts.keys.search} placeholder={texts.keys.search} fullWidth /></Box>
+          <Box sx={{ width: { xs: '100%', md: 300 } }}><FilterLiveSearch source='q' label={texts.keys.search} placeholder={texts.keys.search} fullWidth /></Box>
           <FilterChips><ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips>
         </Stack>
         <Keys newKey={newKey} onRotated={setCreated} />

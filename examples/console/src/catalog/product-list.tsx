@@ -41,7 +41,7 @@ function Filters () {
   const { data: tags } = useTags()
   return (
     <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      <Box sx={{ width: { xs: '100%', md: 320 } }}><FilterLiveSearch source='q' label={texts.products.search} placeholder={texts.products.search} fullWidth /></Box>
+      <Box sx={{ width: { xs: '100%', md: 380 } }}><FilterLiveSearch source='q' label={texts.products.search} placeholder={texts.products.search} fullWidth /></Box>
       <FilterChips>
         <ChoiceChip field='status' label={texts.filters.status} choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} />
         <ChoiceChip field='category_id' label={texts.filters.category} choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))} />

@@ -28,7 +28,7 @@ ${users.map(({ username, password, roles }) => `    ${username.padEnd(6)} passwo
   Connect a client, with a key or by signing in
     claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${shop?.api_key}"
     claude mcp add --transport http${anyCallback ? '' : ' --callback-port 7777'} shop ${mcpUrl}
-    npx mcp-remote ${mcpUrl}${anyCallback ? '' : ' 7777 --host localhost --callback-path /callback'}
+    npx mcp-remote@0.15 ${mcpUrl}${anyCallback ? '' : ' 7777 --host localhost --callback-path /callback'}
 
   All of this as JSON: ${file}
 ${ignored.length === 0 ? '' : `  Ignored settings, since the demo has its own: ${ignored.join(', ')}\n`}  Stop with Ctrl-C; the data stays.

@@ -25,7 +25,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
     {
       client: 'Over stdio',
       place: 'the configuration of a client that only starts programs, such as claude_desktop_config.json',
-      text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')], env: { SHOP_API_KEY: KEY_PLACE } } } })
+      text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote@0.15', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')], env: { SHOP_API_KEY: KEY_PLACE } } } })
     }
   ]
 }
@@ -44,12 +44,12 @@ export function loginSetups (mcpUrl: string, anyCallback: boolean): readonly Cli
       { client: 'VS Code', place: '.vscode/mcp.json', text: json({ servers: { shop: { type: 'http', url: mcpUrl } } }) },
       { client: 'Codex', place: 'in a terminal', text: `codex mcp add shop --url ${mcpUrl}` },
       { client: 'Clients in the cloud, such as ChatGPT and claude.ai', place: 'as the URL of a connector', text: mcpUrl },
-      { client: 'Over stdio', place: 'in a terminal, to try it', text: `npx -y mcp-remote ${mcpUrl}` }
+      { client: 'Over stdio', place: 'in a terminal, to try it', text: `npx -y mcp-remote@0.15 ${mcpUrl}` }
     ]
   }
   return [
     { client: 'Claude Code', place: 'in a terminal', text: `claude mcp add --transport http --callback-port 7777 shop ${mcpUrl}` },
-    { client: 'Over stdio', place: 'in a terminal, to try it', text: `npx -y mcp-remote ${mcpUrl} 7777 --host localhost --callback-path /callback` }
+    { client: 'Over stdio', place: 'in a terminal, to try it', text: `npx -y mcp-remote@0.15 ${mcpUrl} 7777 --host localhost --callback-path /callback` }
   ]
 }
 
