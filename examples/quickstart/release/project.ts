@@ -29,7 +29,7 @@ export async function makeProjects (directory: string): Promise<ReadonlyMap<stri
     mkdirSync(folder)
     await run('npm', ['init', '-y'], { cwd: folder })
     const wanted = installCommandsOf(name).map((wanted) => wanted === name ? join(directory, filename) : wanted)
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...wanted, 'tsx@4', toolOf('typescript'), toolOf('@types/node')], { cwd: folder })
+    await run('npm', ['install', '--no-audit', '--no-fund', ...wanted, 'tsx@4', toolOf('typescript'), toolOf('@types/node')], { cwd: folder })
     writeFileSync(join(folder, programFileOf(name)), programOf(name))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
     await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: folder })

@@ -17,7 +17,7 @@ export function bannerOf ({ base_url: baseUrl, mcp_url: mcpUrl, console_url: con
   MCP endpoint       ${mcpUrl}
   REST API           ${baseUrl}/docs
   Identity provider  ${idp.issuer}
-  Payment stand-in   ${pay.url}
+  Payment provider   ${pay.url}
 
   Shops, each with an API key for it
 ${shops.map(({ id, name, api_key: key }) => `    ${name}\n      id   ${id}\n      key  ${key}`).join('\n')}

@@ -105,11 +105,12 @@ ${MCP_ENABLED ? tools(mcpUrl, settings) : html`<p>The tools for agents are disab
 `
 }
 
-function tools (mcpUrl: string, { IDP_MCP_CLIENT_ID, OAUTH_BROKER, CONSOLE_ENABLED }: Needed): Html {
+function tools (mcpUrl: string, { PUBLIC_BASE_URL, IDP_MCP_CLIENT_ID, OAUTH_BROKER, CONSOLE_ENABLED }: Needed): Html {
+  const isLocal = new URL(PUBLIC_BASE_URL).hostname === 'localhost'
   return html`<section id="agents">
 <h2>Connect an agent</h2>
 <p>MCP endpoint: <code>${mcpUrl}</code></p>
-<p>Replace <code>${KEY_PLACE}</code> with the key of your shop${CONSOLE_ENABLED ? html`, which you create in <a href="${CONSOLE_PATH}">the console</a>, under API keys` : ''}.</p>
+<p>Replace <code>${KEY_PLACE}</code> with a key of your shop${CONSOLE_ENABLED ? html`. <a href="${CONSOLE_PATH}">The console</a> creates them, under API keys` : ''}.${isLocal ? html` The demo, <code>npm start</code>, prints one for each shop, and who can sign in.` : ''}</p>
 ${setups('key', 'With an API key', keySetups(mcpUrl))}
 </section>
 ${IDP_MCP_CLIENT_ID !== ''
