@@ -24,7 +24,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
     { client: 'Codex', place: '~/.codex/config.toml', text: `[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}\nhttp_headers = { "X-API-Key" = "${KEY_PLACE}" }` },
     {
       client: 'Over stdio',
-      place: 'the configuration of a client that only starts programs, such as claude_desktop_config.json',
+      place: 'the configuration of a stdio client, such as claude_desktop_config.json',
       text: json({ mcpServers: { shop: { command: 'npx', args: ['-y', 'mcp-remote@0.15', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')], env: { SHOP_API_KEY: KEY_PLACE } } } })
     }
   ]
