@@ -298,6 +298,20 @@ t.test('staff learn nothing of changes that they do not see', async (t) => {
   t.match((await as('POST', '/history/revert', { ...all, actor_kind: 'machine', actor_id: 'test-machine' })).body, { reverted: 0, left_out_count: 0 }, `not of ${key} either`)
 })
 
+t.test('staff see changes of settings, and revert none: only owners change settings', async (t) => {
+  const { owner: by, staff: as } = await openShop()
+  await by('PATCH', '/config', { locale: 'fr' })
+  await by('POST', '/tags', { name: 'Free to go' })
+  const find = async (who: typeof by) => (await who('GET', `/history?filter=${encodeURIComponent('{"record_kind":["shop_config"]}')}`)).body[0]
+  const entry = await find(as)
+  t.strictSame([entry.revertible, (await find(by)).revertible], [false, true])
+  t.match(await as('POST', `/history/${entry.id}/revert`), { status: 403, body: { code: 'SHOP_OWNER_ONLY' } })
+  const all = { actor_kind: 'user', actor_id: owner.id, since: '2020-01-01T00:00:00Z' }
+  t.match((await as('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 1, left_out: [{ record_kind: 'shop_config', reason: 'Only owners change settings' }] })
+  t.match((await by('GET', '/config')).body, { locale: 'fr' })
+  t.match(await by('POST', `/history/${entry.id}/revert`), { status: 200, body: { reverted: 1 } })
+})
+
 t.test('a change that goes back and forth is reverted if its last revert stands', async (t) => {
   const shop = await openShop()
   const { id } = await shop.make('/tags', { name: 'Tea' })

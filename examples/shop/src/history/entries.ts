@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
-import { REVERTIBLE_KINDS } from './kinds.ts'
+import { revertibleBy } from './kinds.ts'
 import { type HistoryEntry, list } from './schemas.ts'
 
 /** The columns that are read. What restores a deleted record can be large, and has what the history does not show. */
@@ -16,10 +16,11 @@ const REVERTED_BY = `(select later.id from history later where later.reverts = h
 
 /**
  * @param where - which entries the caller may see
+ * @param isOwner - whether the caller may change settings
  * @returns the requested page of the history
  */
-export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder) => void, query: ListQuery): Promise<Page<Static<typeof HistoryEntry>>> {
-  const revertible = knex.raw("(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible", [[...REVERTIBLE_KINDS]])
+export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder) => void, query: ListQuery, isOwner = true): Promise<Page<Static<typeof HistoryEntry>>> {
+  const revertible = knex.raw("(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible", [[...revertibleBy(isOwner)]])
   const entries = knex('history').modify(where).select([...COLUMNS, knex.raw(REVERTED_BY), revertible])
   return await pageOf(knex, knex.from(entries.as('entries')), { ...list, sized: true }, query)
 }

@@ -17,3 +17,8 @@ export function seenBy (isOwner: boolean): SeenEntries {
 
 /** Changes that can be reverted. An order has its own states; keys, members and shops have security to lose. */
 export const REVERTIBLE_KINDS = ['product', 'category', 'tag', 'attribute', 'price', 'account', 'shop_config'] as const satisfies readonly RecordKind[]
+
+/** Those of {@link REVERTIBLE_KINDS} that a caller may change: settings are the owners'. */
+export function revertibleBy (isOwner: boolean): readonly RecordKind[] {
+  return REVERTIBLE_KINDS.filter((kind) => isOwner || kind !== 'shop_config')
+}

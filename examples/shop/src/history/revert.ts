@@ -1,11 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { PORTION } from '../catalog/portion.ts'
-import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_REVERT_TOO_LONG } from '../errors.ts'
+import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
-import type { SeenEntries } from './kinds.ts'
+import { seenBy } from './kinds.ts'
 import { type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
 import { refuseLaterChanges } from './later.ts'
 import { revertMany } from './revert-many.ts'
@@ -141,14 +141,15 @@ export function reverter (knex: Knex) {
 
   return {
     /**
-     * @param seen - the entries that the caller may see; there are no others
-     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
+     * @param isOwner - others see fewer changes, and change no settings
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
-    async revertChange (shop: ShopScope, seen: SeenEntries, id: string, dryRun = false): Promise<Outcome> {
+    async revertChange (shop: ShopScope, isOwner: boolean, id: string, dryRun = false): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
-        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).modify(seen).first(COLUMNS)
+        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).modify(seenBy(isOwner)).first(COLUMNS)
         if (change === undefined) throw notFound('change', id)
         if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
+        if (change.record_kind === 'shop_config' && !isOwner) throw new SHOP_OWNER_ONLY()
         const [revert] = await isReverted(trx, id) ? [...(await revertsOf(trx, [id])).values()] : []
         if (revert === undefined) return await revertAll(trx, shop, [id], dryRun)
         const conflict = { ...about(change), later_change_id: revert, reason: 'It has already been reverted' }
@@ -157,17 +158,20 @@ export function reverter (knex: Knex) {
     },
 
     /**
-     * @param seen - the entries that the caller may see; others are not left out, as if they were not there
+     * @param isOwner - for others, changes that they do not see are as if they were not there, and those of settings left out
      * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
-    async revertChanges (shop: ShopScope, seen: SeenEntries, which: Changes, dryRun = false): Promise<Outcome> {
+    async revertChanges (shop: ShopScope, isOwner: boolean, which: Changes, dryRun = false): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
         if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
-        const entries = trx('history').where({ shop_id: shop.id }).modify(seen)
+        const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy(isOwner))
         const changes = 'import_id' in which ? ofImport(trx, entries, which.import_id) : ofActor(entries, which)
-        const found: ReadonlyArray<{ readonly id: string }> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id')
+        const found: ReadonlyArray<Named> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id', 'record_kind', 'record_id', 'record_name')
         if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
-        return await revertAll(trx, shop, found.map((change) => change.id), dryRun)
+        const settings = isOwner ? [] : found.filter(({ record_kind: kind }) => kind === 'shop_config')
+        const outcome = await revertAll(trx, shop, found.filter((change) => !settings.includes(change)).map((change) => change.id), dryRun)
+        const leftOut = [...outcome.left_out, ...settings.map((change) => ({ ...about(change), reason: 'Only owners change settings' }))]
+        return { ...outcome, left_out: leftOut.slice(0, LISTED), left_out_count: outcome.left_out_count + settings.length }
       })
     }
   }
@@ -201,7 +205,10 @@ const DEADLOCK = '40P01'
 /** What the revert of a change does to the record. */
 const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const
 
-function about ({ id, record_kind: kind, record_id: recordId, record_name: name }: StoredChange) {
+/** What is told of a change. */
+type Named = Pick<StoredChange, 'id' | 'record_kind' | 'record_id' | 'record_name'>
+
+function about ({ id, record_kind: kind, record_id: recordId, record_name: name }: Named) {
   return { change_id: id, record_kind: kind, record_id: recordId, record_name: name }
 }
 

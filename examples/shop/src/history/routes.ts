@@ -36,8 +36,8 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request, reply) => {
     const { shop, query } = request
-    const seen = seenBy(await isOwner(knex, request, shop.id))
-    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seen) }, query))
+    const owns = await isOwner(knex, request, shop.id)
+    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seenBy(owns)) }, query, owns))
   })
 
   app.post('/:id/revert', {
@@ -55,7 +55,7 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request) => {
     const { shop, params, body } = request
-    return await revertChange(shop, seenBy(await isOwner(knex, request, shop.id)), params.id, body.dry_run)
+    return await revertChange(shop, await isOwner(knex, request, shop.id), params.id, body.dry_run)
   })
 
   app.post('/revert', {
@@ -70,6 +70,6 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request) => {
     const { shop, body } = request
-    return await revertChanges(shop, seenBy(await isOwner(knex, request, shop.id)), changesFrom(body), body.dry_run)
+    return await revertChanges(shop, await isOwner(knex, request, shop.id), changesFrom(body), body.dry_run)
   })
 }

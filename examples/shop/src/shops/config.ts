@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
+import { ownersOnly } from './access.ts'
 import { configRepository } from './config-repository.ts'
 import { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 
@@ -22,10 +23,11 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
   }, async ({ shop }) => await repository.get(shop))
 
   app.patch('/', {
+    preParsing: ownersOnly(knex),
     schema: {
       operationId: 'update_shop_config',
       summary: 'Update the settings of a shop',
-      description: 'Change some settings of a shop; those left out stay as they are. metadata is replaced as a whole.',
+      description: 'Change some settings of a shop; those left out stay as they are. metadata is replaced as a whole. For owners of the shop, admins and machines.',
       tags: ['shops'],
       params: ShopParams,
       body: ShopConfigChanges,
