@@ -1,3 +1,5 @@
+import { isolated } from './isolated.ts'
+
 /**
  * Every text of the console. A translation is a second object of this shape; react-admin's own texts come from its
  * language packages. Functions take what a sentence holds.
@@ -9,8 +11,10 @@ export const texts = {
     unreadable: 'The server sent something unexpected, with status',
     title: 'This did not work',
     again: 'Try again',
+    offline: 'You are offline. What you see may be old, and what you save is not sent. This page goes on by itself when the connection is back.',
     noShop: 'There is no such shop, or you are no member of it.',
-    noPage: 'There is no such page.',
+    noPage: 'Page not found',
+    noPageAt: (path: string) => `There is no page at ${path}. Its address may be mistyped, or the page was removed.`,
     back: 'Back to the start'
   },
   session: {
@@ -20,6 +24,7 @@ export const texts = {
     signIn: 'Sign in',
     failed: 'The sign-in failed',
     ended: 'Your session has ended',
+    endedStill: 'Your session has ended: nothing is read or saved until you sign in again.',
     endedWhy: 'Sign in again in a small window. This page stays as it is, with everything that you typed.',
     signInAgain: 'Sign in again',
     later: 'Not now',
@@ -27,7 +32,7 @@ export const texts = {
     signOut: 'Sign out'
   },
   noShops: {
-    title: (name: string) => `Hello, ${name}`,
+    title: (name: string) => `Hello, ${isolated(name)}`,
     why: 'You are not a member of a shop yet. Send this id to an owner of the shop, who can add you:',
     copy: 'Copy your id'
   },
@@ -47,7 +52,7 @@ export const texts = {
     yourId: 'Your id',
     theme: 'Light or dark',
     loading: 'Loading',
-    table: (name: string) => `${name}, as a table`
+    table: (name: string) => `${isolated(name)}, as a table`
   },
   menu: {
     home: 'Home',
@@ -88,6 +93,7 @@ export const texts = {
     cancelled: 'Cancelled'
   } as Readonly<Record<string, string>>,
   filters: {
+    title: 'Filters',
     any: 'any',
     clear: 'Clear all',
     apply: 'Apply',
@@ -119,10 +125,10 @@ export const texts = {
     statusHelp: 'Only active products are on sale',
     addAttribute: 'Add an attribute',
     noAttributes: 'No attributes yet.',
-    removeAttribute: (name: string) => `Remove ${name}`,
+    removeAttribute: (name: string) => `Remove ${isolated(name)}`,
     yes: 'Yes',
     no: 'No',
-    createTag: (name: string) => `Create the tag “${name}”`,
+    createTag: (name: string) => `Create the tag “${isolated(name)}”`,
     history: 'History of this product',
     bulk: {
       status: 'Set status',
@@ -132,6 +138,8 @@ export const texts = {
       apply: 'Apply',
       cancel: 'Cancel',
       done: (count: number) => `${count} ${count === 1 ? 'product' : 'products'} changed`,
+      stopped: (done: number, count: number, why: string) => `${done} of ${count} products are changed. The other ${count - done} are not, and stay selected: ${why}`,
+      all: (most: number) => `Select the first ${most}`,
       title: (count: number) => `Tags of ${count} ${count === 1 ? 'product' : 'products'}`,
       progress: (done: number, count: number) => `${done} of ${count}`
     }
@@ -160,13 +168,13 @@ export const texts = {
   categories: {
     title: 'Categories',
     add: 'New category',
-    addBelow: (name: string) => `New category below ${name}`,
-    edit: (name: string) => `Edit ${name}`,
-    up: (name: string) => `Move ${name} up`,
-    down: (name: string) => `Move ${name} down`,
-    move: (name: string) => `Move ${name} elsewhere`,
-    remove: (name: string) => `Delete ${name}`,
-    removeTitle: (name: string) => `Delete ${name}?`,
+    addBelow: (name: string) => `New category below ${isolated(name)}`,
+    edit: (name: string) => `Edit ${isolated(name)}`,
+    up: (name: string) => `Move ${isolated(name)} up`,
+    down: (name: string) => `Move ${isolated(name)} down`,
+    move: (name: string) => `Move ${isolated(name)} elsewhere`,
+    remove: (name: string) => `Delete ${isolated(name)}`,
+    removeTitle: (name: string) => `Delete ${isolated(name)}?`,
     removeWhy: 'Its products stay. The categories below it move to the top level.',
     top: 'Top level',
     under: 'Below',
@@ -176,9 +184,9 @@ export const texts = {
     none: 'No categories yet.',
     products: (count: number) => `${count} ${count === 1 ? 'product' : 'products'}`,
     help: 'Move a category with its arrows, by dragging, or to another parent with “Move”.',
-    expand: (name: string) => `Show what is below ${name}`,
-    collapse: (name: string) => `Hide what is below ${name}`,
-    moved: (name: string) => `${name} was moved`,
+    expand: (name: string) => `Show what is below ${isolated(name)}`,
+    collapse: (name: string) => `Hide what is below ${isolated(name)}`,
+    moved: (name: string) => `${isolated(name)} was moved`,
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
     save: 'Save',
     cancel: 'Cancel',
@@ -223,6 +231,7 @@ export const texts = {
     noName: 'Enter a name',
     expires: 'Expires',
     expiry: { day: 'In a day', week: 'In a week', month: 'In 30 days', quarter: 'In 90 days', year: 'In a year', date: 'On a date', never: 'Never' },
+    endOfDay: (zone: string) => `Until the end of that day in ${zone}`,
     neverWhy: 'It works until somebody revokes it.',
     submit: 'Create the key',
     ready: 'Your key is ready',
@@ -234,14 +243,14 @@ export const texts = {
     unsaved: 'Close without copying the key?',
     warnings: 'Good to know',
     rotate: 'Rotate',
-    rotateTitle: (name: string) => `Rotate “${name}”?`,
+    rotateTitle: (name: string) => `Rotate “${isolated(name)}”?`,
     rotateWhy: 'It gets a successor with the same name and scopes. The old key works until the grace is over.',
     grace: 'The old key works for',
     graces: { now: 'no longer', hour: 'an hour', day: 'a day', week: 'a week' },
     revoke: 'Revoke',
-    revokeTitle: (name: string) => `Revoke “${name}”?`,
+    revokeTitle: (name: string) => `Revoke “${isolated(name)}”?`,
     revokeWhy: 'The next call with this key is refused. This cannot be undone.',
-    revoked: (name: string) => `“${name}” is revoked`,
+    revoked: (name: string) => `“${isolated(name)}” is revoked`,
     cancel: 'Cancel',
     activity: 'What it did',
     lastUsed: 'Last used',
@@ -251,7 +260,7 @@ export const texts = {
     created: 'Created',
     ends: 'Expires',
     soon: 'Expires soon',
-    actions: (name: string) => `Actions for ${name}`,
+    actions: (name: string) => `Actions for ${isolated(name)}`,
     ownersOnly: 'Only owners create, rotate and revoke keys.',
     counts: (active: number, expired: number, revoked: number) => `${active} active · ${expired} expired · ${revoked} revoked`
   },
@@ -333,10 +342,10 @@ export const texts = {
     revert: 'Undo of an earlier change',
     undo: 'Undo',
     redo: 'Redo',
-    undoTitle: (action: string, name: string) => `Undo: ${name} ${action}`,
+    undoTitle: (action: string, name: string) => `Undo: ${isolated(name)} ${action}`,
     undoWhy: 'This change is taken back. The undo is itself a change, and can be undone.',
     undoAll: 'Undo everything of this actor',
-    undoAllTitle: (name: string) => `Undo all changes of ${name}`,
+    undoAllTitle: (name: string) => `Undo all changes of ${isolated(name)}`,
     undoAllWhy: 'All of them in one step, or none. Check first what would happen.',
     since: 'Since',
     check: 'Check',
@@ -362,7 +371,7 @@ export const texts = {
   },
   home: {
     title: (name: string) => name,
-    welcome: (name: string) => `Welcome, ${name}`,
+    welcome: (name: string) => `Welcome, ${isolated(name)}`,
     products: 'Products',
     active: 'on sale',
     drafts: 'drafts',
@@ -404,16 +413,17 @@ export const texts = {
   settings: {
     title: 'Settings',
     saved: 'The settings are saved',
+    ownersOnly: 'Only owners change settings.',
     reload: 'Open pages show a new locale, time zone or currency after they are loaded again.',
     pay: 'Payment key',
     payWhy: 'The secret key of this shop at its payment provider. It is stored encrypted and never shown.',
     paySet: 'A key is set.',
     payNone: 'No key is set.',
     payKeys: 'The secret keys of all shops at their payment provider. They are stored encrypted and never shown.',
-    payKeyOf: (shop: string) => `Payment key of ${shop}`,
-    verifyOf: (shop: string) => `Check the key of ${shop} with the provider`,
-    replaceOf: (shop: string) => `Replace the key of ${shop}`,
-    setOf: (shop: string) => `Set the key of ${shop}`,
+    payKeyOf: (shop: string) => `Payment key of ${isolated(shop)}`,
+    verifyOf: (shop: string) => `Check the key of ${isolated(shop)} with the provider`,
+    replaceOf: (shop: string) => `Replace the key of ${isolated(shop)}`,
+    setOf: (shop: string) => `Set the key of ${isolated(shop)}`,
     replaceShort: 'Replace',
     setShort: 'Set',
     verifyShort: 'Check',
@@ -452,10 +462,10 @@ export const texts = {
     staff: 'Staff',
     inactive: 'inactive',
     you: 'you',
-    remove: (name: string) => `Remove ${name}`,
-    removeTitle: (name: string) => `Remove ${name} from the shop?`,
+    remove: (name: string) => `Remove ${isolated(name)}`,
+    removeTitle: (name: string) => `Remove ${isolated(name)} from the shop?`,
     removeWhy: 'They lose access with their next request. API keys that they created keep working: look at them under API keys.',
-    ownerHelp: 'Owners manage members, keys and the payment key; staff does everything else.',
+    ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
     save: 'Add',
     cancel: 'Cancel',
     delete: 'Remove'
@@ -530,7 +540,7 @@ export const texts = {
     customer: 'Payment customer',
     missing: 'none'
   },
-  list: { actions: 'Actions', columns: 'Columns', export: 'Export', create: 'Create', created: 'Created', updated: 'Changed' },
+  list: { actions: 'Actions', columns: 'Columns', reset: 'Reset', export: 'Export', create: 'Create', created: 'Created', updated: 'Changed' },
   names: {
     products: { name: 'Product |||| Products', fields: { name: 'Name', slug: 'Slug', description: 'Description', sku: 'SKU', status: 'Status', price_amount: 'Price', currency: 'Currency', category_ids: 'Categories', tag_ids: 'Tags', attributes: 'Attributes', updated_at: 'Changed', created_at: 'Created' } },
     tags: { name: 'Tag |||| Tags', fields: { name: 'Name', slug: 'Slug', updated_at: 'Changed', created_at: 'Created' } },

@@ -38,10 +38,19 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
     motion: { reducedMotion: 'system' },
     components: {
       ...base.components,
+      // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
+      MuiCssBaseline: { styleOverrides: { 'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' } } },
+      // react-admin writes white on the colour of the page.
+      RaSkipNavigationButton: { styleOverrides: { root: { '&, &:hover, &:focus': { backgroundColor: primary, color: isDark ? '#000' : '#fff', opacity: 1 } } } },
+      // Only their height is nothing while no row is selected: they would still be reached by Tab.
+      RaBulkActionsToolbar: { styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } } },
+      // react-admin fades what stands at the end of a line.
+      RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1 } } } },
       MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },
       MuiAppBar: { defaultProps: { color: 'transparent', elevation: 0 }, styleOverrides: { root: { backgroundColor: bar, border: 0, borderBottom: `1px solid ${line}`, borderRadius: 0 } } },
       MuiButton: { defaultProps: { disableElevation: true } },
-      MuiTableCell: { styleOverrides: { root: { borderColor: line }, head: { fontWeight: 600 } } },
+      // A long name breaks, so that it leaves room for the other columns, but not after each letter.
+      MuiTableCell: { styleOverrides: { root: { borderColor: line, '& > a, & > bdi': { display: 'inline-block', minWidth: '9em', overflowWrap: 'anywhere' } }, head: { fontWeight: 600 } } },
       MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
       MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
       // A label in an empty field ends before the icon at its end.

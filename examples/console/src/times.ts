@@ -19,18 +19,23 @@ export function dateText (at: string | number, { locale, timeZone }: Manner): st
   return format(locale, timeZone, { dateStyle: 'medium' }).format(new Date(at))
 }
 
+/** The pages are in English: months and units too, in the manner of the shop's region. `de-CH` is `en-CH`. */
+export function englishOf (locale: string): string {
+  const { region } = new Intl.Locale(tolerant((name) => new Intl.Locale(name).maximize().toString(), locale))
+  return region === undefined ? 'en' : `en-${region}`
+}
+
 const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]] as const
 
 /** From now: `5 minutes ago`, `in 3 days`. */
 export function agoText (at: string | number, { locale }: Pick<Manner, 'locale'>, now = Date.now()): string {
   const seconds = Math.round((new Date(at).getTime() - now) / 1000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1] as const
-  const relative = (name: string) => new Intl.RelativeTimeFormat(name, { numeric: 'auto' })
-  return tolerant(relative, locale).format(Math.trunc(seconds / size), unit)
+  return new Intl.RelativeTimeFormat(englishOf(locale), { numeric: 'auto' }).format(Math.trunc(seconds / size), unit)
 }
 
 function format (locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return tolerant((name) => tolerant((zone) => new Intl.DateTimeFormat(name, { ...options, timeZone: zone }), timeZone, 'UTC'), locale)
+  return tolerant((zone) => new Intl.DateTimeFormat(englishOf(locale), { ...options, timeZone: zone }), timeZone, 'UTC')
 }
 
 /** The server accepts locales and zones that this browser may not know. */

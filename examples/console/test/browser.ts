@@ -27,8 +27,8 @@ export interface Person { readonly username: string, readonly password: string }
 /** What went wrong in a page, besides what a test expects: scripts that failed, and what the policy blocked. */
 export const faultsOf = new WeakMap<Page, string[]>()
 
-/** Opens the console as somebody, through the page of the identity provider. */
-export async function signIn (browser: Browser, baseUrl: string, { username, password }: Person, path = '/console'): Promise<Page> {
+/** Opens the console, which leads to the page of the identity provider. */
+export async function openPage (browser: Browser, baseUrl: string, path = '/console'): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', reducedMotion: 'reduce' })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl })
   const page = await context.newPage()
@@ -39,6 +39,12 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
   page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss().catch(() => {}) })
   page.on('console', (message) => { if (/Content Security Policy|Trusted|Uncaught/.test(message.text())) faults.push(message.text()) })
   await page.goto(baseUrl + path)
+  return page
+}
+
+/** Opens the console as somebody, through the page of the identity provider. */
+export async function signIn (browser: Browser, baseUrl: string, { username, password }: Person, path = '/console'): Promise<Page> {
+  const page = await openPage(browser, baseUrl, path)
   await page.fill('#username', username)
   await page.fill('#password', password)
   await page.click('button[type=submit]')
@@ -48,7 +54,7 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
 
 /** Goes to another screen without loading the page, which would sign in again. */
 export async function goWithin (page: Page, path: string): Promise<void> {
-  await page.evaluate(`old = document.querySelector('h1'); history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.evaluate(`old = document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
   // The old screen stays until the code of the new one is there.
   await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")
   await page.getByRole('heading', { level: 1 }).waitFor()

@@ -46,7 +46,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.waitForURL(/sort=sku/)
     await kim.getByRole('button', { name: /Go to next page/ }).click()
     await kim.waitForURL(/page=2/)
-    await kim.getByRole('menuitem', { name: 'Tags' }).click()
+    await kim.getByRole('link', { name: 'Tags', exact: true }).click()
     await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
     await kim.goBack()
     await kim.getByRole('heading', { level: 1, name: 'Products' }).waitFor()

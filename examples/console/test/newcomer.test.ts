@@ -15,7 +15,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
   let agent: Client
 
   await t.test('kim makes a key, as the page shows it', async (t) => {
-    await kim.getByRole('menuitem', { name: 'API keys' }).click()
+    await kim.getByRole('link', { name: 'API keys', exact: true }).click()
     await kim.getByRole('button', { name: 'New key' }).click()
     await kim.getByRole('dialog').getByLabel(/^Name/).fill('Spring prices')
     await kim.keyboard.press('Escape')
@@ -48,12 +48,12 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
   })
 
   await t.test('kim sees the agent at work, each of its changes, and undoes all of them', async (t) => {
-    await kim.getByRole('menuitem', { name: 'Home' }).click()
+    await kim.getByRole('link', { name: 'Home', exact: true }).click()
     const work = kim.getByRole('region', { name: 'Agents at work' })
     await work.getByText(/^\d+ tool calls in the last 24 hours, 0 errors$/).waitFor()
     await work.getByRole('row', { name: /^update_product 5 0 / }).waitFor()
     t.strictSame(await violations(kim), [])
-    await kim.getByRole('menuitem', { name: 'Activity' }).click()
+    await kim.getByRole('link', { name: 'Activity', exact: true }).click()
     const changes = kim.getByRole('listitem').filter({ hasText: 'update_product' })
     await changes.nth(4).waitFor()
     t.match(await changes.first().innerText(), /^Spring prices changed .*: price amount/)
@@ -89,7 +89,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
 
   await t.test('ada finds the accounts that are amiss, mends them, and the next run finds nothing new', async (t) => {
     const ada = await signIn(browser, baseUrl, person('ada'), '/console/admin')
-    await ada.getByRole('menuitem', { name: 'Payment keys' }).click()
+    await ada.getByRole('link', { name: 'Payment keys' }).click()
     await ada.getByRole('button', { name: 'Check the key of North Trail Outfitters with the provider' }).click()
     await ada.getByText(/^The provider does not accept the key/).waitFor()
     t.strictSame(await violations(ada), [])
@@ -101,7 +101,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await ada.getByRole('button', { name: 'Discard' }).click()
 
     const check = async () => {
-      await ada.getByRole('menuitem', { name: 'Runs' }).click()
+      await ada.getByRole('link', { name: 'Runs', exact: true }).click()
       await ada.getByRole('button', { name: 'Start', exact: true }).click()
       await ada.waitForURL(/reconciliation\/\w+/)
       await ada.getByText(/· Done/).waitFor()
@@ -117,7 +117,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
       await ada.getByText('Taken over').nth(amiss - left).waitFor()
     }
     // Found by a run that looks for customers, mended by it.
-    await ada.getByRole('menuitem', { name: 'Runs' }).click()
+    await ada.getByRole('link', { name: 'Runs', exact: true }).click()
     await ada.getByRole('combobox', { name: 'What' }).click()
     await ada.getByRole('option', { name: 'Find customers and link them' }).click()
     await ada.getByLabel(/Change accounts/).check()

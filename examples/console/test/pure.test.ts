@@ -13,6 +13,7 @@ import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { changesByDay } from '../src/home/days.ts'
 import { amountFrom, amountText, inCurrency, moneyText } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
+import { isolated } from '../src/isolated.ts'
 import { agoText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
 
@@ -45,6 +46,10 @@ t.test('times are in the zone of the shop, also those that are typed', async (t)
   t.equal(instantFrom('2026-01-01T00:30', 'America/New_York'), '2026-01-01T05:30:00.000Z')
   t.equal(instantFrom('', 'UTC'), null)
   t.match(timeText('2026-01-01T00:30:00Z', { locale: 'en', timeZone: 'no zone' }), /12:30/)
+  for (const locale of ['de-CH', 'ja-JP', 'ar-EG']) {
+    t.match(timeText('2026-12-24T11:30:00Z', { locale, timeZone: 'UTC' }), /Dec/, `pages are in English, also in ${locale}`)
+    t.equal(agoText('2026-01-01T00:00:00Z', { locale }, Date.parse('2026-01-03T01:00:00Z')), '2 days ago')
+  }
   t.equal(agoText('2026-01-01T00:00:00Z', { locale: 'en' }, Date.parse('2026-01-03T01:00:00Z')), '2 days ago')
 })
 
@@ -67,7 +72,7 @@ t.test('a few at a time; after a failure nothing new starts', async (t) => {
   await inTurn([1, 2, 3, 4, 5], 2, async (item) => { most = Math.max(most, ++running); await null; done.push(item); running-- })
   t.strictSame([most, done], [2, [1, 2, 3, 4, 5]])
   const started: number[] = []
-  await t.rejects(inTurn([1, 2, 3, 4], 1, async (item) => { started.push(item); if (item === 2) throw new Error('two') }), { message: 'two' })
+  await t.rejects(inTurn([1, 2, 3, 4], 1, async (item) => { started.push(item); if (item === 2) throw new Error('two') }), { message: 'two', done: [1] })
   t.strictSame(started, [1, 2])
 })
 
@@ -114,10 +119,10 @@ t.test('values of the history are text', async (t) => {
 
 t.test('a key has an end, and says when it is near', async (t) => {
   const now = Date.parse('2026-01-01T00:00:00Z')
-  t.equal(endOf('week', '', now), '2026-01-08T00:00:00.000Z')
-  t.equal(endOf('date', '2026-12-31', now), '2026-12-31T23:59:59Z')
-  t.equal(endOf('date', '', now), undefined)
-  t.equal(endOf('never', '', now), null)
+  t.equal(endOf('week', '', 'UTC', now), '2026-01-08T00:00:00.000Z')
+  t.equal(endOf('date', '2026-12-31', 'America/Chicago', now), '2027-01-01T05:59:59.000Z', 'the end of the day where the shop is')
+  t.equal(endOf('date', '', 'UTC', now), undefined)
+  t.equal(endOf('never', '', 'UTC', now), null)
   t.ok(endsSoon({ status: 'active', expires_at: '2026-01-10T00:00:00Z' }, now))
   t.notOk(endsSoon({ status: 'revoked', expires_at: '2026-01-10T00:00:00Z' }, now))
   t.notOk(endsSoon({ status: 'active', expires_at: null }, now))
@@ -160,4 +165,10 @@ t.test('a read that a busy server refuses is tried again; a write is not, and th
   t.equal((await call('/shops')).status, 200)
   await t.rejects(call('/shops', { method: 'POST', data: {} }), { status: 503, message: 'busy' })
   t.strictSame(asked, ['GET', 'GET', 'POST'])
+})
+
+t.test('a name within a sentence keeps its direction to itself', async (t) => {
+  t.equal(isolated('Copper Kettle'), 'Copper Kettle')
+  t.equal(isolated('Invoice \u202egnp.exe'), '\u2068Invoice \u202egnp.exe\u2069')
+  t.equal(isolated('\u05e9\u05dc\u05d5\u05dd \u2069end'), '\u2068\u05e9\u05dc\u05d5\u05dd end\u2069', 'and cannot end it itself')
 })

@@ -2,9 +2,10 @@ import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
 import { Box, Button, Card, Chip, Skeleton, Stack, Typography } from '@mui/material'
 import { useState } from 'react'
-import { FilterLiveSearch, ListBase, Pagination, useListContext } from 'react-admin'
+import { ListBase, Pagination, useListContext } from 'react-admin'
 import { ChipButton, ChoiceChip, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { Search } from '../layout/search.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -48,7 +49,7 @@ const named = (names: Readonly<Record<string, string>>) => Object.entries(names)
 function Filters () {
   return (
     <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      <Box sx={{ width: { xs: '100%', md: 380 } }}><FilterLiveSearch source='q' label={texts.activity.search} placeholder={texts.activity.search} fullWidth /></Box>
+      <Box sx={{ width: { xs: '100%', md: 380 } }}><Search text={texts.activity.search} /></Box>
       <FilterChips>
         <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
         <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />
@@ -83,12 +84,12 @@ function Entries () {
   return (
     <Box>
       {byDay(data, timeZone).map(([day, entries]) => (
-        <Box key={day} component='section' aria-label={day}>
-          <Box sx={{ px: 2, py: 0.75, bgcolor: 'background.default', borderTop: 1, borderBottom: 1, borderColor: 'divider' }}>
-            <Typography variant='body2' component='h2' sx={{ fontWeight: 600 }}>
+        <Box key={day} component='section' aria-labelledby={`day-${day}`}>
+          <Box sx={{ px: 2, py: 0.75, bgcolor: 'background.default', borderTop: 1, borderBottom: 1, borderColor: 'divider', display: 'flex' }}>
+            <Typography id={`day-${day}`} variant='body2' component='h2' sx={{ fontWeight: 600 }}>
               {day === today ? texts.activity.today : day === yesterday ? texts.activity.yesterday : dateText(entries[0]!.at, { locale, timeZone })}
-              <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
             </Typography>
+            <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
           </Box>
           <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>
             {entries.map((entry) => <ActivityEntry key={entry.id} entry={entry} />)}

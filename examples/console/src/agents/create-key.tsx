@@ -14,7 +14,7 @@ type Preset = 'read' | 'write' | 'some' | 'all'
 /** Asks what a new key is for, and creates it. */
 export function CreateKey ({ onClose, onCreated }: { readonly onClose: () => void, readonly onCreated: (key: NewKey) => void }) {
   const { call } = useViewer()
-  const { id: shopId } = useShop()
+  const { id: shopId, timeZone } = useShop()
   const queryClient = useQueryClient()
   const { data: tools = [] } = useTools()
   const [name, setName] = useState('')
@@ -28,7 +28,7 @@ export function CreateKey ({ onClose, onCreated }: { readonly onClose: () => voi
     if (name.trim() === '') throw new ApiError(422, { field: 'name', message: texts.keys.noName })
     if (preset === 'some' && chosen.size === 0) throw new ApiError(422, { field: 'scopes', message: texts.keys.noTools })
     const scopes = preset === 'all' ? [] : preset === 'some' ? tools.map(({ name }) => name).filter((name) => chosen.has(name)) : preset === 'write' ? ['read', 'write'] : ['read']
-    const expires = endOf(life, date)
+    const expires = endOf(life, date, timeZone)
     const { json } = await call<NewKey>(`/shops/${shopId}/api-keys/`, { method: 'POST', data: { name: name.trim(), scopes, ...expires !== null && { expires_at: expires ?? '' } } })
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] })
     onCreated(json)
@@ -52,7 +52,7 @@ export function CreateKey ({ onClose, onCreated }: { readonly onClose: () => voi
             <TextField fullWidth={false} select label={texts.keys.expires} value={life} onChange={({ target }) => setLife(target.value as Life)} sx={{ minWidth: 200 }} error={'expires_at' in faults && life !== 'date'} helperText={life === 'date' ? undefined : faults['expires_at']}>
               {(Object.keys(LIVES) as Life[]).map((one) => <MenuItem key={one} value={one}>{texts.keys.expiry[one]}</MenuItem>)}
             </TextField>
-            {life === 'date' && <TextField fullWidth={false} type='date' label={texts.keys.expiry.date} value={date} onChange={({ target }) => setDate(target.value)} error={'expires_at' in faults} helperText={faults['expires_at']} slotProps={{ inputLabel: { shrink: true } }} />}
+            {life === 'date' && <TextField fullWidth={false} type='date' label={texts.keys.expiry.date} value={date} onChange={({ target }) => setDate(target.value)} error={'expires_at' in faults} helperText={faults['expires_at'] ?? texts.keys.endOfDay(timeZone)} slotProps={{ inputLabel: { shrink: true } }} />}
           </Box>
           {life === 'never' && <Alert severity='warning' sx={{ mt: 1 }}>{texts.keys.neverWhy}</Alert>}
         </>

@@ -1,5 +1,6 @@
 import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle, Typography } from '@mui/material'
 import { useState } from 'react'
+import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
 import { texts } from '../texts.ts'
 import { ClientSetups } from './client-setups.tsx'
@@ -12,6 +13,7 @@ export function CreatedKey ({ apiKey, onClose }: { readonly apiKey: NewKey, read
   const close = () => isCopied || isAsking ? onClose() : setAsking(true)
   return (
     <Dialog open fullWidth maxWidth='sm' aria-labelledby='created-key'>
+      {!isCopied && <AskBeforeLeaving />}
       <DialogTitle id='created-key'>{texts.keys.ready}</DialogTitle>
       <DialogContent>
         <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.keys.readyWhy}</Typography>

@@ -2,10 +2,12 @@ import AddIcon from '@mui/icons-material/Add'
 import MoreIcon from '@mui/icons-material/MoreVert'
 import { Box, Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, FilterLiveSearch, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
+import { DataTable, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { ActivityLink } from '../activity/activity-link.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { Search } from '../layout/search.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
 import { agoText, dateText, timeText } from '../times.ts'
@@ -26,7 +28,7 @@ export function KeyList () {
       <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
       <Card>
         <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-          <Box sx={{ width: { xs: '100%', md: 300 } }}><FilterLiveSearch source='q' label={texts.keys.search} placeholder={texts.keys.search} fullWidth /></Box>
+          <Box sx={{ width: { xs: '100%', md: 300 } }}><Search text={texts.keys.search} /></Box>
           <FilterChips><ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips>
         </Stack>
         <Keys newKey={newKey} onRotated={setCreated} />
@@ -44,7 +46,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
   return (
     <>
       <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-        <DataTable.Col source='name' render={(key: ApiKey) => <><Typography variant='body2' sx={{ fontWeight: 600 }}>{key.name}</Typography><Typography variant='caption' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
+        <DataTable.Col source='name' render={(key: ApiKey) => <><ActivityLink actorId={key.id}>{key.name}</ActivityLink><Typography variant='caption' component='div' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
         <DataTable.Col source='status' disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
         <DataTable.Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
         <DataTable.Col source='last_used_at' render={({ last_used_at: at, last_used_network: network }: ApiKey) => at === null ? texts.keys.never : <span title={[timeText(at, shop), network === null ? '' : texts.keys.from(network)].join(' ')}>{agoText(at, shop)}</span>} />

@@ -1,3 +1,5 @@
+import { instantFrom } from '../catalog/zoned.ts'
+
 /** An API key as the server lists it. */
 export interface ApiKey {
   readonly id: string
@@ -38,11 +40,11 @@ export type Life = keyof typeof LIVES
 /**
  * When a key of that life ends.
  *
- * @param date - for the life `date`: `2026-12-31`, whose end is meant, in UTC
+ * @param date - for the life `date`: `2026-12-31`, whose end is meant, in the zone of the shop
  * @returns null for never; undefined if the date is missing
  */
-export function endOf (life: Life, date: string, now = Date.now()): string | null | undefined {
+export function endOf (life: Life, date: string, timeZone: string, now = Date.now()): string | null | undefined {
   if (life === 'never') return null
   if (life !== 'date') return new Date(now + LIVES[life] * DAY).toISOString()
-  return /^\d{4}-\d{2}-\d{2}$/.test(date) ? `${date}T23:59:59Z` : undefined
+  return /^\d{4}-\d{2}-\d{2}$/.test(date) ? instantFrom(`${date}T23:59:59`, timeZone) : undefined
 }

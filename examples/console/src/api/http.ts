@@ -30,11 +30,13 @@ const RETRIES = [400, 1600]
 
 export function callAs (session: Session): Call {
   return async (url, request = {}) => {
-    const token = await session.token()
+    // Pages read by themselves, and write when somebody asks for it.
+    const isWanted = request.method !== undefined && request.method !== 'GET'
+    const token = await session.token(undefined, isWanted)
     const response = await send(url, request, token)
     if (response.status !== 401) return await answerFrom(response)
     // The token ended early, or its client was removed.
-    return await answerFrom(await send(url, request, await session.token(token)))
+    return await answerFrom(await send(url, request, await session.token(token, isWanted)))
   }
 }
 
@@ -95,7 +97,7 @@ export function rangeFrom (headers: Headers): { readonly next: number, readonly 
 }
 
 /** The largest page of most lists. */
-const PAGE = 200
+export const PAGE = 200
 
 /** Reads a whole list, up to a maximum. A page may end early because its records are large. */
 export async function readAll<Row> (call: Call, path: string, query: { readonly filter?: object, readonly sort?: string } = {}, most = 2000): Promise<{ readonly rows: Row[], readonly total: number }> {

@@ -1,6 +1,7 @@
 import { Autocomplete, Chip, Stack, TextField } from '@mui/material'
 import { DataTable, FieldTitle, InputHelperText, SelectInput, TextInput, useInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { RecordLink } from '../layout/record-link.tsx'
 import { texts } from '../texts.ts'
 import { messageIn } from './categories-input.tsx'
 import { NamedRecordCreate, NamedRecordEdit, NamedRecordList } from './named-records.tsx'
@@ -13,7 +14,7 @@ const SHOWN = 4
 export function AttributeList () {
   return (
     <NamedRecordList title={texts.menu.attributes} words={texts.attributes}>
-      <DataTable.Col source='name' />
+      <DataTable.Col source='name'><RecordLink /></DataTable.Col>
       <DataTable.Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
       <DataTable.Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
       <DataTable.Col source='unit' />
@@ -37,7 +38,7 @@ function Fields () {
   const type = useWatch({ name: 'type' })
   return (
     <>
-      <TextInput source='name' isRequired autoFocus helperText={false} />
+      <TextInput source='name' isRequired helperText={false} />
       <TextInput source='code' helperText={texts.attributes.codeHelp} />
       <SelectInput source='type' choices={Object.entries(texts.attributes.types).map(([id, name]) => ({ id, name }))} isRequired helperText={false} />
       <TextInput source='unit' helperText={texts.attributes.unitHelp} />

@@ -2,11 +2,12 @@ import { Button, Menu, MenuItem } from '@mui/material'
 import StatusIcon from '@mui/icons-material/PublishedWithChangesOutlined'
 import { useState } from 'react'
 import { useListContext, useNotify, useUnselectAll, useUpdateMany } from 'react-admin'
+import { Interrupted } from '../api/in-turn.ts'
 import { statusText, texts } from '../texts.ts'
 
 /** Sets the status of the selected products. */
 export function BulkStatus () {
-  const { selectedIds } = useListContext()
+  const { selectedIds, onSelect, refetch } = useListContext()
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const [updateMany, { isPending }] = useUpdateMany()
   const unselect = useUnselectAll('products')
@@ -16,7 +17,12 @@ export function BulkStatus () {
     updateMany('products', { ids: selectedIds, data: { status } }, {
       mutationMode: 'pessimistic',
       onSuccess: () => { notify(texts.products.bulk.done(selectedIds.length), { type: 'success' }); unselect() },
-      onError: (error) => notify((error as Error).message, { type: 'error' })
+      onError: (error) => {
+        const done = error instanceof Interrupted ? error.done : []
+        onSelect(selectedIds.filter((id) => !done.includes(id)))
+        refetch()
+        notify(texts.products.bulk.stopped(done.length, selectedIds.length, (error as Error).message), { type: 'error', autoHideDuration: null, multiLine: true })
+      }
     })
   }
   return (

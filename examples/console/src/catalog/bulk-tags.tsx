@@ -3,7 +3,7 @@ import { Alert, Autocomplete, Button, Dialog, DialogActions, DialogContent, Dial
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useListContext, useNotify, useUnselectAll } from 'react-admin'
-import { inTurn } from '../api/in-turn.ts'
+import { Interrupted, inTurn } from '../api/in-turn.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { type Tag, useTags } from './use-catalog.ts'
@@ -15,7 +15,7 @@ const AT_ONCE = 4
 
 /** Adds tags to the selected products, and removes others. */
 export function BulkTags () {
-  const { selectedIds } = useListContext()
+  const { selectedIds, onSelect } = useListContext()
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const { data } = useTags()
@@ -49,7 +49,9 @@ export function BulkTags () {
       unselect()
       close()
     } catch (error) {
-      setFailure((error as Error).message)
+      const done = error instanceof Interrupted ? error.done : []
+      setFailure(texts.products.bulk.stopped(done.length, selectedIds.length, (error as Error).message))
+      onSelect(selectedIds.filter((id) => !done.includes(id)))
       setDone(undefined)
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['products'] })

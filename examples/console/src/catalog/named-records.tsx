@@ -1,8 +1,9 @@
 import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { Search } from '../layout/search.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { withoutEmpty } from './without-empty.ts'
 
@@ -14,7 +15,7 @@ export function NamedRecordList ({ title, words, children }: { readonly title: s
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50}>
       <PageHeading title={title}><CreateButton variant='contained' label={words.create} icon={<AddIcon />} /></PageHeading>
       <Card>
-        <Box sx={{ p: 2, maxWidth: 360 }}><FilterLiveSearch source='q' label={words.search} placeholder={words.search} fullWidth /></Box>
+        <Box sx={{ p: 2, maxWidth: 360 }}><Search text={words.search} /></Box>
         <Records words={words}>{children}</Records>
       </Card>
     </ListBase>

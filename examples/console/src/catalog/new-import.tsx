@@ -2,6 +2,7 @@ import FileIcon from '@mui/icons-material/UploadFileOutlined'
 import { Alert, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
+import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -62,6 +63,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
       {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
       {preview !== undefined && (
         <>
+          <AskBeforeLeaving />
           <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>{texts.imports.would(preview)}</Alert>
           {preview.prices.length > 0 && (
             <Alert severity='info' sx={{ mt: 1 }}>

@@ -96,11 +96,11 @@ function InputsOf ({ part }: { readonly part: Part }) {
 function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
-      <Stack spacing={2}>
+      <Stack spacing={2} sx={{ minWidth: 0 }}>
         <InputsOf part='basics' />
         <InputsOf part='attributes' />
       </Stack>
-      <Stack spacing={2}>
+      <Stack spacing={2} sx={{ minWidth: 0 }}>
         <InputsOf part='selling' />
         <InputsOf part='organisation' />
         <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>

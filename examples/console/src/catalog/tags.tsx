@@ -1,4 +1,5 @@
 import { DataTable, TextInput } from 'react-admin'
+import { RecordLink } from '../layout/record-link.tsx'
 import { texts } from '../texts.ts'
 import { agoText, timeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -9,7 +10,7 @@ export function TagList () {
   const shop = useShop()
   return (
     <NamedRecordList title={texts.menu.tags} words={texts.tags}>
-      <DataTable.Col source='name' />
+      <DataTable.Col source='name'><RecordLink /></DataTable.Col>
       <DataTable.Col source='slug' />
       <DataTable.Col source='updated_at' render={({ updated_at: at }) => <span title={timeText(at, shop)}>{agoText(at, shop)}</span>} />
     </NamedRecordList>
@@ -27,7 +28,7 @@ export function TagEdit () {
 function Fields () {
   return (
     <>
-      <TextInput source='name' isRequired autoFocus helperText={false} />
+      <TextInput source='name' isRequired helperText={false} />
       <TextInput source='slug' helperText={texts.products.slugHelp} />
     </>
   )

@@ -39,7 +39,7 @@ export function AdminHome () {
   const sum = (field: 'products' | 'keys' | 'accounts' | 'unlinked') => rows.data?.reduce((total, row) => total + row[field], 0)
   return (
     <>
-      <PageHeading title={texts.layout.administration} text={texts.home.welcome(name)} />
+      <PageHeading title={texts.layout.administration} windowTitle={texts.menu.home} text={texts.home.welcome(name)} />
       {rows.error !== null && <Alert severity='error' sx={{ mb: 2 }}>{rows.error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: '1fr 1fr', lg: 'repeat(4, 1fr)' }, mb: 2 }}>
         <Tile title={texts.menu.shops} value={shops.length} to='/admin/shops' />

@@ -3,6 +3,7 @@ import { BarChart } from '@mui/x-charts/BarChart'
 import type { Entry } from '../activity/entry.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
+import { englishOf } from '../times.ts'
 import { changesByDay } from './days.ts'
 
 /** Changes of each day, by agents, people and others. */
@@ -10,7 +11,7 @@ export function DaysChart ({ changes, days }: { readonly changes: readonly Entry
   const { locale, timeZone } = useShop()
   const { palette } = useTheme()
   const rows = changesByDay(changes, days, timeZone, Date.now())
-  const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const short = new Intl.DateTimeFormat(englishOf(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const colors = { agents: palette.primary.main, people: palette.success.main, others: palette.text.disabled }
   return (
     <BarChart

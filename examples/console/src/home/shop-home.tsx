@@ -51,7 +51,7 @@ export function ShopHome () {
   const to = (path: string, filter?: object) => `${basename}/${path}${filter === undefined ? '' : `?filter=${encodeURIComponent(JSON.stringify(filter))}`}`
   return (
     <>
-      <PageHeading title={shopName} text={texts.home.welcome(name)} />
+      <PageHeading title={shopName} windowTitle={texts.menu.home} text={texts.home.welcome(name)} />
       {counts.error !== null && <Alert severity='error' sx={{ mb: 2 }}>{counts.error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: '1fr 1fr', lg: 'repeat(4, 1fr)' }, mb: 2 }}>
         <Tile title={texts.home.products} value={data?.active} unit={texts.home.active} more={data && `${data.draft} ${texts.home.drafts}`} to={to('products')} />
@@ -103,7 +103,7 @@ function Tile ({ title, value, unit, more, isWarning = false, to }: TileProps) {
           <Typography variant='body2' color='textSecondary'>{title}</Typography>
           <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3 }}>
             {value === undefined ? <Skeleton width={60} /> : new Intl.NumberFormat(locale).format(value)}
-            {unit !== undefined && <Typography component='span' color='textSecondary' sx={{ ml: 0.75 }}>{unit}</Typography>}
+            {unit !== undefined && <Typography component='span' color='textSecondary'>{` ${unit}`}</Typography>}
           </Typography>
           <Typography variant='body2' sx={{ color: isWarning ? 'warning.main' : 'text.secondary' }}>{more ?? <Skeleton width={100} />}</Typography>
         </CardContent>

@@ -1,3 +1,5 @@
+import { englishOf } from '../times.ts'
+
 /** How agents used the tools, as the server reports it. */
 export interface ToolCalls {
   readonly since: string
@@ -19,5 +21,5 @@ export interface ToolUse {
 export function durationText (ms: number | null, locale: string): string {
   if (ms === null) return '–'
   const [value, unit] = ms < 1000 ? [ms, 'millisecond'] as const : [ms / 1000, 'second'] as const
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumSignificantDigits: 2 }).format(value)
+  return new Intl.NumberFormat(englishOf(locale), { style: 'unit', unit, maximumSignificantDigits: 2 }).format(value)
 }

@@ -21,7 +21,7 @@ export function ToolsChart ({ tools, locale }: ToolsChartProps) {
     skipAnimation: true,
     borderRadius: 3,
     margin: { left: 0, right: 28, top: 0 },
-    yAxis: [{ scaleType: 'band' as const, data: shown.map(({ tool }) => tool), width: 130, categoryGapRatio: 0.35 }]
+    yAxis: [{ scaleType: 'band' as const, data: shown.map(({ tool }) => tool), width: Math.max(...shown.map(({ tool }) => tool.length)) * 7 + 14, categoryGapRatio: 0.35 }]
   } as const
   const time = (value: number | null) => durationText(value, locale)
   return (

@@ -28,7 +28,7 @@ export function FilterChips ({ children }: { readonly children: ReactNode }) {
   const { filterValues, setFilters, displayedFilters } = useListContext()
   const { q, ...others } = filterValues ?? {}
   return (
-    <Box role='group' aria-label={texts.filters.apply} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+    <Box role='group' aria-label={texts.filters.title} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
       {children}
       {Object.keys(others).length > 0 && <Button size='small' onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}>{texts.filters.clear}</Button>}
     </Box>

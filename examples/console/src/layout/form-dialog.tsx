@@ -1,6 +1,7 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
-import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react'
+import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
+import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { texts } from '../texts.ts'
 
 /** What the server said about the fields of a form, by their names. */
@@ -31,7 +32,6 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const [isTyped, setTyped] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
   const leave = () => { if (isTyped) setLeaving(true); else onClose() }
-  useEffect(() => isTyped ? askBeforeUnload() : undefined, [isTyped])
   const send = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
@@ -48,6 +48,7 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
   return (
     <Dialog open onClose={isBusy ? undefined : leave} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
+      {isTyped && !isBusy && <AskBeforeLeaving />}
       <form noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
@@ -72,11 +73,4 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
       )}
     </Dialog>
   )
-}
-
-/** The browser asks before the page is left or loaded again. @returns what ends that */
-function askBeforeUnload (): () => void {
-  const ask = (event: BeforeUnloadEvent): void => { event.preventDefault() }
-  window.addEventListener('beforeunload', ask)
-  return () => window.removeEventListener('beforeunload', ask)
 }

@@ -4,6 +4,7 @@ import { texts } from '../texts.ts'
 import { darkTheme, lightTheme } from '../theme.ts'
 import { useViewer } from '../viewer.tsx'
 import { CopyField } from './copy-field.tsx'
+import { useDocumentTitle } from './document-title.ts'
 
 /** The theme that the system prefers, where no workspace has set another. */
 export function SystemTheme ({ children }: { readonly children: ReactNode }) {
@@ -33,6 +34,7 @@ interface FullPageProps {
 
 /** A page that says one thing and offers one way on. */
 export function FullPage ({ title, text, action, onAction, isAlert = false }: FullPageProps) {
+  useDocumentTitle(title)
   return (
     <Bare>
       <Paper sx={{ p: 4, maxWidth: 480, width: '100%' }}>
@@ -54,13 +56,15 @@ export function Waiting () {
 
 /** For people whom no shop has let in yet. */
 export function NoShops () {
-  const { name, id } = useViewer()
+  const { name, id, session } = useViewer()
+  useDocumentTitle(texts.noShops.title(name))
   return (
     <Bare>
       <Paper sx={{ p: 4, maxWidth: 560, width: '100%' }}>
         <Typography variant='h1' gutterBottom>{texts.noShops.title(name)}</Typography>
         <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.noShops.why}</Typography>
         <CopyField label={texts.layout.yourId} text={id} />
+        <Button sx={{ mt: 2 }} onClick={() => { session.signOut() }}>{texts.session.signOut}</Button>
       </Paper>
     </Bare>
   )

@@ -1,12 +1,35 @@
 import { Box, Typography } from '@mui/material'
-import type { ReactNode } from 'react'
+import { type ReactNode, useContext, useEffect, useRef } from 'react'
+import { useLocation, useNavigationType } from 'react-router-dom'
+import { texts } from '../texts.ts'
+import { ShopContext } from '../viewer.tsx'
+import { useDocumentTitle } from './document-title.ts'
 
-/** The heading of a page, with what can be done there. */
-export function PageHeading ({ title, text, children }: { readonly title: ReactNode, readonly text?: ReactNode, readonly children?: ReactNode }) {
+interface PageHeadingProps {
+  /** Empty while the record is loaded. */
+  readonly title: string
+  /** The name of the page in the title of the window, where that is not its heading. */
+  readonly windowTitle?: string
+  readonly text?: ReactNode
+  readonly children?: ReactNode
+}
+
+/** The heading of a page, with what can be done there. It names the window, and has the focus after a navigation. */
+export function PageHeading ({ title, windowTitle = title, text, children }: PageHeadingProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const { pathname, key } = useLocation()
+  const navigation = useNavigationType()
+  const place = useContext(ShopContext)?.name ?? texts.layout.administration
+  const isHere = title !== ''
+  useDocumentTitle(windowTitle, place)
+  useEffect(() => {
+    // Not after a page was loaded, or led elsewhere at once: there the focus starts at the top, before the link that skips the menu.
+    if (isHere && key !== 'default' && navigation !== 'REPLACE') heading.current?.focus({ preventScroll: true })
+  }, [pathname, isHere])
   return (
     <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1.5, alignItems: 'center', justifyContent: 'space-between', mb: 2 }}>
       <Box sx={{ minWidth: 0 }}>
-        <Typography variant='h1' sx={{ overflowWrap: 'anywhere' }}>{title}</Typography>
+        {isHere && <Typography ref={heading} tabIndex={-1} variant='h1' sx={{ overflowWrap: 'anywhere' }}>{title}</Typography>}
         {text !== undefined && <Typography color='textSecondary'>{text}</Typography>}
       </Box>
       <Box sx={{ display: 'flex', gap: 1, flexWrap: 'wrap' }}>{children}</Box>

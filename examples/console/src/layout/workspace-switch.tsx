@@ -1,7 +1,7 @@
 import AdministrationIcon from '@mui/icons-material/AdminPanelSettingsOutlined'
 import OpenIcon from '@mui/icons-material/UnfoldMore'
 import ShopIcon from '@mui/icons-material/StorefrontOutlined'
-import { Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, TextField } from '@mui/material'
+import { Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, TextField, Typography } from '@mui/material'
 import { useContext, useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { texts } from '../texts.ts'
@@ -22,7 +22,7 @@ export function WorkspaceSwitch () {
   const go = (path: string) => { setAnchor(null); setTyped(''); navigate(path) }
   const isFound = ({ name, slug }: Shop) => `${name} ${slug}`.toLowerCase().includes(typed.toLowerCase())
   const Icon = shop === undefined ? AdministrationIcon : ShopIcon
-  if (!isAdmin && shops.length < 2) return <Button component='span' disabled startIcon={<ShopIcon />} sx={{ '&.Mui-disabled': { color: 'text.primary' }, fontWeight: 650 }}>{name}</Button>
+  if (!isAdmin && shops.length < 2) return <Typography variant='body2' sx={{ display: 'flex', gap: 1, alignItems: 'center', fontWeight: 650, overflowWrap: 'anywhere' }}><ShopIcon fontSize='small' />{name}</Typography>
   return (
     <>
       <Button

@@ -4,6 +4,7 @@ import { Alert, Button, Card, Chip, DialogContentText, IconButton, MenuItem, Sel
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
+import { ActivityLink } from '../activity/activity-link.tsx'
 import { readAll } from '../api/http.ts'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { PageHeading } from '../layout/page.tsx'
@@ -17,7 +18,7 @@ const ROLES = ['owner', 'staff'] as const
 
 /** Who works in the shop. */
 export function MembersPage () {
-  const { call, id: viewerId } = useViewer()
+  const { call, id: viewerId, name: viewerName } = useViewer()
   const shop = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
@@ -26,7 +27,8 @@ export function MembersPage () {
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Member>()
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['members'] })
-  const nameOf = ({ name, user_id: id }: Member) => name ?? id
+  // Others have the name of their last token; one's own is that of the bar.
+  const nameOf = ({ name, user_id: id }: Member) => id === viewerId ? viewerName : name ?? id
   const setRole = (member: Member, role: string) => {
     call(`${path}/${member.user_id}`, { method: 'PATCH', data: { role } }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => { readAgain() })
   }
@@ -41,7 +43,7 @@ export function MembersPage () {
             <TableBody>
               {data?.rows.map((member) => (
                 <TableRow key={member.user_id}>
-                  <TableCell>{nameOf(member)} {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />} {!member.active && <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />}</TableCell>
+                  <TableCell><ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink> {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />} {!member.active && <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />}</TableCell>
                   <TableCell>
                     {shop.isOwner
                       ? <Select size='small' value={member.role} inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }} onChange={({ target }) => setRole(member, target.value)} sx={{ minWidth: 120 }}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</Select>

@@ -1,6 +1,7 @@
 import { Alert, Box, Button, DialogContentText, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
@@ -51,6 +52,7 @@ export function PayKey () {
         <Button variant='outlined' disabled={data?.configured !== true} onClick={() => { attempt(verify) }}>{texts.settings.verify}</Button>
         {isOwner && <Button color='error' disabled={data?.configured !== true} onClick={() => setRemoving(true)}>{texts.settings.remove}</Button>}
       </Box>
+      {key.trim() !== '' && <AskBeforeLeaving />}
       {said !== undefined && <Alert severity={said.severity} sx={{ mb: 1.5 }}>{said.text}</Alert>}
       {isOwner && (
         <form onSubmit={(event) => { save(event) }}>

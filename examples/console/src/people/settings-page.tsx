@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
+import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
@@ -19,7 +20,7 @@ export function SettingsPage () {
   const { data, error } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json })
   return (
     <>
-      <PageHeading title={texts.settings.title} />
+      <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, alignItems: 'start' }}>
         {data !== undefined && <General config={data} />}
@@ -34,7 +35,7 @@ const FIELDS = [['currency', 'currency', 'currencyHelp'], ['locale', 'locale', '
 
 function General ({ config }: { readonly config: Config }) {
   const { call } = useViewer()
-  const { id } = useShop()
+  const { id, isOwner } = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
   const [typed, setTyped] = useState(config)
@@ -54,15 +55,16 @@ function General ({ config }: { readonly config: Config }) {
   const fault = (field: string) => error?.problem?.field === field ? error.problem.message : undefined
   return (
     <Section title={texts.settings.general}>
+      {Object.keys(changes).length > 0 && <AskBeforeLeaving />}
       <form noValidate onSubmit={(event) => { save(event) }}>
         {FIELDS.map(([field, label, help]) => (
-          <TextField key={field} label={texts.settings[label]} value={typed[field] ?? ''} onChange={({ target }) => setTyped({ ...typed, [field]: target.value })} error={fault(field) !== undefined} helperText={fault(field) ?? (help && texts.settings[help])} />
+          <TextField key={field} label={texts.settings[label]} disabled={!isOwner} value={typed[field] ?? ''} onChange={({ target }) => setTyped({ ...typed, [field]: target.value })} error={fault(field) !== undefined} helperText={fault(field) ?? (help && texts.settings[help])} />
         ))}
         {SWITCHES.map(([field, label]) => (
-          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch checked={typed[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
+          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={typed[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
         ))}
         {error !== undefined && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
-        <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>
+        {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>}
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>
       </form>
     </Section>

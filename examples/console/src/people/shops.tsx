@@ -1,11 +1,13 @@
 import AddIcon from '@mui/icons-material/Add'
 import OpenIcon from '@mui/icons-material/ArrowForward'
 import { Box, Button, Card } from '@mui/material'
-import { Create, CreateButton, DataTable, Edit, FilterLiveSearch, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Search } from '../layout/search.tsx'
+import { RecordLink } from '../layout/record-link.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { MANNER } from '../reconcile/manner.ts'
@@ -22,11 +24,11 @@ export function ShopList () {
       <PageHeading title={texts.menu.shops}><CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} /></PageHeading>
       <Card>
         <Box sx={{ p: 2, display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-          <Box sx={{ width: { xs: '100%', sm: 300 } }}><FilterLiveSearch source='q' label={texts.shops.search} placeholder={texts.shops.search} fullWidth /></Box>
+          <Box sx={{ width: { xs: '100%', sm: 300 } }}><Search text={texts.shops.search} /></Box>
           <FilterChips><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></FilterChips>
         </Box>
         <DataTable rowClick='edit' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-          <DataTable.Col source='name' />
+          <DataTable.Col source='name'><RecordLink /></DataTable.Col>
           <DataTable.Col source='slug' />
           <DataTable.Col source='currency' />
           <DataTable.Col source='status' render={({ status }: Shop) => <StatusChip status={status} />} />
@@ -45,7 +47,7 @@ export function ShopCreate () {
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>
-        <TextInput source='name' isRequired autoFocus helperText={false} />
+        <TextInput source='name' isRequired helperText={false} />
         <TextInput source='currency' isRequired helperText={texts.settings.currencyHelp} parse={(text: string) => text.toUpperCase()} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
       </SimpleForm>

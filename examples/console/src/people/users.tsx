@@ -1,6 +1,7 @@
 import { Box, Card, Chip, FormControlLabel, Switch } from '@mui/material'
-import { DataTable, FilterLiveSearch, ListBase, Pagination, useNotify, useRefresh } from 'react-admin'
+import { DataTable, ListBase, Pagination, useNotify, useRefresh } from 'react-admin'
 import { PageHeading } from '../layout/page.tsx'
+import { Search } from '../layout/search.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
@@ -14,7 +15,7 @@ export function UserList () {
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
       <PageHeading title={texts.menu.people} text={texts.users.why} />
       <Card>
-        <Box sx={{ p: 2, maxWidth: 360 }}><FilterLiveSearch source='q' label={texts.users.search} placeholder={texts.users.search} fullWidth /></Box>
+        <Box sx={{ p: 2, maxWidth: 360 }}><Search text={texts.users.search} /></Box>
         <DataTable rowClick={false} bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
           <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
           <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
@@ -29,8 +30,8 @@ export function UserList () {
 }
 
 function Name ({ user: { id, name, subject } }: { readonly user: User }) {
-  const { id: viewerId } = useViewer()
-  return <>{name ?? subject} {id === viewerId && <Chip size='small' label={texts.members.you} />}</>
+  const { id: viewerId, name: viewerName } = useViewer()
+  return <><bdi>{id === viewerId ? viewerName : name ?? subject}</bdi> {id === viewerId && <Chip size='small' label={texts.members.you} />}</>
 }
 
 function Toggle ({ user, text, isOn, changes }: { readonly user: User, readonly text: string, readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {

@@ -50,10 +50,10 @@ export function AuditPage () {
                 {data.rows.map((row) => (
                   <TableRow key={row.id}>
                     <TableCell>{timeText(row.at, MANNER)}</TableCell>
-                    <TableCell>{people.data?.get(row.actor) ?? row.actor}</TableCell>
+                    <TableCell><bdi>{people.data?.get(row.actor) ?? row.actor}</bdi></TableCell>
                     <TableCell>{texts.reconcile.changes[row.action] ?? row.action}</TableCell>
-                    <TableCell>{data.accounts.get(row.account_id)?.name ?? row.account_id}</TableCell>
-                    <TableCell>{data.accounts.get(row.account_id)?.shop_name}</TableCell>
+                    <TableCell><bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi></TableCell>
+                    <TableCell><bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi></TableCell>
                     <TableCell>{customer(row.before)}</TableCell>
                     <TableCell>{customer(row.after)}</TableCell>
                   </TableRow>

@@ -9,7 +9,7 @@ export function DriftChart ({ drift }: { readonly drift: Readonly<Record<string,
   return (
     <BarChart
       height={40 + kinds.length * 34} layout='horizontal' skipAnimation hideLegend borderRadius={3} margin={{ left: 0, right: 16 }}
-      yAxis={[{ scaleType: 'band', data: kinds.map(([kind]) => texts.reconcile.drift[kind] ?? kind), width: 150 }]} xAxis={[{ tickMinStep: 1 }]}
+      yAxis={[{ scaleType: 'band', data: kinds.map(([kind]) => texts.reconcile.drift[kind] ?? kind), width: 165 }]} xAxis={[{ tickMinStep: 1 }]}
       series={[{ data: kinds.map(([, count]) => count), label: texts.reconcile.accounts, color: palette.primary.main }]}
     />
   )

@@ -2,7 +2,7 @@ import { Alert, Box, Button, Card, Chip, LinearProgress, MenuItem, TablePaginati
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
-import { useNavigate, useParams } from 'react-router-dom'
+import { Link, useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
@@ -41,7 +41,7 @@ export function RunPage () {
     refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
   })
   const earlier = useEarlierRuns(run)
-  if (error !== null) return <Alert severity='error'>{error.message}</Alert>
+  if (error !== null) return <><PageHeading title={texts.reconcile.title} /><Alert severity='error' action={<Button component={Link} to={`${basename}/reconciliation`}>{texts.menu.runs}</Button>}>{error.message}</Alert></>
   if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
 
   const stop = () => { call(`${RUNS}/${run.id}`, { method: 'DELETE' }).then(() => refetch(), (error: Error) => notify(error.message, { type: 'error' })) }
@@ -73,7 +73,7 @@ export function RunPage () {
       </PageHeading>
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
         <Section title={texts.reconcile.progress}>
-          <LinearProgress variant='determinate' value={run.total === 0 ? 100 : run.processed / run.total * 100} aria-label={texts.reconcile.progress} sx={{ height: 8, borderRadius: 4, my: 1 }} />
+          {isGoing(run) && <LinearProgress variant='determinate' value={run.total === 0 ? 100 : run.processed / run.total * 100} aria-label={texts.reconcile.progress} sx={{ height: 8, borderRadius: 4, my: 1 }} />}
           <Typography aria-live='polite'>{texts.reconcile.done(run.processed, run.total, run.shops.finished, run.shops.total)}</Typography>
           {run.shops.stopped.map(({ shop_id: shopId, reason }) => <Alert key={shopId} severity='warning' sx={{ mt: 1 }}><b>{shops.find((shop) => shop.id === shopId)?.name ?? shopId}</b>: {texts.reconcile.reasons[reason] ?? reason}</Alert>)}
         </Section>

@@ -37,7 +37,7 @@ export function RunsPage () {
                   <TableRow key={run.id} hover>
                     <TableCell><PageLink to={`${basename}/reconciliation/${run.id}`}>{timeText(run.started_at, MANNER)}</PageLink></TableCell>
                     <TableCell>{texts.reconcile.modes[run.mode] ?? run.mode}{run.dry_run && run.mode !== 'check' && <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />}</TableCell>
-                    <TableCell>{shopName(run.shop_id)}</TableCell>
+                    <TableCell><bdi>{shopName(run.shop_id)}</bdi></TableCell>
                     <TableCell>{texts.reconcile.states[run.status] ?? run.status}</TableCell>
                     <TableCell>{`${run.processed} / ${run.total}`}</TableCell>
                     <TableCell>{Object.entries(run.outcomes).filter(([name]) => name !== 'unchanged').map(([name, count]) => `${count} ${texts.reconcile.outcomes[name] ?? name}`).join(', ')}</TableCell>

@@ -2,6 +2,7 @@ import { Box, Button, Card, Stack, Table, TableBody, TableCell, TableHead, Table
 import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useNotify, useRecordContext, useRefresh } from 'react-admin'
 import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { RecordLink } from '../layout/record-link.tsx'
 import { Section } from '../layout/section.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
@@ -35,7 +36,7 @@ function Orders () {
   return (
     <>
       <DataTable rowClick='show' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-        <DataTable.Col source='created_at' render={({ created_at: at }: Order) => timeText(at, shop)} />
+        <DataTable.Col source='created_at' render={({ created_at: at }: Order) => <RecordLink text={timeText(at, shop)} to='show' />} />
         <DataTable.Col source='account_id' disableSort><ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' /></DataTable.Col>
         <DataTable.Col source='status' render={({ status }: Order) => <StatusChip status={status} />} />
         <DataTable.Col source='lines' label={texts.orders.lines} disableSort align='right' render={({ lines }: Order) => lines.length} />

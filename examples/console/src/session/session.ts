@@ -23,9 +23,10 @@ export interface Session {
    * A token that works: the present one, a renewed one, or that of a new sign-in in a second window.
    *
    * @param refused - a token that the server refused
+   * @param isWanted - whether a person waits for it: once they chose not to sign in again, nothing else asks
    * @throws {@link SessionEnded} if nobody signed in again
    */
-  token (refused?: string): Promise<string>
+  token (refused: string | undefined, isWanted: boolean): Promise<string>
   /** Called when the session has ended and cannot be renewed: shows how to sign in again, and settles when that is done. */
   onEnded (ask: () => Promise<void>): void
   /** Signs in again in a second window, so that nothing on this page is lost. */
@@ -60,20 +61,24 @@ export function openSession ({ origin, sign_in: { issuer, client_id: clientId, s
 
   let user: User | undefined
   let renewal: Promise<void> | undefined
+  /** Why calls fail since the person chose not to sign in again. */
+  let declined: Error | undefined
   let ask: () => Promise<void> = async () => { throw new SessionEnded() }
 
   manager.events.addUserLoaded((loaded) => { user = loaded })
   // Renewed before its end, so that calls do not wait for it.
-  manager.events.addAccessTokenExpiring(() => { if (user?.refresh_token !== undefined) renew().catch(() => {}) })
+  manager.events.addAccessTokenExpiring(() => { if (user?.refresh_token !== undefined) renew(false).catch(() => {}) })
 
-  async function renew (): Promise<void> {
+  async function renew (isWanted: boolean): Promise<void> {
+    if (declined !== undefined && !isWanted) throw declined
     renewal ??= (async () => {
       try {
         if (user?.refresh_token === undefined) throw new SessionEnded()
         await manager.signinSilent()
       } catch (error) {
         if (isConnectionLost(error)) throw error
-        await ask()
+        declined = undefined
+        await ask().catch((error: Error) => { throw declined = error })
       }
     })().finally(() => { renewal = undefined })
     await renewal
@@ -96,8 +101,8 @@ export function openSession ({ origin, sign_in: { issuer, client_id: clientId, s
       sessionStorage.removeItem(SIGNED_OUT)
       return String(user.state)
     },
-    async token (refused) {
-      if (user === undefined || user.access_token === refused || (user.expires_in ?? 0) < MARGIN) await renew()
+    async token (refused, isWanted) {
+      if (user === undefined || user.access_token === refused || (user.expires_in ?? 0) < MARGIN) await renew(isWanted)
       if (user === undefined) throw new SessionEnded()
       return user.access_token
     },
@@ -105,6 +110,7 @@ export function openSession ({ origin, sign_in: { issuer, client_id: clientId, s
     async signInAgain () {
       const before = user?.profile.sub
       user = await manager.signinPopup({ popupWindowFeatures: { width: 480, height: 640 } })
+      declined = undefined
       // What is on the page belongs to somebody else.
       if (before !== undefined && before !== user.profile.sub) location.assign('/console')
     },

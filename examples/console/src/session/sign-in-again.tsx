@@ -1,22 +1,27 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle } from '@mui/material'
 import { useEffect, useState } from 'react'
+import { Banner } from '../layout/banner.tsx'
 import { SystemTheme } from '../layout/full-page.tsx'
+import { Offline } from '../layout/offline.tsx'
 import { texts } from '../texts.ts'
 import { type Session, SessionEnded } from './session.ts'
 
 interface Asked { readonly resolve: () => void, readonly reject: (error: Error) => void }
 
-/** Asks to sign in again when the session has ended; what waits for a token goes on after that. */
+/** Asks to sign in again when the session has ended; what waits for a token goes on after that. Who does not want to is asked by the next save, or at the lower edge. */
 export function SignInAgain ({ session }: { readonly session: Session }) {
   const [asked, setAsked] = useState<Asked>()
   const [failed, setFailed] = useState(false)
-  useEffect(() => { session.onEnded(async () => await new Promise<void>((resolve, reject) => setAsked({ resolve, reject }))) }, [session])
+  const [isDeclined, setDeclined] = useState(false)
+  useEffect(() => { session.onEnded(async () => await new Promise<void>((resolve, reject) => { setDeclined(false); setAsked({ resolve, reject }) })) }, [session])
 
   const close = () => { setAsked(undefined); setFailed(false) }
-  const signIn = () => session.signInAgain().then(() => { asked?.resolve(); close() }, () => setFailed(true))
-  const giveUp = () => { asked?.reject(new SessionEnded(texts.session.ended)); close() }
+  const signIn = () => session.signInAgain().then(() => { asked?.resolve(); close(); return true }, () => { setFailed(true); return false })
+  const giveUp = () => { setDeclined(true); asked?.reject(new SessionEnded(texts.session.ended)); close() }
   return (
     <SystemTheme>
+      <Offline />
+      {isDeclined && <Banner action={<Button color='inherit' onClick={() => { signIn().then((isDone) => setDeclined(!isDone)) }}>{texts.session.signInAgain}</Button>}>{failed ? texts.session.blocked : texts.session.endedStill}</Banner>}
       <Dialog open={asked !== undefined} onClose={giveUp} aria-labelledby='ended-title'>
         <DialogTitle id='ended-title'>{texts.session.ended}</DialogTitle>
         <DialogContent>
