@@ -51,10 +51,10 @@ for (const name of ['npm', 'npx']) mkdirSync(join(ran, name))
 t.teardown(() => rmSync(ran, { recursive: true }))
 const scripts = Object.entries<string>(JSON.parse(read('package.json')).scripts)
 const pathOf = (program: string): string => execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim()
-const NPX = `[ "$1" = --no ] && shift
+const NPX = `[ "$1" = --no-install ] && shift
 bin='${root}node_modules/.bin/'"$1"
 mkdir "${ran}/npx/$1" 2>/dev/null || { [ -x "$bin" ] && shift && exec "$bin" "$@"; }
-exec '${pathOf('npx')}' --no "$@"`
+exec '${pathOf('npx')}' --no-install "$@"`
 const NPM = `if [ "$1 $2 $4" = 'run --silent --' ] && ! mkdir "${ran}/npm/$3" 2>/dev/null; then
 script=$3; shift 4; cd '${root}'
 case "$script" in
