@@ -7,6 +7,7 @@ import { mayName } from './database/named-statement.ts'
 import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'
 import type { Settings } from './settings/settings.ts'
+import { allowedBy } from './settings/risks.ts'
 import { pepperFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
@@ -39,6 +40,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     jwt: {
       provider: config.IDP_PROVIDER,
       issuer: config.IDP_ISSUER,
+      insecureHttp: allowedBy(config, 'http-issuer'),
       userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
       ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
       // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).

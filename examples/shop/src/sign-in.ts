@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { type BrokerOptions, knexBrokerStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
 import { MCP_PATH } from './auth.ts'
+import { allowedBy } from './settings/risks.ts'
 import { secretFromText } from './settings/secrets.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -9,6 +10,7 @@ export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShim
   return {
     publicBaseUrl: config.PUBLIC_BASE_URL,
     issuer: config.IDP_ISSUER,
+    insecureHttp: allowedBy(config, 'http-issuer'),
     clientId: config.IDP_MCP_CLIENT_ID,
     mcpPath: config.MCP_ENABLED && MCP_PATH,
     resourceName: 'Shop',

@@ -27,7 +27,6 @@ const wrong: ReadonlyArray<readonly [name: keyof Settings, value: string, mistak
   ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is not a URL'],
   ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
   ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
-  ['IDP_ISSUER', 'http://keycloak:8080/realms/shop', ISSUER],
   ['IDP_ISSUER', 'https://', ISSUER],
   ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must not have a query or fragment'],
   ['IDP_MCP_CLIENT_ID', 'the client', 'IDP_MCP_CLIENT_ID must be printable ASCII without spaces'],
@@ -55,6 +54,12 @@ for (const [name, value, mistake] of wrong) {
     }
   })
 }
+
+t.test('an issuer over http on another machine is accepted only where http-issuer is allowed', async (t) => {
+  const inCluster = { ...good, IDP_ISSUER: 'http://keycloak:8080/realms/shop' }
+  for (const risks of [undefined, risksIn]) t.throws(() => settingsFromEnvironment(inCluster, {}, risks), { message: `These settings cannot be used:\n  ${ISSUER}. Inside a network of your own, add http-issuer to ALLOW_INSECURE` })
+  t.match(settingsFromEnvironment({ ...inCluster, ALLOW_INSECURE: 'http-issuer' }, {}, risksIn), { IDP_ISSUER: inCluster.IDP_ISSUER })
+})
 
 t.test('a setting whose form is wrong is named once', async (t) => {
   t.throws(() => settingsFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {

@@ -1,15 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { DUAL_AUTH_CREDENTIAL_INVALID } from './errors.ts'
+import { otherMarker } from './keys/format.ts'
 
 /** What a request presents, before any of it is verified. */
 export type Credential =
   | { readonly kind: 'none' }
   | { readonly kind: 'api-key', readonly value: string }
   | { readonly kind: 'jwt', readonly value: string }
-  | { readonly kind: 'malformed', readonly value: string }
-
-/** In characters; longer tokens are rejected without being parsed. */
-const TOKEN_LIMIT = 8192
+  | { readonly kind: 'malformed', readonly value: string, readonly reason: string }
 
 // RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). One space, as every client sends it.
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i
@@ -25,7 +23,8 @@ const NONE: Credential = Object.freeze({ kind: 'none' })
  * @param marker what this server's API keys start with
  */
 export function credentialFromHeaders (headers: IncomingHttpHeaders, header: string, marker: string): Credential {
-  const own = headers[header]
+  // A client whose variable is not set sends it empty.
+  const own = String(headers[header] ?? '').trim() === '' ? undefined : headers[header]
   const { authorization } = headers
   if (own === undefined && authorization === undefined) return NONE
 
@@ -33,12 +32,29 @@ export function credentialFromHeaders (headers: IncomingHttpHeaders, header: str
   const bearerKey = bearer?.startsWith(`${marker}_`) === true ? bearer : undefined
   if (own !== undefined) {
     const value = String(own)
-    const contradicted = bearerKey !== undefined && bearerKey !== value
-    return { kind: contradicted ? 'malformed' : 'api-key', value }
+    if (bearerKey !== undefined && bearerKey !== value) return { kind: 'malformed', value, reason: 'two different API keys were presented' }
+    return { kind: 'api-key', value }
   }
   if (bearerKey !== undefined) return { kind: 'api-key', value: bearerKey }
-  if (bearer === undefined || bearer.length > TOKEN_LIMIT || !JWT.test(bearer)) return { kind: 'malformed', value: String(authorization) }
+  if (bearer === undefined || !JWT.test(bearer)) return { kind: 'malformed', value: String(authorization), reason: flawOf(String(authorization), bearer, marker) }
   return { kind: 'jwt', value: bearer }
+}
+
+/** What clients get wrong, each with what the log says of it; the first that fits. */
+const FLAWS: ReadonlyArray<readonly [shape: RegExp, reason: string]> = [
+  [/^(?:ey[\w-]*\.|[a-z][a-z0-9_]{0,15}_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$)/, 'Authorization has no scheme: it must start with Bearer'],
+  [/^(?!Bearer(?:\s|$))/i, 'Authorization has another scheme than Bearer'],
+  [/^Bearer\s*$/i, 'Authorization has nothing after Bearer'],
+  [/^Bearer (?:undefined|null|none|nan|\[object|[<$%{])/i, 'Authorization has a placeholder, or a variable that is not set'],
+  [/["']/, 'Authorization contains quotes'],
+  [/^Bearer ey[\w-]*(?:\.[\w-]*){4}$/i, 'the token is encrypted (JWE)'],
+  [/^Bearer ey[\w-]*\.\S*$/i, 'the token is a damaged JWT'],
+  [/^Bearer [\w.~+/-]+=*$/i, 'the token is opaque, not a JWT: some issuers send one to a client that requests no audience'],
+  [/^/, 'Authorization is not Bearer, one space and a single token']
+]
+
+function flawOf (authorization: string, bearer: string | undefined, marker: string): string {
+  return (bearer === undefined ? undefined : otherMarker(bearer, marker)) ?? FLAWS.find(([shape]) => shape.test(authorization))![1]
 }
 
 /** Whether the same credential was presented twice. */

@@ -104,7 +104,7 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
   async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
     switch (credential.kind) {
       case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
-      case 'malformed': throw invalidCredential('the credential is malformed')
+      case 'malformed': throw invalidCredential(credential.reason)
       case 'jwt': return tokens.identityFromToken(request)
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.

@@ -8,10 +8,11 @@ const BODY_LIMIT = 512 * 1024
  *
  * @param what the document, for messages
  * @param signal ends the whole read
+ * @param http whether it may come over http from another machine
  * @throws an Error whose message names the document, its URL and the reason
  */
-export async function jsonFrom (url: string, what: string, signal: AbortSignal): Promise<unknown> {
-  if (!isSafeUrl(url)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
+export async function jsonFrom (url: string, what: string, signal: AbortSignal, http = false): Promise<unknown> {
+  if (!isSafeUrl(url, http)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
   if (hasUser(url)) throw new Error(`the URL of ${what} contains a user or a password`)
   let text
   try {
@@ -27,7 +28,7 @@ export async function jsonFrom (url: string, what: string, signal: AbortSignal):
 }
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { signal, redirect: 'error' })
+  const response = await fetch(url, { headers: { accept: 'application/json', 'accept-encoding': 'identity' }, signal, redirect: 'error' })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new Error(`status ${response.status}`)

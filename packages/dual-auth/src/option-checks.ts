@@ -26,6 +26,11 @@ export function func<T> (name: string, value: T): T {
   return value
 }
 
+export function boolean (name: string, value: boolean): boolean {
+  must(typeof value === 'boolean', `${name} must be true or false`)
+  return value
+}
+
 export function string (name: string, value: string): string {
   must(typeof value === 'string' && value !== '', `${name} must be a non-empty string`)
   return value
@@ -48,18 +53,27 @@ export function duration (name: string, value: number): number {
   return value
 }
 
-/** An address that signing keys may come from. */
-export function safeUrl (name: string, value: string): string {
-  must(isSafeUrl(value), `${name} must be an https URL, or http on loopback`)
+/**
+ * An address that signing keys may come from.
+ *
+ * @param insecure the option that allows http on other machines, if there is one
+ */
+export function safeUrl (name: string, value: string, insecure?: { readonly option: string, readonly isSet: boolean }): string {
+  const hint = insecure !== undefined && /^http:/i.test(value) ? `: ${insecure.option} allows http, inside a network of your own` : ''
+  must(isSafeUrl(value, insecure?.isSet), `${name} must be an https URL, or http on loopback${hint}`)
   must(!hasUser(value), `${name} must have no user and no password`)
   return value
 }
 
-/** `https`, or `http` on this machine: anybody could have replaced keys that come over anything else. */
-export function isSafeUrl (url: unknown): boolean {
+/**
+ * `https`, or `http` on this machine: anybody could have replaced keys that come over anything else.
+ *
+ * @param http whether that is accepted
+ */
+export function isSafeUrl (url: unknown, http = false): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && (http || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)))
 }
 
 /** Whether a URL contains credentials, which `fetch` rejects and a log shows. */

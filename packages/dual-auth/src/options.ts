@@ -4,7 +4,7 @@ import type { Pepper } from './keys/format.ts'
 import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
-import { duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
+import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
@@ -70,6 +70,11 @@ export interface JwtOptions {
   readonly issuer: string
   /** The ids of the tenants whose tokens are accepted. Required if and only if `issuer` contains `{tenantid}`. */
   readonly tenants?: readonly string[]
+  /**
+   * Accepts `http:` in `issuer`, `jwksUri` and what the issuer says of its keys, on other machines too. Whoever can answer
+   * in their place can then issue tokens: only inside a network of your own, such as a cluster. @default false
+   */
+  readonly insecureHttp?: boolean
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
   /** Client ids that people sign in with. Required for Cognito. @default any client that has a token for `audience` */
@@ -86,8 +91,8 @@ export interface JwtOptions {
    * (RFC 8707), and one without passes.
    */
   readonly audience?: readonly string[]
-  /** Signature algorithms, asymmetric only. @default ['RS256'] */
-  readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA'>
+  /** Signature algorithms, asymmetric only; `EdDSA` and `Ed25519` are the same. @default ['RS256'] */
+  readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA' | 'Ed25519'>
   /** The claims that differ from those of the provider. @default those of the provider */
   readonly claims?: ClaimNames
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
@@ -158,7 +163,7 @@ export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>>
 }
 
 /** JWT options, checked and complete. */
-export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
+export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'insecureHttp' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
   readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
 }
@@ -177,7 +182,7 @@ const MARKER = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 const HEADER = /^[a-z0-9-]+$/i
 // The router ends the name of a parameter at any of these.
 const PARAM = /^[^\s/:.()*?-]+$/
-const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA)$/
+const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 // A quoted-string in which nothing needs escaping.
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rotate', 'rehash', 'touch', 'takeNotices']
@@ -266,13 +271,14 @@ export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readon
 
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    provider = 'cognito', issuer, tenants, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], claims = {}, clockTolerance = 5_000,
+    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], claims = {}, clockTolerance = 5_000,
     jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
   } = object(name, options)
   noOthers(`${name}.`, rest)
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
-  safeUrl(`${name}.issuer`, issuer)
+  const insecure = { option: `${name}.insecureHttp`, isSet: boolean(`${name}.insecureHttp`, insecureHttp) }
+  safeUrl(`${name}.issuer`, issuer, insecure)
   must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
   must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
   must(provider !== 'cognito' || userClients !== undefined, `${name}.userClients is required with the provider cognito`)
@@ -284,13 +290,15 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     provider,
     shape,
     issuer,
+    insecureHttp,
     tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
-    jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri),
+    jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri, insecure),
     userClients: userClients === undefined ? undefined : strings(`${name}.userClients`, userClients, 'client ids'),
     machineClients: machineClients === undefined ? undefined : strings(`${name}.machineClients`, machineClients, 'client ids'),
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
     audience: audience === undefined ? undefined : strings(`${name}.audience`, audience),
-    algorithms,
+    // One algorithm with two names, of RFC 8037 and RFC 9864.
+    algorithms: algorithms.some(alg => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
     clockTolerance,
     jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),

@@ -86,11 +86,16 @@ t.test('all that a rejected token has and that may decide about it, in order', a
   ], 'of what it lacks, only what every token needs')
 })
 
-for (const [title, token] of [['an opaque token', 'x'.repeat(40)], ['an encrypted token', 'a.b.c.d.e'], ['a long one', `a.${'b'.repeat(9000)}.c`], ['something else', 'a b\u001b']] as const) {
+for (const [title, token, reason] of [
+  ['an opaque token', 'x'.repeat(40), 'the token is opaque, not a JWT: some issuers send one to a client that requests no audience'],
+  ['an encrypted token', 'eyJ.b.c.d.e', 'the token is encrypted (JWE)'],
+  ['a long one', `a.${'b'.repeat(20_000)}.c`, 'all headers of a request may have 16384 bytes, node --max-http-header-size, and this token alone has 20004'],
+  ['something else', 'a b\u001b', 'Authorization is not Bearer, one space and a single token']
+] as const) {
   t.test(`${title} is no token that the plugin reads`, async t => {
     const { code, out } = await command(keycloak(), { token })
     t.equal(code, 1)
-    t.match(out, /^fail {2}token {3}rejected: it is not a signed JWT of at most 8192 characters/m)
+    t.ok(out.includes(`\nfail  token   rejected: ${reason}\n`), out)
     t.notOk(out.includes(token))
   })
 }
@@ -179,7 +184,7 @@ const misuses: Array<[title: string, args: readonly string[], says: RegExp | str
   ['no issuer', ['doctor'], /^Usage: /],
   ['a word too many', ['doctor', 'https://x.test', '--issuer', 'https://x.test'], /^Usage: /],
   ['an unknown option', ['doctor', '--isuer', 'https://x.test'], /^Unknown option '--isuer'/],
-  ['plain http', ['doctor', '--issuer', 'http://idp.test', '--user-client', 'x'], /^jwt\.issuer must be an https URL, or http on loopback\n/],
+  ['plain http', ['doctor', '--issuer', 'http://idp.test', '--user-client', 'x'], /^jwt\.issuer must be an https URL, or http on loopback: /],
   ['an unknown provider', ['doctor', '--issuer', 'https://idp.test', '--provider', 'google'], /^jwt\.provider must be one of cognito, rfc9068, /],
   ['a symmetric algorithm', ['doctor', '--issuer', 'https://idp.test', '--algorithm', 'HS256'], /^jwt\.algorithms must be /],
   ['an empty standard input', ['doctor', '--issuer', 'https://idp.test', '--token', '-'], /^Standard input has no token\n/],

@@ -73,6 +73,17 @@ t.test('an issuer that cannot be reached does not fail startup; the log names it
   t.match(said, [{ level: 40, issuer: url, err: { message: String } }])
 })
 
+t.test('an issuer and keys over http, on another machine: only with insecureHttp', async t => {
+  const issuer = await issuerOf(t)
+  // Its address in another spelling, which is not known to be this machine.
+  const url = issuer.url.replace('127.0.0.1', '[::ffff:7f00:1]')
+  issuer.discoveryFault = (_request, response) => { response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/jwks` })) }
+  const jwt = { issuer: url, userClients: ['web-app'], audience: [AUDIENCE] }
+  await t.rejects(withJwt(t, issuer, jwt), { code: 'DUAL_AUTH_INVALID_OPTION', message: /insecureHttp/ })
+  const { get } = await withJwt(t, issuer, { ...jwt, insecureHttp: true })
+  t.equal((await get(issuer.user({ iss: url }))).status, 200)
+})
+
 t.test('without an audience the log warns once for each issuer', async t => {
   const issuer = await issuerOf(t)
   const warnings = async (jwt: JwtOptions) => (await withJwt(t, issuer, jwt)).lines.filter(line => line.includes('jwt.audience is not set')).length

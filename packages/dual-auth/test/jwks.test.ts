@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RequestListener } from 'node:http'
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, sign as cryptoSign, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto'
 import { keysFromJwks } from '../src/tokens/jwks.ts'
 import { bearer, build, REFUSED } from './build.ts'
 import { signingKey, sign, startIssuer, NOW } from './issuer.ts'
@@ -171,18 +171,19 @@ t.test('a key set that is given by its address needs no discovery', async t => {
 t.test('only usable keys are taken from a set', async t => {
   const good = { ...next.jwk, kid: 'good' }
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
-  const kids = (keys: unknown, algorithms = ['RS256']) => [...keysFromJwks({ keys }, algorithms).keys()]
+  const kids = (keys: unknown, algorithms = ['RS256']) => keysFromJwks({ keys }, algorithms).map(({ kid }) => kid)
   t.strictSame(kids([good]), ['good'])
   t.strictSame(kids([{ ...good, use: undefined, alg: undefined }]), ['good'])
   t.strictSame(kids([{ ...good, use: 'enc' }]), [])
   t.strictSame(kids([{ ...good, alg: 'RS512' }]), [])
-  t.strictSame(kids([{ ...good, kid: undefined }, { ...good, kid: 7 }]), [])
+  t.strictSame(kids([{ ...good, kid: undefined }, { ...good, kid: 7 }]), [undefined])
   t.strictSame(kids([{ ...good, n: '!' }, { ...good, kty: 'RSA', n: undefined }]), [])
   t.strictSame(kids([{ kty: 'oct', kid: 'secret', k: 'c2VjcmV0' }]), [])
   t.strictSame(kids([signingKey('small', 1024).jwk]), [])
   t.strictSame(kids([{ ...curve, kid: 'curve' }], ['ES256']), ['curve'])
+  t.strictSame(kids([{ ...curve, kid: 'curve' }], ['ES384']), [])
   t.strictSame(kids([null, 7, 'x', []]), [])
-  for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).size, 0)
+  for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).length, 0)
 })
 
 t.test('a kid is any text of 1 to 128 characters, in the set and in the token', async t => {
@@ -197,13 +198,66 @@ t.test('a kid is any text of 1 to 128 characters, in the set and in the token', 
 
   const good = { ...next.jwk, kid: 'good' }
   const unusable = ['', 'x'.repeat(129)]
-  t.strictSame([...keysFromJwks({ keys: [...unusable.map(kid => ({ ...good, kid })), good] }, ['RS256']).keys()], ['good'])
+  t.strictSame(keysFromJwks({ keys: [...unusable.map(kid => ({ ...good, kid })), good] }, ['RS256']).map(({ kid }) => kid), ['good'])
   for (const kid of unusable) t.equal(await status(kid), 401, 'refused without a look at the keys')
   t.equal(issuer.fetches, 1)
 })
 
-t.test('of two keys with one kid the first counts', async t => {
-  const keys = [next, another].map(({ jwk }) => ({ ...jwk, kid: 'same' }))
-  const pem = keysFromJwks({ keys }, ['RS256']).get('same')?.pem
-  t.equal(pem, next.publicPem)
+const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const edwards = generateKeyPairSync('ed25519')
+const rsa = [next, another].map(({ privateKey, jwk: { alg: _alg, ...jwk } }) => ({ privateKey, jwk }))
+const jwkOf = ({ publicKey }: KeyPairKeyObjectResult, more: object) => ({ ...publicKey.export({ format: 'jwk' }), ...more })
+const nameless = { ...rsa[0]!.jwk, kid: undefined }
+
+/** Signs as RFC 7518 §3.4 and RFC 8037 §3.1 say. */
+function tokenBy (key: KeyObject, header: object, iss: string): string {
+  const input = [header, { iss, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 }].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${input}.${cryptoSign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+}
+
+const sets: Array<[title: string, keys: unknown[], key: KeyObject, header: object, status: number]> = [
+  ['of two keys with one kid, the second one by its type', [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })], curve.privateKey, { alg: 'ES256', kid: 'same' }, 200],
+  ['of two keys with one kid, the first one by its type', [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })], rsa[0]!.privateKey, { alg: 'RS256', kid: 'same' }, 200],
+  ['of two keys with one kid, the second one by its alg', [{ ...rsa[0]!.jwk, kid: 'same', alg: 'RS512' }, { ...rsa[1]!.jwk, kid: 'same', alg: 'RS256' }], rsa[1]!.privateKey, { alg: 'RS256', kid: 'same' }, 200],
+  ['a kid whose key is for another alg', [jwkOf(curve, { kid: 'a' }), { ...rsa[0]!.jwk, kid: 'b' }], rsa[0]!.privateKey, { alg: 'RS256', kid: 'a' }, 401],
+  ['a key without kid, alone', [nameless], rsa[0]!.privateKey, { alg: 'RS256' }, 200],
+  ['a key without kid, alone, for a token with one', [nameless], rsa[0]!.privateKey, { alg: 'RS256', kid: 'x' }, 200],
+  ['a key without kid, beside one of another type', [nameless, jwkOf(curve, { kid: 'c' })], rsa[0]!.privateKey, { alg: 'RS256' }, 200],
+  ['a key without kid, beside one of its type', [nameless, { ...rsa[1]!.jwk, kid: 'r' }], rsa[0]!.privateKey, { alg: 'RS256' }, 401],
+  ['a key with kid, for a token without', [{ ...rsa[0]!.jwk, kid: 'r' }], rsa[0]!.privateKey, { alg: 'RS256' }, 401],
+  ['EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, { alg: 'EdDSA', kid: 'e' }, 200],
+  ['Ed25519 of RFC 9864', [jwkOf(edwards, { kid: 'e', alg: 'Ed25519' })], edwards.privateKey, { alg: 'Ed25519', kid: 'e' }, 200],
+  ['Ed25519 by a key for EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, { alg: 'Ed25519', kid: 'e' }, 200],
+  ['Ed25519 by a key of another type', [{ ...rsa[0]!.jwk, kid: 'e' }], rsa[0]!.privateKey, { alg: 'Ed25519', kid: 'e' }, 401]
+]
+t.test('the key of a token: by kid, then by alg and type; without a kid if it is the only one', async t => {
+  for (const [title, keys, key, header, status] of sets) {
+    const issuer = await startIssuer()
+    t.teardown(() => issuer.stop())
+    issuer.keys = keys
+    const { app } = await build(t, { issuer, jwt: { algorithms: ['RS256', 'ES256', 'EdDSA'] } })
+    t.equal((await app.inject({ url: '/orders', headers: bearer(tokenBy(key, header, issuer.url)) })).statusCode, status, title)
+  }
+})
+
+t.test('several keys without a kid: the log says what is missing', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  issuer.keys = [nameless, { ...rsa[1]!.jwk, kid: undefined }]
+  const logged: string[] = []
+  const { app } = await build(t, { issuer, server: { logger: { level: 'warn', stream: { write: (line: string) => { logged.push(line) } } } } })
+  t.equal(app.dualAuthReady(), false)
+  t.match(logged.join(''), 'kid is missing from all keys of the key set: only a single key can do without')
+})
+
+t.test('a key that was replaced under its name: the first token of the new one reads the set again, forged ones once', async t => {
+  const { app, issuer } = await build(t)
+  const status = async (token: string) => (await app.inject({ url: '/orders', headers: bearer(token) })).statusCode
+  const old = issuer.user()
+  t.equal(await status(old), 200)
+  issuer.keys = [{ ...next.jwk, kid: 'key-1' }]
+  t.equal(await status(tokenBy(next.privateKey, { alg: 'RS256', kid: 'key-1' }, issuer.url)), 200)
+  t.equal(await status(old), 401)
+  for (let i = 0; i < 20; i++) t.equal(await status(tokenBy(another.privateKey, { alg: 'RS256', kid: 'key-1' }, issuer.url)), 401)
+  t.equal(issuer.fetches, 2)
 })

@@ -44,7 +44,8 @@ t.test('why a credential is refused is in the log', async t => {
     t.strictSame(said().map(shown), [{ level: INFO, reason, msg: 'credential refused' }])
   }
   await refused(products(), { 'x-api-key': 'x' }, 'the API key is malformed')
-  await refused(products(), { authorization: 'Basic eDp5' }, 'the credential is malformed')
+  await refused(products(), { authorization: 'Basic eDp5' }, 'Authorization has another scheme than Bearer')
+  await refused(products(), { 'x-api-key': `${mintKey('shop_test').plaintext.slice(0, -6)}000000` }, 'the checksum of the API key is wrong: it was mistyped or cut')
   await refused(products(), { 'x-api-key': mintKey('shop_test').plaintext }, 'the API key is unknown')
   await refused('/orders', bearer(good.plaintext), 'the route accepts no API keys')
   await refused(products(), bearer(revoked.plaintext), 'the API key is revoked')
@@ -55,6 +56,12 @@ t.test('why a credential is refused is in the log', async t => {
   said()
   t.equal((await app.inject({ url: products() })).statusCode, 401)
   t.strictSame(said(), [], 'none is none')
+})
+
+t.test('groups of an unknown shape are left out, and told once', async t => {
+  const { app, said } = await logging(t)
+  for (const groups of [[7], [null], 'staff']) t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user({ 'cognito:groups': groups })) })).statusCode, 200)
+  t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, claim: 'cognito:groups', msg: 'a claim of a person has an unknown shape: what cannot be read of it is left out' }])
 })
 
 t.test('what is wrong with stored keys is in the log, with their ids', async t => {

@@ -94,7 +94,9 @@ t.test('a successor lives as long as the key was created to live, unless the req
   const first = (await call('POST', `${PATH}${id}/rotate`, {})).json()
   t.ok(Math.abs(Date.parse(first.expires_at) - Date.parse(first.created_at) - 30 * DAY) < 60_000, 'thirty days, less the moment between')
   const expiry = new Date(start + DAY).toISOString()
-  t.match((await call('POST', `${PATH}${first.id}/rotate`, { expires_at: expiry })).json(), { expires_at: expiry })
+  const second = (await call('POST', `${PATH}${first.id}/rotate`, { expires_at: expiry })).json()
+  t.match(second, { expires_at: expiry })
+  t.match((await call('POST', `${PATH}${second.id}/rotate`, { expires_at: null })).json(), { expires_at: null }, 'null is no expiry')
 })
 
 t.test('what cannot be rotated is told why, and nothing changes', async t => {

@@ -12,9 +12,14 @@ export interface OAuthDiscoveryShimOptions {
   readonly publicBaseUrl: string
   /**
    * Issuer of the identity provider; must equal the one in its document character by character.
-   * `https`, or `http` on loopback.
+   * `https`, or `http` on loopback, unless {@link OAuthDiscoveryShimOptions.insecureHttp} is set.
    */
   readonly issuer: string
+  /**
+   * Accepts `http:` for the identity provider on other machines too. Codes and tokens can then be read and changed on the
+   * way: only inside a network of your own, such as a cluster. Default `false`.
+   */
+  readonly insecureHttp?: boolean
   /**
    * Id of the public client that you registered at the identity provider; every client that registers gets this
    * id. Empty: registration is not advertised and returns 503.
@@ -74,11 +79,15 @@ export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'reso
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** `https`, or `http` on loopback: the URLs that clients may be sent to. */
-export function isSafeUrl (value: unknown): value is string {
+/**
+ * `https`, or `http` on loopback: the URLs that clients may be sent to.
+ *
+ * @param http whether that is accepted anywhere
+ */
+export function isSafeUrl (value: unknown, http = false): value is string {
   if (typeof value !== 'string' || !URL.canParse(value)) return false
   const { protocol, hostname } = new URL(value)
-  return protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))
+  return protocol === 'https:' || (protocol === 'http:' && (http || loopback.has(hostname)))
 }
 
 /**
@@ -90,6 +99,7 @@ export function isSafeUrl (value: unknown): value is string {
 export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settings {
   const {
     publicBaseUrl, issuer, clientId,
+    insecureHttp = false,
     mcpPath = '/mcp',
     redirectUris = ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'],
     scopes = ['openid', 'email', 'profile'],
@@ -106,7 +116,8 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
 
   for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
-  must(isSafeUrl(issuer), 'issuer must be an https URL, or http on loopback')
+  must(typeof insecureHttp === 'boolean', 'insecureHttp must be true or false')
+  must(isSafeUrl(issuer, insecureHttp), `issuer must be an https URL, or http on loopback${/^http:/i.test(issuer) ? ': insecureHttp allows http, inside a network of your own' : ''}`)
   must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
   must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
@@ -127,6 +138,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   return {
     publicBaseUrl: origin,
     issuer,
+    insecureHttp,
     clientId,
     mcpPath: mcpPath === false ? '' : mcpPath,
     redirectUris,

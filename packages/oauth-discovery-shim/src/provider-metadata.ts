@@ -24,16 +24,17 @@ export interface ProviderMetadata {
  *
  * @param text the body as received
  * @param issuer the issuer it must carry
+ * @param http whether its endpoints may be http on other machines
  * @throws {@link OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT} not a usable document of that issuer
  */
-export function providerMetadataFromText (text: string, issuer: string): ProviderMetadata {
+export function providerMetadataFromText (text: string, issuer: string, http = false): ProviderMetadata {
   const document = objectFromText(text)
   const lists = ['token_endpoint_auth_methods_supported', 'grant_types_supported', 'code_challenge_methods_supported']
 
   // OpenID Connect Discovery 1.0 §4.3: character by character, or another provider could answer for this one
   must(document['issuer'] === issuer, `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)} instead of "${issuer}"`)
   for (const name of ['authorization_endpoint', 'token_endpoint']) {
-    must(isSafeUrl(document[name]), `${name} must be an https URL, or http on loopback`)
+    must(isSafeUrl(document[name], http), `${name} must be an https URL, or http on loopback`)
   }
   const types = document['response_types_supported']
   must(isStrings(types) && types.includes('code'), 'response_types_supported must contain code')
@@ -42,7 +43,7 @@ export function providerMetadataFromText (text: string, issuer: string): Provide
   }
 
   return Object.fromEntries(Object.entries(document).filter(([name, value]) =>
-    value !== null && (!/_(endpoint|uri)$/.test(name) || isSafeUrl(value)))) as ProviderMetadata
+    value !== null && (!/_(endpoint|uri)$/.test(name) || isSafeUrl(value, http)))) as ProviderMetadata
 }
 
 function objectFromText (text: string): Record<string, unknown> {

@@ -21,7 +21,7 @@ export interface Provider {
 
 /** Reads the document at startup, after each `refreshInterval`, and sooner after a failure. */
 export function identityProvider (
-  { issuer, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'timeout' | 'refreshInterval'>,
+  { issuer, insecureHttp, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'insecureHttp' | 'timeout' | 'refreshInterval'>,
   log: FastifyBaseLogger
 ): Provider {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
@@ -34,7 +34,7 @@ export function identityProvider (
   async function refresh (): Promise<void> {
     try {
       const text = await textFrom(url, AbortSignal.any([closing.signal, AbortSignal.timeout(timeout)]))
-      metadata = providerMetadataFromText(text, issuer)
+      metadata = providerMetadataFromText(text, issuer, insecureHttp)
       failures = 0
     } catch (err) {
       failures += 1

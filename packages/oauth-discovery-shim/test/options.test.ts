@@ -10,6 +10,7 @@ const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.c
 t.test('defaults', async t => {
   t.strictSame(settingsFromOptions(good), {
     ...good,
+    insecureHttp: false,
     mcpPath: '/mcp',
     redirectUris: ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'],
     scopes: ['openid', 'email', 'profile'],
@@ -48,6 +49,7 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ publicBaseUrl: 'https://user@shop.example.com' }, 'publicBaseUrl'],
     [{ issuer: '' }, 'issuer'],
     [{ issuer: 'http://idp.example.com' }, 'issuer'],
+    [untyped({ insecureHttp: 'yes' }), 'insecureHttp'],
     [{ issuer: 'https://idp.example.com/?tenant=1' }, 'issuer'],
     [{ clientId: undefined as unknown as string }, 'clientId'],
     [{ clientId: 'two words' }, 'clientId'],

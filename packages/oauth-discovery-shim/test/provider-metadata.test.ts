@@ -42,6 +42,12 @@ t.test('a document that clients cannot use is refused with the reason', async t 
   }
 })
 
+t.test('http endpoints on other machines pass only where that is allowed', async t => {
+  const text = JSON.stringify(good).replaceAll('https://', 'http://')
+  t.throws(() => providerMetadataFromText(text, issuer.replace('https', 'http')))
+  t.match(providerMetadataFromText(text, issuer.replace('https', 'http'), true), { token_endpoint: /^http:/, jwks_uri: /^http:/ })
+})
+
 t.test('members that no client should act on are left out', async t => {
   t.strictSame(read({
     ...good,

@@ -150,7 +150,7 @@ t.test('clients are told to wait for the next attempt, which is later after each
 t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async t => {
   const noted = notingWaits(t)
   for (const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [5000, [1000, 2000, 4000, 5000, 5000]], [500, [500, 500]]] as const) {
-    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', timeout: 1000, refreshInterval }, silent)
+    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', insecureHttp: false, timeout: 1000, refreshInterval }, silent)
     for (const wait of expected) {
       await provider.start()
       t.equal(provider.retryAfter(), Math.max(1, wait / 1000))
@@ -167,7 +167,7 @@ t.test('a good document ends the retries, and the next failure is the first one 
   let isUp = false
   const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(503).end())
   const { waits } = notingWaits(t)
-  const provider = identityProvider({ issuer, timeout: 1000, refreshInterval: 3_600_000 }, silent)
+  const provider = identityProvider({ issuer, insecureHttp: false, timeout: 1000, refreshInterval: 3_600_000 }, silent)
   for (isUp of [false, false, true, false, true]) await provider.start()
   // A connection that is kept waits as well.
   t.strictSame(waits.filter(wait => wait !== 3000), [1000, 2000, 3_600_000, 1000, 3_600_000])

@@ -2,8 +2,8 @@ import pg from 'pg'
 import { ambiguousIds } from './secrets.ts'
 import { trustedProxies } from './trusted-proxies.ts'
 
-/** @returns what is wrong with the value of a setting, or undefined */
-type Check = (text: string) => string | undefined
+/** @returns what is wrong with the value of a setting among all that are given, or undefined */
+type Check = (text: string, given: Readonly<Record<string, unknown>>) => string | undefined
 
 const MARKER = /^(?!ey)[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/
 const MARKER_LENGTH = 16
@@ -16,8 +16,9 @@ const ENCODE = 'Percent-encode special characters, such as / in a password'
 /** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
-  IDP_ISSUER: (text) => {
-    if (!isTrustworthy(text)) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys'
+  IDP_ISSUER: (text, { ALLOW_INSECURE: allowed }) => {
+    const isAllowed = URL.canParse(text) && itemsOf(allowed).includes('http-issuer')
+    if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
     return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
   },
   IDP_MCP_CLIENT_ID: clientId,
@@ -54,7 +55,7 @@ const checks: Readonly<Record<string, Check>> = {
  */
 export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly string[] {
   const wrong = Object.entries(checks).flatMap(([name, check]) => {
-    const mistake = given[name] === undefined ? undefined : check(String(given[name]))
+    const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
   return [...wrong, ...brokerMistakes(given)]

@@ -35,7 +35,7 @@ export function risksIn (config: Given): readonly string[] {
   const risks: ReadonlyArray<readonly [Risk, isTaken: boolean, string]> = [
     ['embedded-database', DATABASE_URL === undefined, 'DATABASE_URL is not set: the embedded database is for trials and a single process. Set the URL of a PostgreSQL database'],
     ['http-base-url', isHttp(PUBLIC_BASE_URL), `PUBLIC_BASE_URL is ${PUBLIC_BASE_URL}: without https, keys and tokens can be read on the way. Set the https address of the server`],
-    // An http issuer on another machine is a mistake that nothing allows.
+    // On another machine it is a mistake, which says the same.
     ['http-issuer', isHttp(IDP_ISSUER) && isTrustworthy(String(IDP_ISSUER)), `IDP_ISSUER is ${IDP_ISSUER}: an identity provider without https is for trials, since anyone on this machine may issue its tokens. Set the real one`],
     ['any-machine-client', itemsOf(IDP_M2M_CLIENT_IDS).length === 0,
       'IDP_M2M_CLIENT_IDS is not set: any client of the issuer with a scope that ends in /api reaches all shops, including clients of other applications. List your machine clients, or set none'],

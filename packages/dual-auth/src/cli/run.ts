@@ -19,13 +19,14 @@ The token comes from standard input with --token -, or from the variable DUAL_AU
   --machine-scope   a scope that makes a caller a machine
   --algorithm       a signature algorithm; default: RS256
   --tenant          a tenant that {tenantid} in the issuer stands for
+  --insecure-http   accepts http for an issuer inside your network
   --jwks-uri        where the signing keys are; default: by discovery
 
 rules prints a rule with which a secret scanner finds API keys that start with the marker.
 
 Exit status: 0 if all is well, 1 if something fails, 2 for wrong usage.`
 
-/** In characters; a token has at most 8192. */
+/** In characters; a token has fewer, since the headers of a request have. */
 const INPUT_LIMIT = 65_536
 
 /** The surroundings of the command. */
@@ -96,6 +97,7 @@ const OPTIONS = {
   'machine-scope': several,
   algorithm: several,
   tenant: several,
+  'insecure-http': { type: 'boolean' },
   help: { type: 'boolean' }
 } as const
 
@@ -110,11 +112,12 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
   }
 }
 
-function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes }: Arguments['values']): JwtOptions {
+function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'insecure-http': insecureHttp, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes }: Arguments['values']): JwtOptions {
   const isCognito = provider === undefined || provider === 'cognito'
   return {
     issuer,
     ...provider !== undefined && { provider: provider as Provider },
+    ...insecureHttp !== undefined && { insecureHttp },
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.
     ...audience !== undefined ? { audience } : !isCognito && { audience: ['(set --audience)'] },

@@ -28,7 +28,7 @@ async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]
     const keys = usableKeys(await readJwks(settings), algorithms)
     return [
       { level: 'ok', what: 'issuer', found: issuer },
-      { level: 'ok', what: 'keys', found: `${keys.size} for ${algorithms.join(', ')}` },
+      { level: 'ok', what: 'keys', found: `${keys.length} for ${algorithms.join(', ')}` },
       ...settings.audience === undefined ? [{ level: 'warn', what: 'audience', found: 'not set: tokens that clients requested for another resource are accepted too' } as const] : []
     ]
   } catch (error) {

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import Fastify from 'fastify'
 import { credentialFromHeaders } from '../credentials.ts'
 import type { JwtSettings } from '../options.ts'
@@ -15,9 +16,9 @@ const KINDS = ['typ', 'token_use', 'ver', 'idtyp', 'gty', 'tid', 'oid', 'uid', '
 /** Who holds the token; or why it is rejected, and what it has of all that decides about it. */
 export async function examineToken (issuers: readonly JwtSettings[], token: string): Promise<readonly Finding[]> {
   const authorization = `Bearer ${token}`
-  if (credentialFromHeaders({ authorization }, 'x-api-key', NO_MARKER).kind !== 'jwt') {
-    return [{ level: 'fail', what: 'token', found: 'rejected: it is not a signed JWT of at most 8192 characters. Some issuers send an opaque token to a client that requests no audience' }]
-  }
+  const credential = credentialFromHeaders({ authorization }, 'x-api-key', NO_MARKER)
+  if (credential.kind === 'malformed') return [{ level: 'fail', what: 'token', found: `rejected: ${credential.reason}` }]
+  if (authorization.length > maxHeaderSize) return [{ level: 'fail', what: 'token', found: `rejected: all headers of a request may have ${maxHeaderSize} bytes, node --max-http-header-size, and this token alone has ${token.length}` }]
   const verdict = await verdictOf(issuers, authorization)
   if (!(verdict instanceof Error)) return [{ level: 'ok', what: 'token', found: `accepted as ${inWords(verdict)}` }]
   const reason = verdict.cause === undefined ? messageOf(verdict) : printable(String(verdict.cause))

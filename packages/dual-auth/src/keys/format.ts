@@ -36,8 +36,22 @@ export function mintKey (marker: string): MintedKey {
 
 /** Returns a function that tells whether a string has the form and checksum of this marker's keys, without I/O. */
 export function keyMatcher (marker: string): (key: string) => boolean {
-  const shape = new RegExp(`^${keyPattern(marker)}$`)
+  const shape = shapeOf(marker)
   return key => shape.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH)
+}
+
+/** Why a key does not match, for the log. */
+export function flawOfKey (key: string, marker: string): string {
+  if (shapeOf(marker).test(key)) return 'the checksum of the API key is wrong: it was mistyped or cut'
+  return otherMarker(key, marker) ?? 'the API key is malformed'
+}
+
+const shapeOf = (marker: string): RegExp => new RegExp(`^${keyPattern(marker)}$`)
+
+/** What is wrong with a credential that has the form of another server's keys. */
+export function otherMarker (key: string, marker: string): string | undefined {
+  const other = /^([a-z][a-z0-9_]{0,15})_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/.exec(key)?.[1]
+  return other === undefined || other === marker ? undefined : `the API key has the marker ${other} instead of ${marker}`
 }
 
 /** The source of a regular expression that finds keys of this marker. Pass it to secret scanners, between word boundaries. */

@@ -13,20 +13,22 @@ export interface RotationRequest {
   readonly minted: NewApiKey
   /** How long the old key works, in seconds; with 0 it is revoked. */
   readonly grace: number
+  /** Whether the successor never expires, whatever the key did. */
+  readonly isEndless?: boolean
   /** `maxPerShop`. */
   readonly limit: number
 }
 
 /**
  * Decides what a rotation writes. The successor has the name, shop and scopes of the key. Unless the request names an
- * expiry, it lives from now for as long as the key was created to live. The grace never makes the old key live longer.
+ * expiry, or none, it lives from now for as long as the key was created to live. The grace never makes the old key live longer.
  *
  * A shop at its limit can rotate, because a key and its working successor count as one; but no more than twice the limit
  * of keys work at once.
  *
  * @throws {@link DUAL_AUTH_KEY_INACTIVE}, {@link DUAL_AUTH_KEY_REPLACED}, {@link DUAL_AUTH_KEY_LIMIT}
  */
-export function rotationFrom ({ key, successor, working }: Rotatable, { minted, grace, limit }: RotationRequest): Rotation {
+export function rotationFrom ({ key, successor, working }: Rotatable, { minted, grace, limit, isEndless = false }: RotationRequest): Rotation {
   const now = minted.createdAt
   const status = statusOfKey(key, now)
   if (status !== 'active') throw new DUAL_AUTH_KEY_INACTIVE(status)
@@ -35,7 +37,7 @@ export function rotationFrom ({ key, successor, working }: Rotatable, { minted, 
   const { name, scopes } = key
   // The expiry of a key that was rotated before is the end of its grace; the last of its successors, which is lost, has the
   // length of life.
-  const expiresAt = minted.expiresAt ?? expiryAfter(now, successor ?? key)
+  const expiresAt = minted.expiresAt ?? (isEndless ? null : expiryAfter(now, successor ?? key))
   return {
     successor: { ...minted, name, scopes, expiresAt },
     ...(grace === 0 ? { expiresAt: key.expiresAt, revokedAt: now } : { expiresAt: earlier(new Date(+now + grace * 1000), key.expiresAt), revokedAt: null })

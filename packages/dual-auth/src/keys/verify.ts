@@ -3,7 +3,7 @@ import { invalidCredential } from '../credentials.ts'
 import type { ApiKeySettings } from '../options.ts'
 import type { ApiKeyIdentity } from '../types.ts'
 import type { StoreCall } from './call-store.ts'
-import { fingerprint, keyMatcher } from './format.ts'
+import { fingerprint, flawOfKey, keyMatcher } from './format.ts'
 import { readable } from './found.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 import { createKnownHashes } from './known-hashes.ts'
@@ -43,7 +43,7 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
   const rehashes = new Map<string, Promise<void>>()
 
   async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
-    if (!isWellFormed(key)) throw invalidCredential('the API key is malformed')
+    if (!isWellFormed(key)) throw invalidCredential(flawOfKey(key, marker))
     const fingerprints = peppers.map(pepper => fingerprint(key, pepper))
     const row = await callStore(async () => readable(await store.find(fingerprints)))
     if (row === null) throw refused('unknown', null, address)

@@ -93,7 +93,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
     let isLate = false
     const rotating = callStore(
-      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, found => rotationFrom(found, { minted, grace, limit: maxPerShop }), async (rotated, transaction) => {
+      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, found => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }), async (rotated, transaction) => {
         // Undone: the old key must not end if nobody has got the new one.
         if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
         await onKeyChange({ action: 'rotate', ...rotated }, request, transaction)
@@ -145,8 +145,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 }
 
 /** JavaScript has no leap seconds (RFC 3339 §5.7): they count as the second before. */
-function dateFromText (text: string | undefined): Date | null {
-  return text === undefined ? null : new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
+function dateFromText (text: string | null = null): Date | null {
+  return text === null ? null : new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
 }
 
 function callerOf ({ identity }: FastifyRequest): string {

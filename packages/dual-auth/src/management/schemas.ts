@@ -6,10 +6,13 @@ import { KEY_LIST } from './key-list.ts'
 const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
+// Not a union, whose errors would name both of its members.
+const expiry = (description: string) => Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description }))
+
 const NewKey = Type.Object({
   name: KeyName,
   scopes: Type.Optional(KeyScopes),
-  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the key stops working; left out, never' }))
+  expires_at: expiry('When the key stops working; null or left out, never')
 }, { additionalProperties: false })
 
 /** The body of a new key's request. */
@@ -17,7 +20,7 @@ export type NewKeyBody = Static<typeof NewKey>
 
 const RotationOf = Type.Object({
   grace: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GRACE, default: DEFAULT_GRACE, description: 'How long the old key still works, in seconds; with 0 it is revoked at once' })),
-  expires_at: Type.Optional(Type.String({ format: 'date-time', description: 'When the new key stops working. Default: the lifetime of the old key, from now' }))
+  expires_at: expiry('When the new key stops working; null, never. Default: the lifetime of the old key, from now')
 }, { additionalProperties: false })
 
 /** The body of a rotation's request. */

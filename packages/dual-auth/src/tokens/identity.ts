@@ -22,20 +22,25 @@ export interface ClaimRules {
 
 const MACHINE_SCOPE = /^[^\s/]\S*\/api$/
 
+/** Called with the name of a claim whose value, or part of it, has a shape that nothing is known of. */
+export type LeftOut = (claim: string) => void
+
 /**
  * The identity behind claims whose signature and issuer have been verified: a machine if the provider marks it as one and
  * it has a machine's scope, else a person if the client is one that people sign in with.
  *
  * @param now in milliseconds since the epoch
+ * @param leftOut a name or groups of an unknown shape refuse nobody: without them a person can do less, not more
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if they identify neither; the cause says why
  */
-export function identityFromClaims (claims: Claims, rules: ClaimRules, now: number): MachineIdentity | UserIdentity {
+export function identityFromClaims (claims: Claims, rules: ClaimRules, now: number, leftOut: LeftOut = () => {}): MachineIdentity | UserIdentity {
   const { shape, machineClients, userClients } = rules
   const { iss, sub, iat, exp, aud } = claims
   const flaw = shape.flaw(claims)
   if (flaw !== undefined) throw invalidCredential(flaw)
   if (typeof sub !== 'string' || sub === '') throw invalidCredential('sub is not a string')
-  if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw invalidCredential('exp or iat is not an integer')
+  // RFC 7519 §2: seconds, and fractions of them.
+  if (![exp, iat].every(time => Math.abs(Number(time)) <= Number.MAX_SAFE_INTEGER && typeof time === 'number')) throw invalidCredential('exp or iat is not a time')
   if (Number(iat) * 1000 > now + rules.clockTolerance) throw invalidCredential('iat is in the future')
   if (!audienceMatches(aud, rules)) throw invalidCredential(aud === undefined ? 'aud is missing' : 'aud is another resource')
   const client = stringAt(claims, rules, 'client')
@@ -50,23 +55,23 @@ export function identityFromClaims (claims: Claims, rules: ClaimRules, now: numb
     return Object.freeze({ kind: 'machine', issuer, clientId: client, scopes })
   }
   if (userClients?.includes(client) === false) throw invalidCredential('client is not a known app')
-  const username = claimAt(claims, rules.claims.username) ?? null
-  if (username !== null && typeof username !== 'string') throw invalidCredential('username is not a string')
   return Object.freeze({
     kind: 'user',
     issuer,
     subject: stringAt(claims, rules, 'subject'),
-    username,
-    groups: groupsFromClaim(claimAt(claims, rules.claims.groups)),
+    username: usernameFromClaim(claimAt(claims, rules.claims.username), () => leftOut(namesOf(rules, 'username'))),
+    groups: groupsFromClaim(claimAt(claims, rules.claims.groups), () => leftOut(namesOf(rules, 'groups'))),
     scopes: scopesFromClaim(claimAt(claims, rules.claims.scopes))
   })
 }
 
 function stringAt (claims: Claims, rules: ClaimRules, fact: 'client' | 'subject'): string {
   const value = claimAt(claims, rules.claims[fact])
-  if (typeof value !== 'string' || value === '') throw invalidCredential(`${rules.claims[fact].map(path => path.join('.')).join(' or ')} is not a string`)
+  if (typeof value !== 'string' || value === '') throw invalidCredential(`${namesOf(rules, fact)} is not a string`)
   return value
 }
+
+const namesOf = ({ claims }: ClaimRules, fact: keyof ClaimPaths): string => claims[fact].map(path => path.join('.')).join(' or ')
 
 function hasMachineScope (scopes: readonly string[], { machineScopes, shape }: ClaimRules): boolean {
   if (machineScopes !== undefined) return scopes.some(scope => machineScopes.includes(scope))
@@ -81,12 +86,20 @@ function scopesFromClaim (claim: unknown): readonly string[] {
   return Object.freeze(scopes as string[])
 }
 
-/** A list of names, or an object that has them as keys. */
-function groupsFromClaim (claim: unknown): readonly string[] {
-  if (claim === undefined) return Object.freeze([])
-  const groups: unknown = isRecord(claim) ? Object.keys(claim) : claim
-  if (!Array.isArray(groups) || !groups.every(group => typeof group === 'string')) throw invalidCredential('groups are not strings')
-  return Object.freeze([...groups])
+/** A number counts as its digits. */
+function usernameFromClaim (claim: unknown, leaveOut: () => void): string | null {
+  if (typeof claim === 'string' || claim === undefined) return claim ?? null
+  if (typeof claim === 'number') return String(claim)
+  leaveOut()
+  return null
+}
+
+/** A list of names, an object that has them as keys, or a single name, as many providers write a list of one. */
+function groupsFromClaim (claim: unknown, leaveOut: () => void): readonly string[] {
+  const groups: readonly unknown[] = isRecord(claim) ? Object.keys(claim) : claim === undefined ? [] : [claim].flat()
+  const names = groups.filter(group => typeof group === 'string' && group !== '') as string[]
+  if (names.length < groups.length) leaveOut()
+  return Object.freeze(names)
 }
 
 function audienceMatches (aud: unknown, { audience, shape }: ClaimRules): boolean {

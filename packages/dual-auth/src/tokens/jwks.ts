@@ -15,6 +15,9 @@ const EXCERPT = 200
 
 /** A public key. */
 interface SigningKey {
+  readonly kid: string | undefined
+  /** The allowed algorithms that it may sign with. */
+  readonly algorithms: readonly string[]
   readonly pem: string
   /** The one issuer that it is for; Entra's keys have this, since its tenants share a set. */
   readonly issuer: string | undefined
@@ -23,15 +26,21 @@ interface SigningKey {
 /** The identity provider's signing keys. */
 export interface KeySet {
   /**
-   * The public key with this id, as PEM.
+   * The public key for a token, as PEM.
    *
-   * @param issuer that of the token: a key may be for one tenant only
+   * @param token its issuer is compared, because a key may be for one tenant only
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the provider has no such key
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
-  find (kid: string, issuer: string): Promise<string>
+  find (token: { readonly kid: string | undefined, readonly alg: string, readonly issuer: string }): Promise<string>
   /** Whether there are keys: read at least once, and no longer ago than `jwksKeep`. */
   hasKeys (): boolean
+  /**
+   * Reads the set again because of a token, unless another token was the cause of a read less than `jwksCooldown` ago.
+   *
+   * @returns whether it was read
+   */
+  readAgain (): Promise<boolean>
   /** Reads the set now. Logs a failure and returns false; never throws. */
   refresh (): Promise<boolean>
   /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and says that its issuer is another one */
@@ -47,7 +56,7 @@ export interface KeySet {
  */
 export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
   const { jwksCooldown, jwksRefresh, jwksKeep } = settings
-  let keys: ReadonlyMap<string, SigningKey> = new Map()
+  let keys: readonly SigningKey[] = []
   let otherIssuer: Error | undefined
   let fetchedAt = -Infinity
   let askedAt = -Infinity
@@ -56,30 +65,34 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  async function find (kid: string, issuer: string): Promise<string> {
-    const { pem, issuer: owner } = await keyWithId(kid)
+  async function find ({ kid, alg, issuer }: Parameters<KeySet['find']>[0]): Promise<string> {
+    const { pem, issuer: owner } = keyFor(current(), kid, alg) ?? await newKeyFor(kid, alg)
     if (owner !== undefined && !isOwner(owner, issuer)) throw invalidCredential('kid is a key of another issuer')
     return pem
   }
 
-  async function keyWithId (kid: string): Promise<SigningKey> {
-    const known = current().get(kid)
-    if (known !== undefined) return known
+  async function newKeyFor (kid: string | undefined, alg: string): Promise<SigningKey> {
+    await readAgain()
+    const found = keyFor(current(), kid, alg)
+    if (found !== undefined) return found
+    // While the provider is down, the key may be good: a 401 would make clients sign in again.
+    if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
+    throw invalidCredential(kid === undefined ? 'kid is missing' : current().some(key => key.kid === kid) ? 'kid is a key for another alg' : 'kid is unknown')
+  }
+
+  async function readAgain (): Promise<boolean> {
+    const before = fetchedAt
     if (refreshing === null && performance.now() - askedAt >= jwksCooldown) {
       askedAt = performance.now()
       await refresh()
     } else {
       await refreshing
     }
-    const found = current().get(kid)
-    if (found !== undefined) return found
-    // While the provider is down, the key may be good: a 401 would make clients sign in again.
-    if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
-    throw invalidCredential('kid is unknown')
+    return fetchedAt !== before
   }
 
-  function current (): ReadonlyMap<string, SigningKey> {
-    return performance.now() - fetchedAt < jwksKeep ? keys : new Map()
+  function current (): readonly SigningKey[] {
+    return performance.now() - fetchedAt < jwksKeep ? keys : []
   }
 
   function refresh (): Promise<boolean> {
@@ -117,7 +130,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     if (otherIssuer !== undefined) throw otherIssuer
   }
 
-  return { find, hasKeys: () => current().size > 0, refresh, demandIssuer, close }
+  return { find, readAgain, hasKeys: () => current().length > 0, refresh, demandIssuer, close }
 }
 
 /**
@@ -129,20 +142,38 @@ export function isKid (kid: unknown): kid is string {
 }
 
 /**
- * The usable keys of a key set, by kid: public keys for signatures, of the allowed algorithms, RSA with at least
- * 2048 bits. Of two keys with one kid, the first wins. Everything else in the set is ignored.
+ * The usable keys of a key set: public keys for signatures, of the allowed algorithms, RSA with at least 2048 bits.
+ * Everything else in the set is ignored.
  */
-export function keysFromJwks (body: unknown, algorithms: readonly string[]): Map<string, SigningKey> {
-  const keys = new Map<string, SigningKey>()
-  for (const jwk of jwksFromBody(body)) {
-    const { kid, use, alg, issuer } = jwk
-    if (!isKid(kid) || keys.has(kid)) continue
-    if (use !== undefined && use !== 'sig') continue
-    if (alg !== undefined && !(typeof alg === 'string' && algorithms.includes(alg))) continue
+export function keysFromJwks (body: unknown, allowed: readonly string[]): readonly SigningKey[] {
+  return jwksFromBody(body).flatMap(jwk => {
+    const { kid, use, issuer } = jwk
+    const algorithms = allowed.filter(alg => canSign(jwk, alg))
+    if (algorithms.length === 0 || (kid !== undefined && !isKid(kid)) || (use !== undefined && use !== 'sig')) return []
     const pem = pemFromJwk(jwk)
-    if (pem !== null) keys.set(kid, { pem, issuer: typeof issuer === 'string' ? issuer : undefined })
-  }
-  return keys
+    return pem === null ? [] : [{ kid, algorithms, pem, issuer: typeof issuer === 'string' ? issuer : undefined }]
+  })
+}
+
+/** The type of key, and the curve, that an algorithm needs (RFC 7518 §3.1, RFC 9864 §2.2). */
+const KINDS: ReadonlyArray<readonly [alg: RegExp, kty: string, crv?: RegExp]> = [
+  [/^[RP]S/, 'RSA'], [/^ES256$/, 'EC', /^P-256$/], [/^ES384$/, 'EC', /^P-384$/], [/^ES512$/, 'EC', /^P-521$/], [/^EdDSA$/, 'OKP', /^Ed/], [/^Ed25519$/, 'OKP', /^Ed25519$/]
+]
+
+function canSign ({ kty, crv, alg: own }: JsonWebKey, alg: string): boolean {
+  return (own === undefined || ofRfc8037(own) === ofRfc8037(alg)) && KINDS.some(([name, type, curve]) => name.test(alg) && kty === type && curve?.test(String(crv)) !== false)
+}
+
+/** RFC 9864 names the curve, RFC 8037 did not; a key and its tokens may disagree. */
+const ofRfc8037 = (alg: unknown): unknown => alg === 'Ed25519' ? 'EdDSA' : alg
+
+/**
+ * Several keys may have one id, RFC 7517 §4.5: then the algorithm decides. A key without an id is used if no other could
+ * be meant.
+ */
+function keyFor (keys: readonly SigningKey[], kid: string | undefined, alg: string): SigningKey | undefined {
+  const fitting = keys.filter(({ algorithms }) => algorithms.includes(alg))
+  return fitting.find(key => kid !== undefined && key.kid === kid) ?? (fitting.length === 1 && fitting[0]!.kid === undefined ? fitting[0] : undefined)
 }
 
 /** Whether the tokens of an issuer may be signed with a key of this owner: the issuer, or all tenants of its provider. */
@@ -152,9 +183,10 @@ function isOwner (owner: string, issuer: string): boolean {
 }
 
 /** @throws an Error that names the keys there are, if none is usable */
-export function usableKeys (body: unknown, algorithms: readonly string[]): ReadonlyMap<string, SigningKey> {
+export function usableKeys (body: unknown, algorithms: readonly string[]): readonly SigningKey[] {
   const keys = keysFromJwks(body, algorithms)
-  if (keys.size > 0) return keys
+  if (keys.some(({ kid }) => algorithms.some(alg => keyFor(keys, kid, alg) !== undefined))) return keys
+  if (keys.length > 0) throw new Error('kid is missing from all keys of the key set: only a single key can do without')
   const kinds = new Set(jwksFromBody(body).map(({ alg, kty, use }) => `${String(alg ?? kty)}${use === undefined || use === 'sig' ? '' : ' not for signatures'}`))
   throw new Error(`the key set has no usable key for ${algorithms.join(', ')}; it has ${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`)
 }
@@ -176,15 +208,15 @@ function pemFromJwk (jwk: JsonWebKey): string | null {
 }
 
 /** One deadline covers discovery and key set. */
-export async function readJwks ({ issuer, jwksUri, jwksTimeout }: JwtSettings): Promise<unknown> {
+export async function readJwks ({ issuer, jwksUri, jwksTimeout, insecureHttp }: JwtSettings): Promise<unknown> {
   const signal = AbortSignal.timeout(jwksTimeout)
-  if (jwksUri !== undefined) return jsonFrom(jwksUri, 'the key set', signal)
+  if (jwksUri !== undefined) return jsonFrom(jwksUri, 'the key set', signal, insecureHttp)
   // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
   const base = `${issuer.replace(TENANT, 'organizations').replace(/\/$/, '')}/`
   const url = `${base}.well-known/openid-configuration`
-  const document = await jsonFrom(url, 'the discovery document', signal)
+  const document = await jsonFrom(url, 'the discovery document', signal, insecureHttp)
   confirmIssuer(issuer, url, document)
-  return jsonFrom(await jwksUriIn(document), 'the key set', signal)
+  return jsonFrom(await jwksUriIn(document), 'the key set', signal, insecureHttp)
 }
 
 /**

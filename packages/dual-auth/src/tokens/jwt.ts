@@ -32,6 +32,9 @@ interface Issuer { readonly settings: JwtSettings, readonly keys: KeySet }
  * Every fault of a token is the same 401; keys that cannot be read are a 503.
  */
 export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSettings[]): Promise<TokenVerifier> {
+  // The keys that a token was verified with, for a second look.
+  const keysOf = new WeakMap<FastifyRequest, KeySet>()
+  const told = new Set<string>()
   const known: readonly Issuer[] = issuers.map(settings => ({ settings, keys: createKeySet(settings, app.log) }))
   for (const { issuer, audience } of issuers) {
     // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
@@ -44,11 +47,15 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
     decoratorName: 'dualAuthClaims',
     decode: { complete: true },
     // A function, so that @fastify/jwt creates one verifier for each key and caches it.
-    secret: (_request: FastifyRequest, token: unknown) => keyFromToken(token as DecodedToken, known),
+    secret: async (request: FastifyRequest, token: unknown) => {
+      const issuer = issuerOf((token as DecodedToken).payload, known)
+      keysOf.set(request, issuer.keys)
+      return keyFromToken(token as DecodedToken, issuer)
+    },
     verify: {
       extractToken: request => request.headers.authorization?.slice('Bearer '.length),
       // Those of the token's own issuer are checked with its key.
-      algorithms: [...new Set(issuers.flatMap(({ algorithms }) => algorithms))],
+      algorithms: [...new Set(issuers.flatMap(({ algorithms }) => algorithms as Array<Exclude<typeof algorithms[number], 'Ed25519'>>))],
       requiredClaims: REQUIRED_CLAIMS,
       clockTolerance: issuers[0]!.clockTolerance,
       // A cached result would outlive the key that it depends on.
@@ -66,12 +73,23 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
 
   async function identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity> {
     try {
-      const claims = await request.dualAuthJwtVerify()
-      return identityFromClaims(claims, issuerOf(claims, known).settings, Date.now())
+      const claims = await request.dualAuthJwtVerify().catch(async error => {
+        // The issuer may have replaced a key under its name.
+        if (!String(error.message).includes('signature is invalid') || !await keysOf.get(request)?.readAgain()) throw error
+        return request.dualAuthJwtVerify()
+      })
+      const { settings } = issuerOf(claims, known)
+      return identityFromClaims(claims, settings, Date.now(), claim => tellOnce(settings.issuer, claim))
     } catch (error) {
       if (error instanceof DUAL_AUTH_PROVIDER_UNAVAILABLE || error instanceof DUAL_AUTH_CREDENTIAL_INVALID) throw error
       throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: error instanceof Error ? error.message : error })
     }
+  }
+
+  function tellOnce (issuer: string, claim: string): void {
+    if (told.has(`${issuer} ${claim}`)) return
+    told.add(`${issuer} ${claim}`)
+    app.log.warn({ issuer, claim }, 'a claim of a person has an unknown shape: what cannot be read of it is left out')
   }
 
   return { identityFromToken, ready: () => known.every(({ keys }) => keys.hasKeys()) }
@@ -91,16 +109,15 @@ interface DecodedToken { readonly header: Claims, readonly payload: Claims, read
  *
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}
  */
-async function keyFromToken ({ header, payload, signature }: DecodedToken, issuers: readonly Issuer[]): Promise<string> {
-  const { settings: { algorithms, shape }, keys } = issuerOf(payload, issuers)
+async function keyFromToken ({ header, payload, signature }: DecodedToken, { settings: { algorithms, shape }, keys }: Issuer): Promise<string> {
   const { alg, kid, typ } = header
   if (typeof alg !== 'string' || !algorithms.some(allowed => allowed === alg)) throw invalidCredential('alg is not allowed')
-  if (!isKid(kid)) throw invalidCredential('kid is malformed')
+  if (kid !== undefined && !isKid(kid)) throw invalidCredential('kid is malformed')
   if (header.crit !== undefined) throw invalidCredential('crit is not supported')
   if (!shape.types.includes(typeof typ === 'string' ? typ.toUpperCase() : typ as undefined)) throw invalidCredential('typ is not an access token')
   // Otherwise unused bits at the end would allow several spellings of one signature.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) throw invalidCredential('the signature is not canonical base64url')
-  return keys.find(kid, String(payload.iss))
+  return keys.find({ kid, alg, issuer: String(payload.iss) })
 }
 
 function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {
