@@ -20,6 +20,7 @@ import { serializeOutput } from './http/serialization.ts'
 import { refuseUnstorable } from './http/storable.ts'
 import { cleanBody } from './http/text.ts'
 import { validateInput } from './http/validation.ts'
+import { refuseUnmatched } from './http/versions.ts'
 import { imports } from './imports/routes.ts'
 import { readListQuery } from './lists/list.ts'
 import { limitConcurrency } from './operations/concurrency.ts'
@@ -114,6 +115,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('preValidation', readListQuery)
   app.addHook('preValidation', refuseUnstorable)
   app.addHook('preValidation', cleanBody)
+  refuseUnmatched(app)
   app.decorateRequest('currentUser', null)
   app.decorateRequest('shopOfPerson', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))

@@ -48,6 +48,9 @@ export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)
 /** 409. The value of `field` is taken or in use. */
 export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 
+/** 412. The record has changed since the caller read it; `current` is what it is now. */
+export const SHOP_PRECONDITION_FAILED = createError('SHOP_PRECONDITION_FAILED', 'This has changed since you read it: nothing was done. It was last updated at %s', 412)
+
 /** 409. Later changes stand in the way of a revert; `field` and `later_change_id` are those of the first of `conflicts`. */
 export const SHOP_REVERT_CONFLICT = createError('SHOP_REVERT_CONFLICT', '%s', 409)
 
@@ -155,6 +158,11 @@ export interface RevertError extends FastifyError {
   readonly conflicts: ReadonlyArray<{ readonly field?: string, readonly later_change_id: string | null, readonly reason: string }>
 }
 
+/** An error about a record that has changed. */
+export interface PreconditionError extends FastifyError {
+  readonly current: object
+}
+
 /** An error about lines of a file. */
 export interface ImportError extends FastifyError {
   readonly error_count: number
@@ -177,6 +185,11 @@ export function revertConflict ({ conflicts, conflict_count: count }: Pick<Rever
   return Object.assign(new SHOP_REVERT_CONFLICT(reason), {
     ...(field !== undefined && { field }), later_change_id: later, conflict_count: count, conflicts
   })
+}
+
+/** @returns a 412 that has the record as it is now */
+export function preconditionFailed (current: { readonly updated_at: string }): PreconditionError {
+  return Object.assign(new SHOP_PRECONDITION_FAILED(current.updated_at), { current })
 }
 
 /** @returns a 404 that names the missing record */

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { attributeRepository } from './attribute-repository.ts'
@@ -41,7 +42,7 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
     const attribute = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/attributes/${attribute.id}`).send(attribute)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/attributes/${attribute.id}`), attribute)
   })
 
   app.get('/:attribute_id', {
@@ -51,23 +52,27 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Get one attribute of a shop.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
-      response: { 200: Attribute, ...readProblems }
+      response: { ...readRecord(Attribute), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.attribute_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.attribute_id)))
 
   app.patch('/:attribute_id', {
     schema: {
       operationId: 'update_attribute',
       summary: 'Update an attribute',
-      description: 'Change some fields of an attribute; those left out stay as they are. ' +
+      description: 'Change some fields of an attribute; others stay. ' +
         'A change of type or options is rejected if values of products do not fit it.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
+      headers: IfMatch,
       body: AttributeChanges,
-      response: { 200: Attribute, ...conflictProblems }
+      response: { 200: Attribute, ...changedMeanwhile(Attribute), ...conflictProblems }
     },
     config: { mcp: { output: false } }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.attribute_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { attribute_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:attribute_id', {
     schema: {
@@ -76,11 +81,13 @@ export const attributes: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Delete an attribute, with its values on products. People can restore it.',
       tags: ['attributes', 'mcp'],
       params: AttributeParams,
-      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Attribute), ...conflictProblems, ...writeProblems }
     },
     config: { mcp: { confirm: asking.confirm } }
   }, async (request, reply) => {
-    await repository.remove(request.shop, request.params.attribute_id, knex, asking.holder(request))
+    const { shop, params: { attribute_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, asking.holder(request)) })
     return await reply.code(204).send(null)
   })
 }

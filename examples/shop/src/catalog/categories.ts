@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { categoryRepository } from './category-repository.ts'
@@ -41,7 +42,7 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
     config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
     const category = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/categories/${category.id}`).send(category)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/categories/${category.id}`), category)
   })
 
   app.get('/:category_id', {
@@ -51,22 +52,26 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Get one category of a shop.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
-      response: { 200: Category, ...readProblems }
+      response: { ...readRecord(Category), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.category_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.category_id)))
 
   app.patch('/:category_id', {
     schema: {
       operationId: 'update_category',
       summary: 'Update a category',
-      description: 'Change some fields of a category, or move it with parent_id; fields left out stay as they are.',
+      description: 'Change some fields of a category, or move it with parent_id; other fields stay.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
+      headers: IfMatch,
       body: CategoryChanges,
-      response: { 200: Category, ...conflictProblems }
+      response: { 200: Category, ...changedMeanwhile(Category), ...conflictProblems }
     },
     config: { mcp: { output: false } }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.category_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { category_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:category_id', {
     schema: {
@@ -75,11 +80,13 @@ export const categories: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = as
       description: 'Delete a category. Its products stay; the categories below it move to the top level. People can restore it.',
       tags: ['categories', 'mcp'],
       params: CategoryParams,
-      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Category), ...conflictProblems, ...writeProblems }
     },
     config: { mcp: { confirm: asking.confirm } }
   }, async (request, reply) => {
-    await repository.remove(request.shop, request.params.category_id, knex, asking.holder(request))
+    const { shop, params: { category_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, asking.holder(request)) })
     return await reply.code(204).send(null)
   })
 }

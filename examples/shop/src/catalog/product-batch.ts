@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { tried } from '../database/tried.ts'
 import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 import { cleanLine } from '../http/text.ts'
@@ -185,23 +186,6 @@ function errorOfItem ({ index, error }: ItemProblem): FieldError {
   const place = `items/${index}`
   const field = error.field === '' ? place : `${place}/${error.field}`
   return Object.assign(error, { field, message: error.field !== '' && error.message.startsWith(error.field) ? `${field}${error.message.slice(error.field.length)}` : `${place}: ${error.message}` })
-}
-
-/** How often a transaction is tried. */
-const TRIES = 3
-
-/** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */
-const PASSING: readonly unknown[] = ['40P01', '40001', '23505']
-
-/** Tries work again that met another transaction. */
-export async function tried<Result> (work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!PASSING.includes((error as { code?: string }).code) || tries === TRIES) throw error
-    }
-  }
 }
 
 /** @returns what the items link to */

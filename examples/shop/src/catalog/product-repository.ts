@@ -41,6 +41,7 @@ export function productRepository (knex: Knex) {
   return {
     list: rows.list,
     get: rows.get,
+    ifUnchanged: rows.ifUnchanged,
     hold: rows.hold,
     remove: rows.remove,
     deletion: rows.deletion,

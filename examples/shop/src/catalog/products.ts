@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, IfUpdatedAt, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { writeBatch } from './product-batch.ts'
@@ -44,7 +45,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
     const product = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`).send(product)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`), product)
   })
 
   app.post('/batch', {
@@ -84,23 +85,28 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Get one product of a shop, with its categories, tags and attribute values.',
       tags: ['products', 'mcp'],
       params: ProductParams,
-      response: { 200: Product, ...readProblems }
+      response: { ...readRecord(Product), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.product_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.product_id)))
 
   app.patch('/:product_id', {
     schema: {
       operationId: 'update_product',
       summary: 'Update a product',
-      description: 'Change some fields of a product; those left out stay as they are. ' +
+      description: 'Change some fields of a product; others stay. ' +
         'category_ids, tag_ids, attributes and metadata are replaced as a whole.',
       tags: ['products', 'mcp'],
       params: ProductParams,
+      headers: IfMatch,
+      querystring: IfUpdatedAt,
       body: ProductChanges,
-      response: { 200: Product, ...conflictProblems }
+      response: { 200: Product, ...changedMeanwhile(Product), ...conflictProblems }
     },
     config: { mcp: { output: false } }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.product_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { product_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:product_id', {
     schema: {
@@ -109,11 +115,13 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Delete a product. People can restore it. To only take it off sale, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
-      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Product), ...conflictProblems, ...writeProblems }
     },
     config: { mcp: { confirm: asking.confirm } }
   }, async (request, reply) => {
-    await repository.remove(request.shop, request.params.product_id, knex, asking.holder(request))
+    const { shop, params: { product_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, asking.holder(request)) })
     return await reply.code(204).send(null)
   })
 }

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { tagRepository } from './tag-repository.ts'
@@ -41,7 +42,7 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
     config: { mcp: { output: false } }
   }, async ({ shop, body }, reply) => {
     const tag = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/tags/${tag.id}`).send(tag)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/tags/${tag.id}`), tag)
   })
 
   app.get('/:tag_id', {
@@ -51,22 +52,26 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       description: 'Get one tag of a shop.',
       tags: ['tags', 'mcp'],
       params: TagParams,
-      response: { 200: Tag, ...readProblems }
+      response: { ...readRecord(Tag), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.tag_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.tag_id)))
 
   app.patch('/:tag_id', {
     schema: {
       operationId: 'update_tag',
       summary: 'Update a tag',
-      description: 'Change some fields of a tag; those left out stay as they are.',
+      description: 'Change some fields of a tag; others stay.',
       tags: ['tags', 'mcp'],
       params: TagParams,
+      headers: IfMatch,
       body: TagChanges,
-      response: { 200: Tag, ...conflictProblems }
+      response: { 200: Tag, ...changedMeanwhile(Tag), ...conflictProblems }
     },
     config: { mcp: { output: false } }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.tag_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { tag_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:tag_id', {
     schema: {
@@ -75,11 +80,13 @@ export const tags: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (a
       description: 'Delete a tag, and remove it from every product. People can restore it.',
       tags: ['tags', 'mcp'],
       params: TagParams,
-      response: { 204: Deleted, ...conflictProblems, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Tag), ...conflictProblems, ...writeProblems }
     },
     config: { mcp: { confirm: asking.confirm } }
   }, async (request, reply) => {
-    await repository.remove(request.shop, request.params.tag_id, knex, asking.holder(request))
+    const { shop, params: { tag_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, asking.holder(request)) })
     return await reply.code(204).send(null)
   })
 }

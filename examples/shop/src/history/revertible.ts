@@ -124,7 +124,7 @@ export function revertibles (knex: Knex): Readonly<Record<typeof REVERTIBLE_KIND
     },
     shop_config: {
       hold: async (shop, _id, trx) => ({ ...await config.hold(shop, trx) }),
-      update: async (shop, change, trx) => await config.update(shop, shop.caller, earlier(change), trx)
+      update: async (shop, change, trx) => await config.update(shop, shop.caller, earlier(change), { on: trx })
     }
   }
 }

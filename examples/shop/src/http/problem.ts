@@ -4,7 +4,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
 import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
-import { type FieldError, type ImportError, invalid, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
+import { type FieldError, type ImportError, invalid, type PreconditionError, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
 
 /** The body of every error response. */
@@ -103,8 +103,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, provider_param: providerParam, provider_code: providerCode, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount } =
-    told as Partial<FieldError & ProviderError & RunActiveError & RevertError & ImportError>
+  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, provider_param: providerParam, provider_code: providerCode, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount, current } =
+    told as Partial<FieldError & ProviderError & RunActiveError & RevertError & ImportError & PreconditionError>
   return {
     statusCode,
     headers: statusCode === 503 ? { 'retry-after': String(RETRY_AFTER) } : {},
@@ -120,7 +120,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       ...(providerCode !== undefined && { provider_code: providerCode }),
       ...(runId !== undefined && { run_id: runId, shop_id: shopId }),
       ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts }),
-      ...(errors !== undefined && { error_count: errorCount, errors })
+      ...(errors !== undefined && { error_count: errorCount, errors }),
+      ...(current !== undefined && { current })
     }
   }
 }
@@ -128,7 +129,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
 interface ProblemReply {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'> & Pick<ImportError, 'error_count' | 'errors'>>
+  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'> & Pick<ImportError, 'error_count' | 'errors'> & Pick<PreconditionError, 'current'>>
 }
 
 /** A fault with its value and its schema, as {@link validateInput} keeps them. */

@@ -21,7 +21,7 @@ const RETRY_AFTER = '5'
 const SETTLE = 5000
 
 /** Response headers that pages of other origins may read. */
-const EXPOSED = ['content-range', 'key-counts', 'link', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+const EXPOSED = ['content-range', 'etag', 'key-counts', 'link', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 /**
  * What a browser may do with responses: nothing with JSON. HTML pages set their own policy.

@@ -25,6 +25,7 @@ import { uncleanSkus } from './023-unclean-skus.ts'
 import { payNotes } from './024-pay-notes.ts'
 import { importBytes } from './025-import-bytes.ts'
 import { importFound } from './026-import-found.ts'
+import { accountVersions } from './027-account-versions.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -55,5 +56,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '023-unclean-skus': uncleanSkus,
   '024-pay-notes': payNotes,
   '025-import-bytes': importBytes,
-  '026-import-found': importFound
+  '026-import-found': importFound,
+  '027-account-versions': accountVersions
 }

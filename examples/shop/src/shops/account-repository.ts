@@ -28,6 +28,7 @@ export function accountRepository (knex: Knex) {
   return {
     list: rows.list,
     get: rows.get,
+    ifUnchanged: rows.ifUnchanged,
     hold: rows.hold,
     remove: rows.remove,
     restore: rows.restore,

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { accountRepository } from './account-repository.ts'
 import { Account, AccountChanges, AccountInput, list } from './account-schemas.ts'
@@ -37,7 +38,7 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     }
   }, async ({ shop, body }, reply) => {
     const account = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/accounts/${account.id}`).send(account)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/accounts/${account.id}`), account)
   })
 
   app.get('/:account_id', {
@@ -47,9 +48,9 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Get one account of a shop.',
       tags: ['accounts'],
       params: AccountParams,
-      response: { 200: Account, ...readProblems }
+      response: { ...readRecord(Account), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.account_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.account_id)))
 
   app.patch('/:account_id', {
     schema: {
@@ -59,10 +60,14 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
         'details is merged: keys given are set, keys given as null are removed, all others stay.',
       tags: ['accounts'],
       params: AccountParams,
+      headers: IfMatch,
       body: AccountChanges,
-      response: { 200: Account, ...writeProblems }
+      response: { 200: Account, ...changedMeanwhile(Account), ...writeProblems }
     }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.account_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { account_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:account_id', {
     schema: {
@@ -71,10 +76,12 @@ export const accounts: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       description: 'Delete an account. Its orders stay, without an account; so does its customer at the payment provider. It can be restored from the history.',
       tags: ['accounts'],
       params: AccountParams,
-      response: { 204: Deleted, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Account), ...writeProblems }
     }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.account_id)
+  }, async (request, reply) => {
+    const { shop, params: { account_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on) })
     return await reply.code(204).send(null)
   })
 }

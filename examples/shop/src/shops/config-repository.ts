@@ -5,6 +5,7 @@ import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid, notFound } from '../errors.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
+import type { Precondition } from '../http/versions.ts'
 import type { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -31,14 +32,15 @@ export function configRepository (knex: Knex) {
     /**
      * Merges settings under a lock, so that concurrent writers of other settings lose nothing.
      *
-     * @throws {@link SHOP_INVALID}
+     * @throws {@link SHOP_INVALID} | {@link SHOP_PRECONDITION_FAILED}
      */
-    async update (shop: ShopScope, caller: Caller, changes: Changes, on: Knex = knex): Promise<Config> {
+    async update (shop: ShopScope, caller: Caller, changes: Changes, { on = knex, precondition }: { readonly on?: Knex, readonly precondition?: Precondition | undefined } = {}): Promise<Config> {
       const { currency, ...settings } = changes
       refuseUnknownCurrency({ currency })
       const stored = JSON.stringify(checked(settings))
       return await on.transaction(async (trx) => {
         const before = configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
+        precondition?.(before)
         const [row] = await trx('shops').where({ id: shop.id }).update({
           ...(currency !== undefined && { currency }),
           settings: trx.raw('settings || ?::jsonb', [stored]),

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { ownersOnly } from './access.ts'
 import { configRepository } from './config-repository.ts'
 import { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
@@ -18,9 +19,9 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Get the settings of a shop, with defaults for unset ones.',
       tags: ['shops'],
       params: ShopParams,
-      response: { 200: ShopConfig, ...readProblems }
+      response: { ...readRecord(ShopConfig), ...readProblems }
     }
-  }, async ({ shop }) => await repository.get(shop))
+  }, async ({ shop }, reply) => sendRecord(reply, await repository.get(shop)))
 
   app.patch('/', {
     preParsing: ownersOnly(knex),
@@ -30,8 +31,9 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Change some settings of a shop; those left out stay as they are. metadata is replaced as a whole. For owners of the shop, admins and machines.',
       tags: ['shops'],
       params: ShopParams,
+      headers: IfMatch,
       body: ShopConfigChanges,
-      response: { 200: ShopConfig, ...writeProblems }
+      response: { 200: ShopConfig, ...changedMeanwhile(ShopConfig), ...writeProblems }
     }
-  }, async (request) => await repository.update(request.shop, callerOf(request), request.body))
+  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.body, { precondition: preconditionOf(request) })))
 }

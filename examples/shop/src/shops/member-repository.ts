@@ -4,6 +4,7 @@ import type { Caller } from '../history/caller.ts'
 import { recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import { notFound, SHOP_LAST_OWNER, SHOP_OWNER_ONLY } from '../errors.ts'
+import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import type { User } from '../users/user.ts'
@@ -11,13 +12,14 @@ import { holdShop } from './hold.ts'
 import { list, type Member, type MemberChanges, type MemberInput } from './member-schemas.ts'
 import type { ShopScope } from './scope.ts'
 
-type MemberRow = Static<typeof Member>
+/** A member's name comes from the person, so the version has both times. */
+type MemberRow = Static<typeof Member> & { readonly version: string }
 
 /** The members of shops. Changes in a shop take turns, so that nobody uses a right that they have just lost. */
 export function memberRepository (knex: Knex) {
   const people = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder => on.from(
     on('shop_members as m').join('users as u', 'u.id', 'm.user_id').where('m.shop_id', shop.id)
-      .select('m.shop_id', 'm.user_id', { id: 'm.user_id' }, 'u.name', 'u.active', 'm.role', 'm.created_at', 'm.updated_at').as('members'))
+      .select('m.shop_id', 'm.user_id', { id: 'm.user_id' }, 'u.name', 'u.active', 'm.role', 'm.created_at', 'm.updated_at', on.raw("json_instant(m.updated_at) || '/' || json_instant(u.updated_at) as version")).as('members'))
 
   /** @throws {@link SHOP_NOT_FOUND} */
   async function get (shop: ShopScope, userId: string, on: Knex = knex): Promise<MemberRow> {
@@ -77,10 +79,11 @@ export function memberRepository (knex: Knex) {
       })
     },
 
-    /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_LAST_OWNER} */
-    async update (shop: ShopScope, caller: Caller, userId: string, changes: Static<typeof MemberChanges>): Promise<MemberRow> {
+    /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} | {@link SHOP_LAST_OWNER} */
+    async update (shop: ShopScope, caller: Caller, userId: string, changes: Static<typeof MemberChanges>, precondition?: Precondition): Promise<MemberRow> {
       return await manage(shop, caller, async (trx) => {
         const before = await get(shop, userId, trx)
+        precondition?.(before)
         if (Object.keys(changes).length === 0) return before
         await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: newer(trx) })
         const after = await get(shop, userId, trx)
@@ -92,11 +95,12 @@ export function memberRepository (knex: Knex) {
     /**
      * Members may leave by themselves.
      *
-     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_LAST_OWNER}
+     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} | {@link SHOP_LAST_OWNER}
      */
-    async remove (shop: ShopScope, caller: Caller, userId: string): Promise<void> {
+    async remove (shop: ShopScope, caller: Caller, userId: string, precondition?: Precondition): Promise<void> {
       const take = async (trx: Knex.Transaction): Promise<void> => {
         const before = await get(shop, userId, trx)
+        precondition?.(before)
         const count = await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).delete()
         if (count === 0) throw notFound('member', userId)
         await settle(trx, shop, caller, before.user_id, before, null)

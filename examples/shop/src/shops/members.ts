@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { memberRepository } from './member-repository.ts'
 import { list, Member, MemberChanges, MemberInput } from './member-schemas.ts'
@@ -39,7 +40,7 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
   }, async (request, reply) => {
     const { shop, body } = request
     const member = await repository.add(shop, callerOf(request), body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/members/${member.user_id}`).send(member)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/members/${member.user_id}`), member)
   })
 
   app.get('/:user_id', {
@@ -49,9 +50,9 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description: 'Get one of the people who work for a shop.',
       tags: ['members'],
       params: MemberParams,
-      response: { 200: Member, ...readProblems }
+      response: { ...readRecord(Member), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.user_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.user_id)))
 
   app.patch('/:user_id', {
     schema: {
@@ -60,10 +61,11 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description: 'Change the role of a member. The last active owner cannot be changed. For owners of the shop, admins and machines.',
       tags: ['members'],
       params: MemberParams,
+      headers: IfMatch,
       body: MemberChanges,
-      response: { 200: Member, ...conflictProblems }
+      response: { 200: Member, ...changedMeanwhile(Member), ...conflictProblems }
     }
-  }, async (request) => await repository.update(request.shop, callerOf(request), request.params.user_id, request.body))
+  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.params.user_id, request.body, preconditionOf(request))))
 
   app.delete('/:user_id', {
     schema: {
@@ -73,10 +75,11 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
         'The last active owner cannot be removed. For owners of the shop, admins, machines, and the member who leaves.',
       tags: ['members'],
       params: MemberParams,
-      response: { 204: Deleted, ...conflictProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Member), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await repository.remove(request.shop, callerOf(request), request.params.user_id)
+    await repository.remove(request.shop, callerOf(request), request.params.user_id, preconditionOf(request))
     return await reply.code(204).send(null)
   })
 }

@@ -35,6 +35,7 @@ export function orderRepository (knex: Knex) {
   return {
     list: rows.list,
     get: rows.get,
+    ifUnchanged: rows.ifUnchanged,
 
     /** @throws {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>): Promise<OrderRow> {
@@ -53,8 +54,8 @@ export function orderRepository (knex: Knex) {
      * @param status - if undefined, nothing changes
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT}
      */
-    async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined): Promise<OrderRow> {
-      return await knex.transaction(async (trx) => {
+    async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined, on: Knex = knex): Promise<OrderRow> {
+      return await on.transaction(async (trx) => {
         const order = await rows.update(shop, id, {}, trx) // locks it
         if (status === undefined || status === order.status) return order
         if (!next[order.status].includes(status)) throw conflict('status', `An order that is ${order.status} cannot become ${status}`)

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { orderRepository } from './order-repository.ts'
 import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
@@ -38,7 +39,7 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     }
   }, async ({ shop, body }, reply) => {
     const order = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/orders/${order.id}`).send(order)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/orders/${order.id}`), order)
   })
 
   app.get('/:order_id', {
@@ -48,9 +49,9 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Get one order of a shop with its lines.',
       tags: ['orders'],
       params: OrderParams,
-      response: { 200: Order, ...readProblems }
+      response: { ...readRecord(Order), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.order_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.order_id)))
 
   app.patch('/:order_id', {
     schema: {
@@ -59,8 +60,12 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. Nothing else changes.',
       tags: ['orders'],
       params: OrderParams,
+      headers: IfMatch,
       body: OrderChanges,
-      response: { 200: Order, ...conflictProblems }
+      response: { 200: Order, ...changedMeanwhile(Order), ...conflictProblems }
     }
-  }, async ({ shop, params, body }) => await repository.updateStatus(shop, params.order_id, body.status))
+  }, async (request, reply) => {
+    const { shop, params: { order_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.updateStatus(shop, id, body.status, on)))
+  })
 }

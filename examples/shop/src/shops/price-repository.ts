@@ -19,6 +19,7 @@ export function priceRepository (knex: Knex) {
   return {
     list: rows.list,
     get: rows.get,
+    ifUnchanged: rows.ifUnchanged,
     hold: rows.hold,
     remove: rows.remove,
     restore: rows.restore,

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { priceRepository } from './price-repository.ts'
 import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
@@ -38,7 +39,7 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     }
   }, async ({ shop, body }, reply) => {
     const price = await repository.create(shop, body)
-    return await reply.code(201).header('location', `/shops/${shop.id}/prices/${price.id}`).send(price)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/prices/${price.id}`), price)
   })
 
   app.get('/:price_id', {
@@ -48,9 +49,9 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Get one price of a product of a shop.',
       tags: ['prices'],
       params: PriceParams,
-      response: { 200: Price, ...readProblems }
+      response: { ...readRecord(Price), ...readProblems }
     }
-  }, async ({ shop, params }) => await repository.get(shop, params.price_id))
+  }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.price_id)))
 
   app.patch('/:price_id', {
     schema: {
@@ -59,10 +60,14 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Change some fields of a price; those left out stay as they are. Existing orders keep their prices.',
       tags: ['prices'],
       params: PriceParams,
+      headers: IfMatch,
       body: PriceChanges,
-      response: { 200: Price, ...conflictProblems }
+      response: { 200: Price, ...changedMeanwhile(Price), ...conflictProblems }
     }
-  }, async ({ shop, params, body }) => await repository.update(shop, params.price_id, body))
+  }, async (request, reply) => {
+    const { shop, params: { price_id: id }, body } = request
+    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+  })
 
   app.delete('/:price_id', {
     schema: {
@@ -71,10 +76,12 @@ export const prices: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
       description: 'Delete a price. It can be restored from the history. To only end it, set its valid_to instead.',
       tags: ['prices'],
       params: PriceParams,
-      response: { 204: Deleted, ...writeProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Price), ...writeProblems }
     }
-  }, async ({ shop, params }, reply) => {
-    await repository.remove(shop, params.price_id)
+  }, async (request, reply) => {
+    const { shop, params: { price_id: id } } = request
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on) })
     return await reply.code(204).send(null)
   })
 }

@@ -1,10 +1,12 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { namedStatement } from '../database/named-statement.ts'
+import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
 import { type RecordKind, recorded } from '../history/trail.ts'
 import { isJson, ownFields } from '../http/record-schemas.ts'
+import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { MAX_PAGE_BYTES, pageOf } from '../lists/page.ts'
@@ -123,17 +125,34 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     return { row, affected: row.affected }
   }
 
+  /** @throws {@link SHOP_NOT_FOUND} */
+  async function get (shop: ShopScope, id: string, on: Knex = knex): Promise<Row> {
+    const [row] = await byId([shop.id, id], on)
+    if (row === undefined) throw notFound(noun, id)
+    return row
+  }
+
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
       return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id } }, query, fields)
     },
 
-    /** @throws {@link SHOP_NOT_FOUND} */
-    async get (shop: ShopScope, id: string, on: Knex = knex): Promise<Row> {
-      const [row] = await byId([shop.id, id], on)
-      if (row === undefined) throw notFound(noun, id)
-      return row
+    get,
+
+    /**
+     * Does work on a row, in a transaction that has locked it if there is a precondition. Others lock what they link to first,
+     * so two may wait for each other: then it is tried again.
+     *
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED}, and what the work throws
+     */
+    async ifUnchanged<Result> (shop: ShopScope, id: string, precondition: Precondition | undefined, work: (on: Knex) => Promise<Result>): Promise<Result> {
+      if (precondition === undefined) return await work(knex)
+      return await tried(async () => await knex.transaction(async (trx) => {
+        await trx(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select('id')
+        precondition(await get(shop, id, trx) as Row & { readonly updated_at: string })
+        return await work(trx)
+      }))
     },
 
     /**

@@ -7,6 +7,7 @@ import { type Change, fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound } from '../errors.ts'
 import { refuseUnknownCurrency } from '../http/values.ts'
+import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { shopsReached } from './access.ts'
@@ -41,10 +42,11 @@ export function shopsRepository (knex: Knex) {
       })
     },
 
-    /** @throws {@link SHOP_CONFLICT} */
-    async update (shop: ShopScope, caller: Caller, changes: Static<typeof ShopChanges>): Promise<ShopRow> {
+    /** @throws {@link SHOP_CONFLICT} | {@link SHOP_PRECONDITION_FAILED} */
+    async update (shop: ShopScope, caller: Caller, changes: Static<typeof ShopChanges>, precondition?: Precondition): Promise<ShopRow> {
       return await knex.transaction(async (trx) => {
         const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
+        precondition?.(before)
         const after = required(await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning(COLUMNS), shop)
         const names = Object.keys(changes)
         if (names.length > 0) await recordChange(trx, caller, changeOf(after, fieldsOf(before, names), fieldsOf(after, names)))
@@ -56,11 +58,13 @@ export function shopsRepository (knex: Knex) {
      * Deletes the shop with all that is in it.
      *
      * @throws {@link SHOP_CONFLICT} when it has orders
+     * @throws {@link SHOP_PRECONDITION_FAILED}
      */
-    async remove (shop: ShopScope, caller: Caller): Promise<void> {
+    async remove (shop: ShopScope, caller: Caller, precondition?: Precondition): Promise<void> {
       await knex.transaction(async (trx) => {
         // New orders lock the row of the shop, and wait from here on.
         const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
+        precondition?.(before)
         const order = await trx('orders').where({ shop_id: shop.id }).first('id')
         if (order !== undefined) throw conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead')
         await trx('shops').where({ id: shop.id }).delete()

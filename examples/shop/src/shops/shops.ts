@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { ShopScope } from './scope.ts'
@@ -39,7 +40,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     }
   }, async (request, reply) => {
     const shop = await repository.create(callerOf(request), request.body)
-    return await reply.code(201).header('location', `/shops/${shop.id}`).send(shop)
+    return sendRecord(reply.code(201).header('location', `/shops/${shop.id}`), shop)
   })
 
   app.get('/:shop_id', {
@@ -50,9 +51,9 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       description: 'Get one shop that you reach.',
       tags: ['shops'],
       params: ShopParams,
-      response: { 200: Shop, ...readProblems }
+      response: { ...readRecord(Shop), ...readProblems }
     }
-  }, async ({ shop }) => await repository.get(shop))
+  }, async ({ shop }, reply) => sendRecord(reply, await repository.get(shop)))
 
   app.patch('/:shop_id', {
     preParsing: [adminOnly, inShop],
@@ -62,10 +63,11 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       description: 'Change the name, slug or status of a shop; fields left out stay as they are. Admins only.',
       tags: ['shops'],
       params: ShopParams,
+      headers: IfMatch,
       body: ShopChanges,
-      response: { 200: Shop, ...conflictProblems }
+      response: { 200: Shop, ...changedMeanwhile(Shop), ...conflictProblems }
     }
-  }, async (request) => await repository.update(request.shop, callerOf(request), request.body))
+  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.body, preconditionOf(request))))
 
   app.delete('/:shop_id', {
     preParsing: [adminOnly, inShop],
@@ -75,10 +77,11 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       description: 'Delete a shop permanently, with its catalog, accounts, members and API keys. A shop with orders cannot be deleted: archive it. Admins only.',
       tags: ['shops'],
       params: ShopParams,
-      response: { 204: Deleted, ...conflictProblems }
+      headers: IfMatch,
+      response: { 204: Deleted, ...changedMeanwhile(Shop), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await repository.remove(request.shop, callerOf(request))
+    await repository.remove(request.shop, callerOf(request), preconditionOf(request))
     return await reply.code(204).send(null)
   })
 }

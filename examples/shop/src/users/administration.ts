@@ -4,6 +4,7 @@ import type { Caller } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
+import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
@@ -28,16 +29,17 @@ export function userAdministration (knex: Knex) {
      * Changes take turns: if two admins remove each other's role at the same time, only one succeeds.
      *
      * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin
-     * @throws {@link SHOP_NOT_FOUND}
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED}
      * @throws {@link SHOP_CONFLICT} if no active admin would be left
      */
-    async update (caller: Caller, id: string, changes: Changes): Promise<UserRow> {
+    async update (caller: Caller, id: string, changes: Changes, precondition?: Precondition): Promise<UserRow> {
       return await knex.transaction(async (trx) => {
         const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').forUpdate().select('id')
         if (!admins.some((admin) => admin.id === caller.id)) throw new SHOP_ADMIN_ONLY()
         const before = await trx('users').where({ id }).forUpdate().first()
+        if (before === undefined) throw notFound('user', id)
+        precondition?.(before)
         const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning('*')
-        if (user === undefined) throw notFound('user', id)
         const isAdmin = user.active && user.roles.includes('admin')
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
           throw conflict(user.active ? 'roles' : 'active', 'This is the last active admin')

@@ -4,6 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Uuid } from '../http/schemas.ts'
+import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { userAdministration } from './administration.ts'
 import { requireAdmin } from './require-admin.ts'
@@ -34,9 +35,9 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       description: 'Get one person. Admins only.',
       tags: ['users'],
       params: UserParams,
-      response: { 200: User, ...readProblems }
+      response: { ...readRecord(User), ...readProblems }
     }
-  }, async ({ params }) => await administration.get(params.user_id))
+  }, async ({ params }, reply) => sendRecord(reply, await administration.get(params.user_id)))
 
   app.patch('/:user_id', {
     schema: {
@@ -45,8 +46,9 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       description: 'Change the roles of a person, or make them inactive, from their next request on. The last active admin cannot be changed. Admins only.',
       tags: ['users'],
       params: UserParams,
+      headers: IfMatch,
       body: UserChanges,
-      response: { 200: User, ...conflictProblems }
+      response: { 200: User, ...changedMeanwhile(User), ...conflictProblems }
     }
-  }, async (request) => await administration.update(callerOf(request), request.params.user_id, request.body))
+  }, async (request, reply) => sendRecord(reply, await administration.update(callerOf(request), request.params.user_id, request.body, preconditionOf(request))))
 }

@@ -1,0 +1,16 @@
+/** How often a transaction is tried. */
+const TRIES = 3
+
+/** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */
+const PASSING: readonly unknown[] = ['40P01', '40001', '23505']
+
+/** Tries work again that met another transaction. */
+export async function tried<Result> (work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!PASSING.includes((error as { code?: string }).code) || tries === TRIES) throw error
+    }
+  }
+}

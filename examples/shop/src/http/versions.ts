@@ -1,0 +1,90 @@
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { invalid, preconditionFailed } from '../errors.ts'
+import { Problem } from './problem.ts'
+
+/*
+ * Preconditions of HTTP, so that nobody overwrites what they have not seen. The version of a record is its `updated_at`, which
+ * rises with each change, see database/updated-at.ts.
+ */
+
+interface Versioned {
+  readonly updated_at: string
+  /** For a record that shows fields of another one too. Default: `updated_at`. */
+  readonly version?: string
+}
+
+/** Throws {@link SHOP_PRECONDITION_FAILED} if a record is no longer the one that the caller read. */
+export type Precondition = (record: Versioned) => void
+
+/** The header of a route that changes a record. */
+export const IfMatch = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: 'The ETag of the record as you read it: 412 if it has changed since' }))
+})
+
+/** The same for agents, who see no headers; for products only, since every word of a tool costs. */
+export const IfUpdatedAt = Type.Object({
+  if_updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'As read: fails if changed' }))
+}, { additionalProperties: false })
+
+/** Rejects `If-Match` where there is no `ETag`, since it cannot hold there. */
+export function refuseUnmatched (app: FastifyInstance): void {
+  app.addHook('preHandler', async ({ headers: { 'if-match': tags }, method, routeOptions: { schema } }) => {
+    if (tags === undefined || tags === '*' || !['PATCH', 'PUT', 'DELETE'].includes(method) || schema?.headers === IfMatch) return
+    throw invalid('if-match', 'if-match cannot hold: what this changes has no ETag')
+  })
+}
+
+/** The response schemas of a route that reads a record. */
+export const readRecord = <Record extends TSchema>(record: Record) => ({ 200: record, 304: Type.Null({ description: 'If-None-Match has the ETag' }) })
+
+/** The response schema of a route that changes a record, for one that has changed meanwhile. */
+export const changedMeanwhile = <Record extends TObject>(record: Record) => ({
+  412: Type.Object({ ...Problem.properties, current: record }, { description: 'The record has changed since; current is what it is now' })
+})
+
+/** Sends a record with its version as `ETag`, or 304 to a reader that has that one. */
+export function sendRecord<Row extends Versioned> (reply: FastifyReply, record: Row): Row {
+  const tag = versionOf(record)
+  reply.header('etag', `"${tag}"`)
+  const known = reply.request.headers['if-none-match']
+  if (known === undefined || !['GET', 'HEAD'].includes(reply.request.method) || !matches(tagsIn('if-none-match', known), tag)) return record
+  return reply.code(304).send() as unknown as Row
+}
+
+/** What `If-Match` of the request, or its argument `if_updated_at`, asks of the record; undefined if there is neither. */
+export function preconditionOf ({ headers, query }: FastifyRequest): Precondition | undefined {
+  const header = headers['if-match']
+  const { if_updated_at: seen } = query as { readonly if_updated_at?: string }
+  if (header === undefined && seen === undefined) return undefined
+  // Weak tags match no change (RFC 9110 §8.8.3.2).
+  const tags = header === undefined ? undefined : tagsIn('if-match', header)?.filter(({ isWeak }) => !isWeak)
+  return (record) => {
+    if (header !== undefined && !matches(tags, versionOf(record))) throw preconditionFailed(record)
+    if (seen !== undefined && Date.parse(seen) !== Date.parse(record.updated_at)) throw preconditionFailed(record)
+  }
+}
+
+function versionOf ({ updated_at: updatedAt, version = updatedAt }: Versioned): string {
+  return version
+}
+
+interface Tag {
+  readonly isWeak: boolean
+  readonly value: string
+}
+
+function matches (tags: readonly Tag[] | undefined, value: string): boolean {
+  return tags === undefined || tags.some((tag) => tag.value === value)
+}
+
+/**
+ * @returns the tags of a header; undefined for `*`, which means any
+ * @throws {@link SHOP_INVALID}
+ */
+function tagsIn (header: string, text: string): readonly Tag[] | undefined {
+  if (text.trim() === '*') return undefined
+  const tags = Array.from(text.matchAll(/\s*(W\/)?"([^"]*)"\s*(?:,|$)/gy))
+  if (tags.length === 0 || tags.reduce((length, [part]) => length + part.length, 0) !== text.length) throw invalid(header, `${header} must be *, or tags in quotes, as ETag has them`)
+  return tags.map(([, weak, value]) => ({ isWeak: weak !== undefined, value: value! }))
+}
