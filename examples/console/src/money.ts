@@ -25,19 +25,33 @@ export function amountText (amount: number | null | undefined, currency: string,
 }
 
 /**
- * Reads what people type: `19.99`, `19,99`, `1'999.50`, `1.999,50`.
+ * Reads what people type, and what the console shows in that locale: `19.99`, `19,99`, `1’999.50`, `١٬٩٩٩٫٥٠ ج.م.`.
  *
  * @returns the amount; null for an empty text; undefined if it is no amount of that currency
  */
-export function amountFrom (text: string, currency: string): number | null | undefined {
-  const plain = text.trim().replace(/[\s'’\u00a0\u202f]/g, '')
-  if (plain === '') return null
-  if (!/^\d[\d.,]*$/.test(plain)) return undefined
+export function amountFrom (text: string, currency: string, locale: string): number | null | undefined {
+  if (text.trim() === '') return null
+  const format = numberFormat(locale, { style: 'currency', currency, minimumFractionDigits: 1, maximumFractionDigits: 1 }) ?? numberFormat('en', {})!
+  const sign = plainText(format.formatToParts(1).find(({ type }) => type === 'currency')?.value ?? '')
+  const decimal = decimalIn(withoutEnds(plainText(text), [sign, currency]), format)
+  if (decimal === undefined || decimal.startsWith('-')) return undefined
   const digits = digitsOf(currency)
-  const [whole, fraction] = partsOf(plain, digits)
-  if (!/^\d+$/.test(whole) || !/^\d*$/.test(fraction) || fraction.length > digits) return undefined
+  const [whole = '', fraction = ''] = decimal.split('.')
+  if (fraction.length > digits) return undefined
   const amount = Number(whole + fraction.padEnd(digits, '0'))
   return Number.isSafeInteger(amount) ? amount : undefined
+}
+
+/** Reads a number as people write it in a locale. @returns undefined if it is none */
+export function numberFrom (text: string, locale: string): number | undefined {
+  const decimal = decimalIn(plainText(text), numberFormat(locale, {}) ?? numberFormat('en', {})!)
+  const number = Number(decimal)
+  return decimal === undefined || !Number.isFinite(number) ? undefined : number
+}
+
+/** A number as people type it in a locale. */
+export function numberText (number: number, locale: string): string {
+  return (numberFormat(locale, { useGrouping: false, maximumFractionDigits: 20 }) ?? numberFormat('en', {})!).format(String(number) as never)
 }
 
 /**
@@ -52,18 +66,62 @@ export function inCurrency (amount: number | null, from: string, to: string): nu
   return Number.isSafeInteger(moved) ? moved : undefined
 }
 
-/** The last separator is the decimal one, unless there is only one kind and what follows reads as thousands. */
-function partsOf (text: string, digits: number): readonly [whole: string, fraction: string] {
-  const last = Math.max(text.lastIndexOf('.'), text.lastIndexOf(','))
-  if (last === -1) return [text, '']
-  const separator = text[last]!
-  const other = separator === '.' ? ',' : '.'
-  const isGrouping = !text.includes(other) && /^\d{1,3}(?:[.,]\d{3})+$/.test(text) && digits < 3
-  if (isGrouping) return [text.replaceAll(separator, ''), '']
-  const whole = text.slice(0, last)
-  // 1.999,50 has groups of three before the decimal separator; 1.99.9 is nothing.
-  if (/[.,]/.test(whole) && !new RegExp(`^\\d{1,3}(?:\\${other}\\d{3})+$`).test(whole)) return ['', 'x']
-  return [whole.replaceAll(other, ''), text.slice(last + 1)]
+/** Signs that stand before decimals somewhere, and those that only group digits. */
+const POINTS = '.,٫'
+const SIGNS = `${POINTS}' ٬`
+
+/**
+ * @param text - a {@link plainText}
+ * @param format - whose separators are meant where others could be
+ * @returns `1234.5`; undefined if it is no number, or could be another one
+ */
+function decimalIn (text: string, format: Intl.NumberFormat): string | undefined {
+  const sign = (type: string): string => plainText(format.formatToParts(-1234567.8).find((part) => part.type === type)?.value ?? '', false)
+  const [group, point] = [sign('group'), sign('decimal')]
+  const minus = /^[-−]/.test(text) ? '-' : ''
+  const number = text.slice(minus.length)
+  const last = [...number].findLastIndex((character) => !/\d/.test(character))
+  const separator = [...number][last] ?? ''
+  if (!/^\d/.test(number) || [...number].some((character) => !/\d/.test(character) && !SIGNS.includes(character) && character !== group && character !== point)) return undefined
+  const isPoint = POINTS.includes(separator) || separator === point
+  const grouped = isPoint && separator !== group && separator !== '' ? undefined : ungrouped(number)
+  if (grouped !== undefined) return minus + grouped
+  const before = number.slice(0, last)
+  const whole = before.includes(separator) || !isPoint ? undefined : ungrouped(before)
+  return whole === undefined ? undefined : `${minus}${whole}.${number.slice(last + 1)}`
+}
+
+/** Digits without what groups them: by three, or in India by two above the last three. @returns undefined if they are grouped otherwise */
+function ungrouped (text: string): string | undefined {
+  const [separator, ...others] = new Set(text.replace(/\d/g, ''))
+  if (separator === undefined) return text
+  const [first = '', ...groups] = text.split(separator)
+  const last = groups.pop()
+  const isGrouped = others.length === 0 && last?.length === 3 && /^[1-9]\d{0,2}$/.test(first) && [2, 3].some((size) => groups.every(({ length }) => length === size))
+  return isGrouped ? [first, ...groups, last].join('') : undefined
+}
+
+/** With Western digits, plain blanks and apostrophes, and without marks of direction. */
+function plainText (text: string, isTrimmed = true): string {
+  const plain = text.normalize('NFKC').replace(/\p{Bidi_Control}/gu, '').replace(/\s/g, ' ').replace(/[’`]/g, "'").replace(/\p{Nd}/gu, digitOf)
+  return isTrimmed ? plain.trim() : plain
+}
+
+/** Digits of a script follow each other, from zero on. */
+function digitOf (character: string): string {
+  const code = character.codePointAt(0)!
+  let zero = code
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1
+  return String((code - zero) % 10)
+}
+
+/** The text without one of the words at its start or end. */
+function withoutEnds (text: string, words: readonly string[]): string {
+  for (const word of words.filter((word) => word !== '')) {
+    if (text.startsWith(word)) return text.slice(word.length).trim()
+    if (text.endsWith(word)) return text.slice(0, -word.length).trim()
+  }
+  return text
 }
 
 /** As a decimal string, since a float would round large amounts. */

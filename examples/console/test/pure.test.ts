@@ -11,18 +11,37 @@ import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { changesByDay } from '../src/home/days.ts'
-import { amountFrom, amountText, inCurrency, moneyText } from '../src/money.ts'
+import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
 import { isolated } from '../src/isolated.ts'
 import { agoText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
 
 t.test('what people type is an amount in minor units, or none', async (t) => {
-  for (const [text, currency, amount] of [
-    ['19.99', 'EUR', 1999], ['19,99', 'EUR', 1999], ['19,9', 'EUR', 1990], ['19', 'EUR', 1900], [' 1 999,50 ', 'EUR', 199950], ["1'999.50", 'CHF', 199950], ['1.999,50', 'EUR', 199950], ['1,999.50', 'USD', 199950],
-    ['1.999', 'EUR', 199900], ['1999', 'JPY', 1999], ['1,999', 'JPY', 1999], ['1.5', 'JPY', undefined], ['1.234', 'KWD', 1234], ['', 'EUR', null], ['19.999,9.9', 'EUR', undefined], ['-1', 'EUR', undefined], ['1e3', 'EUR', undefined],
-    ['abc', 'EUR', undefined], ['1.234.5', 'EUR', undefined], ['90071992547409.92', 'EUR', undefined]
-  ] as const) t.equal(amountFrom(text, currency), amount, `${text} ${currency}`)
+  for (const [text, currency, locale, amount] of [
+    ['19.99', 'EUR', 'en', 1999], ['19,99', 'EUR', 'en', 1999], ['19,9', 'EUR', 'de', 1990], ['19', 'EUR', 'de', 1900], ['12.50', 'EUR', 'de-DE', 1250], ['12.50', 'EGP', 'ar-EG', 1250], ['12,50', 'USD', 'en-US', 1250],
+    [' 1 999,50 ', 'EUR', 'fr', 199950], ["1'999.50", 'CHF', 'de-CH', 199950], ['1’999.50', 'CHF', 'de-CH', 199950], ['1.999,50', 'EUR', 'de', 199950], ['1,999.50', 'EUR', 'de', 199950], ['1.999,50', 'USD', 'en', 199950],
+    ['1.999', 'EUR', 'de', 199900], ['1.999', 'EUR', 'en', undefined], ['1,999', 'EUR', 'en', 199900], ['1,999', 'EUR', 'de', undefined], ['1,999', 'CHF', 'de-CH', undefined], ['0,999', 'EUR', 'en', undefined], ['12 50', 'EUR', 'en', undefined],
+    ['1999', 'JPY', 'ja-JP', 1999], ['1,999', 'JPY', 'ja-JP', 1999], ['１９９９円', 'JPY', 'ja-JP', undefined], ['￥１，９９９', 'JPY', 'ja-JP', 1999], ['1.5', 'JPY', 'en', undefined], ['1.234', 'KWD', 'en', 1234], ['١٫٢٣٤', 'KWD', 'ar-KW', 1234], ['1.234', 'KWD', 'ar-KW', 1234],
+    ['١٢٫٥٠', 'EGP', 'ar-EG', 1250], ['۱٬۲۳۴', 'IRR', 'fa-IR', 1234], ['12,34,567.50', 'INR', 'hi', 123456750], ['१२.५०', 'INR', 'hi', 1250], ['12.50 EUR', 'EUR', 'en', 1250],
+    ['', 'EUR', 'en', null], ['€', 'EUR', 'de', undefined], ['19.999,9.9', 'EUR', 'en', undefined], ['-1', 'EUR', 'en', undefined], ['1e3', 'EUR', 'en', undefined], ['abc', 'EUR', 'en', undefined], ['1.234.5', 'EUR', 'en', undefined], ['90071992547409.92', 'EUR', 'en', undefined]
+  ] as const) t.equal(amountFrom(text, currency, locale), amount, `${text} ${currency} ${locale}`)
+})
+
+t.test('what a shop is shown can be typed there, in every script', async (t) => {
+  const locales = 'en en-IN en-ZA de de-AT de-CH fr fr-CH es es-CR pt-PT pl sv bg ar ar-EG ar-KW fa fa-IR ur ckb he hi hi-IN-u-nu-deva bn mr ne my th-u-nu-thai ja ko dz ff-Adlm nb'.split(' ')
+  for (const locale of locales) {
+    for (const currency of ['EUR', 'USD', 'JPY', 'KWD', 'EGP', 'IRR', 'CHF', 'INR']) {
+      for (const amount of [0, 5, 1999, 123456789, Number.MAX_SAFE_INTEGER]) {
+        const wrong = [amountText(amount, currency, locale), moneyText(amount, currency, locale)].filter((text) => amountFrom(text, currency, locale) !== amount)
+        t.strictSame(wrong, [], `${amount} ${currency} ${locale}`)
+      }
+    }
+    for (const number of [0, 0.1, -5.25, 1234567.891]) t.equal(numberFrom(numberText(number, locale), locale), number, `${number} ${locale}`)
+  }
+  t.equal(numberFrom('2,5', 'de'), 2.5)
+  t.equal(numberFrom('2.5', 'de'), 2.5)
+  t.equal(numberFrom('', 'de'), undefined)
 })
 
 t.test('the digits of an amount stay in another currency, or it is no amount there', async (t) => {
@@ -37,7 +56,6 @@ t.test('amounts are written as people write them, whatever their size', async (t
   t.equal(amountText(null, 'USD', 'en'), '')
   t.equal(moneyText(1999, 'JPY', 'en'), '¥1,999')
   t.equal(moneyText(5, 'USD', 'no locale at all'), '$0.05')
-  t.equal(amountFrom(amountText(123456789, 'EUR', 'de-CH'), 'EUR'), 123456789)
 })
 
 t.test('times are in the zone of the shop, also those that are typed', async (t) => {

@@ -1,11 +1,10 @@
 import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
-import { Box, Button, Card, Chip, Skeleton, Stack, Typography } from '@mui/material'
+import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import { useState } from 'react'
 import { ListBase, Pagination, useListContext } from 'react-admin'
-import { ChipButton, ChoiceChip, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
+import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -16,10 +15,10 @@ import { UndoAll } from './undo-all.tsx'
 /** How often the newest entries are read while the page is open, in milliseconds. */
 const EVERY = 5000
 
-/** Everything that was changed in the shop, newest first. */
+/** Everything that was changed in the shop, newest first. Filters are in the address only: who comes back sees what agents do now. */
 export function ActivityList () {
   return (
-    <ListBase sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ refetchInterval: EVERY }}>
+    <ListBase storeKey={false} sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ refetchInterval: EVERY }}>
       <Heading />
       <Card>
         <Filters />
@@ -48,22 +47,20 @@ const named = (names: Readonly<Record<string, string>>) => Object.entries(names)
 
 function Filters () {
   return (
-    <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      <Box sx={{ width: { xs: '100%', md: 380 } }}><Search text={texts.activity.search} /></Box>
-      <FilterChips>
-        <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
-        <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />
-        <ChoiceChip field='record_kind' label={texts.activity.kind} choices={named(texts.activity.kinds)} />
-        <OnlyChip field='actor_id' label={texts.activity.only.actor} nameOf={actorOf} />
-        <OnlyChip field='record_id' label={texts.activity.only.record} nameOf={recordOf} />
-        <OnlyChip field='request_id' label={texts.activity.only.request} nameOf={() => undefined} />
-      </FilterChips>
-    </Stack>
+    <ListFilters search={texts.activity.search} own={['actor_kind', 'action', 'record_kind', 'actor_id', 'record_id', 'request_id', 'id']}>
+      <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
+      <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />
+      <ChoiceChip field='record_kind' label={texts.activity.kind} choices={named(texts.activity.kinds)} />
+      <OnlyChip field='actor_id' label={texts.activity.only.actor} nameOf={actorOf} />
+      <OnlyChip field='record_id' label={texts.activity.only.record} nameOf={recordOf} />
+      <OnlyChip field='request_id' label={texts.activity.only.request} nameOf={() => undefined} />
+      <OnlyChip field='id' label={texts.activity.only.change} nameOf={recordOf} />
+    </ListFilters>
   )
 }
 
 /** Shows a filter that a link set, and takes it away. */
-function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'record_id' | 'request_id', readonly label: string, readonly nameOf: (entry: Entry) => string | undefined }) {
+function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'record_id' | 'request_id' | 'id', readonly label: string, readonly nameOf: (entry: Entry) => string | undefined }) {
   const [value, setValue] = useFilterField<string | readonly string[]>(field)
   const { data } = useListContext<Entry & { id: string }>()
   if (value === undefined) return null
@@ -75,10 +72,10 @@ function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'rec
 
 function Entries () {
   const { locale, timeZone } = useShop()
-  const { data, isPending, filterValues, error } = useListContext<Entry & { id: string }>()
+  const { data, isPending, error } = useListContext<Entry & { id: string }>()
   if (error !== null && error !== undefined) return <EmptyState title={texts.errors.title} text={(error as Error).message} />
   if (isPending) return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
-  if (data === undefined || data.length === 0) return <EmptyState title={Object.keys(filterValues ?? {}).length > 0 ? texts.activity.emptyFilters : texts.activity.empty} />
+  if (data === undefined || data.length === 0) return <EmptyList title={texts.activity.empty} />
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
   return (

@@ -1,13 +1,12 @@
 import AddIcon from '@mui/icons-material/Add'
 import MoreIcon from '@mui/icons-material/MoreVert'
-import { Box, Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
+import { Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
 import { useState } from 'react'
 import { DataTable, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
-import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { ActivityLink } from '../activity/activity-link.tsx'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
+import { PageHeading } from '../layout/page.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
 import { agoText, dateText, timeText } from '../times.ts'
@@ -27,10 +26,9 @@ export function KeyList () {
     <ListBase filterDefaultValues={{ status: 'active' }} sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
       <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
       <Card>
-        <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-          <Box sx={{ width: { xs: '100%', md: 300 } }}><Search text={texts.keys.search} /></Box>
-          <FilterChips><ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips>
-        </Stack>
+        <ListFilters search={texts.keys.search} own={['status']}>
+          <ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} />
+        </ListFilters>
         <Keys newKey={newKey} onRotated={setCreated} />
       </Card>
       {isCreating && <CreateKey onClose={() => setCreating(false)} onCreated={setCreated} />}
@@ -42,7 +40,7 @@ export function KeyList () {
 function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readonly onRotated: (key: NewKey) => void }) {
   const shop = useShop()
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyState title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyState>
+  if (!isPending && total === 0) return <EmptyList title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyList>
   return (
     <>
       <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>

@@ -3,7 +3,9 @@ import RemoveIcon from '@mui/icons-material/Close'
 import { Box, Button, IconButton, InputAdornment, Menu, MenuItem, Stack, TextField, Typography } from '@mui/material'
 import { useState } from 'react'
 import { useInput } from 'react-admin'
+import { numberFrom, numberText } from '../money.ts'
 import { texts } from '../texts.ts'
+import { useShop } from '../viewer.tsx'
 import { messageIn } from './categories-input.tsx'
 import { type Attribute, useAttributes } from './use-catalog.ts'
 
@@ -56,7 +58,10 @@ interface ValueInputProps {
 }
 
 function ValueInput ({ name, attribute, value, error, onChange, onBlur }: ValueInputProps) {
-  const [typed, setTyped] = useState(String(value))
+  const { locale } = useShop()
+  const [typed, setTyped] = useState('')
+  // What is typed is shown as it is, unless the value became another one.
+  const numeral = (numberFrom(typed, locale) ?? typed) === value ? typed : typeof value === 'number' ? numberText(value, locale) : String(value)
   const shared = { fullWidth: true, label: name, error: error !== undefined, helperText: error, onBlur }
   const unit = attribute?.unit == null ? undefined : { endAdornment: <InputAdornment position='end'>{attribute.unit}</InputAdornment> }
   switch (attribute?.type) {
@@ -66,7 +71,7 @@ function ValueInput ({ name, attribute, value, error, onChange, onBlur }: ValueI
       return <TextField {...shared} select value={value ? 'yes' : 'no'} onChange={({ target }) => onChange(target.value === 'yes')}><MenuItem value='yes'>{texts.products.yes}</MenuItem><MenuItem value='no'>{texts.products.no}</MenuItem></TextField>
     case 'number':
       // What is no number yet goes to the server as it is, which says so at the field.
-      return <TextField {...shared} value={typed} onChange={({ target }) => { setTyped(target.value); onChange(target.value.trim() !== '' && Number.isFinite(Number(target.value.replace(',', '.'))) ? Number(target.value.replace(',', '.')) : target.value) }} slotProps={{ htmlInput: { inputMode: 'decimal' }, ...unit !== undefined && { input: unit } }} />
+      return <TextField {...shared} value={numeral} onChange={({ target }) => { setTyped(target.value); onChange(numberFrom(target.value, locale) ?? target.value) }} slotProps={{ htmlInput: { inputMode: 'decimal' }, ...unit !== undefined && { input: unit } }} />
     default:
       return <TextField {...shared} value={value} multiline onChange={({ target }) => onChange(target.value)} slotProps={unit === undefined ? {} : { input: unit }} />
   }

@@ -2,7 +2,7 @@ import { InputAdornment, TextField } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { FieldTitle, InputHelperText, useInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { amountFrom, amountText, digitsOf, inCurrency, isCurrency } from '../money.ts'
+import { amountFrom, amountText, inCurrency, isCurrency } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 
@@ -24,7 +24,7 @@ export function MoneyInput ({ source, label, helperText, isRequired = false }: {
     validate: (value) => value === BAD ? texts.products.badPrice(currency, amountText(1999, currency, shop.locale)) : isRequired && (value === null || value === undefined) ? 'ra.validation.required' : undefined
   })
   const [typed, setTyped] = useState(() => amountText(field.value, currency, shop.locale))
-  const value = amountFrom(typed, currency)
+  const value = amountFrom(typed, currency, shop.locale)
   // Somebody chose another currency, the record was read again, or the form was reset. What is on the screen is what is saved:
   // 19.99 stays 19.99 in another currency, and is an error in one without decimals.
   useEffect(() => {
@@ -32,8 +32,7 @@ export function MoneyInput ({ source, label, helperText, isRequired = false }: {
     last.current = currency
     const isStored = record !== undefined && record['currency'] === currency && record[source] === field.value
     if (from !== currency && !isStored) {
-      const isAmbiguous = /^\d+[.,]\d{3}$/.test(typed) && digitsOf(currency) < 3
-      const amount = field.value !== BAD ? inCurrency(field.value ?? null, from, currency) : isAmbiguous ? undefined : value
+      const amount = field.value === BAD ? value : inCurrency(field.value ?? null, from, currency)
       field.onChange(amount === undefined ? BAD : amount)
       if (amount !== undefined) setTyped(amountText(amount, currency, shop.locale))
     } else if (field.value !== BAD && (from !== currency || (field.value ?? null) !== (value ?? null))) setTyped(amountText(field.value, currency, shop.locale))
@@ -41,7 +40,7 @@ export function MoneyInput ({ source, label, helperText, isRequired = false }: {
   return (
     <TextField
       id={id} label={<FieldTitle source={source} label={label} isRequired={isRequired} />} value={typed} error={invalid} fullWidth ref={field.ref}
-      onChange={({ target }) => { setTyped(target.value); field.onChange(amountFrom(target.value, currency) === undefined ? BAD : amountFrom(target.value, currency)) }}
+      onChange={({ target }) => { const amount = amountFrom(target.value, currency, shop.locale); setTyped(target.value); field.onChange(amount === undefined ? BAD : amount) }}
       onBlur={() => { field.onBlur(); if (value !== undefined) setTyped(amountText(value, currency, shop.locale)) }}
       helperText={<InputHelperText error={error?.message} helperText={helperText} />}
       slotProps={{ htmlInput: { inputMode: 'decimal' }, input: { endAdornment: <InputAdornment position='end'>{currency}</InputAdornment> } }}

@@ -2,8 +2,8 @@ import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
 import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
+import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { PageHeading } from '../layout/page.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { withoutEmpty } from './without-empty.ts'
 
@@ -15,7 +15,7 @@ export function NamedRecordList ({ title, words, children }: { readonly title: s
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50}>
       <PageHeading title={title}><CreateButton variant='contained' label={words.create} icon={<AddIcon />} /></PageHeading>
       <Card>
-        <Box sx={{ p: 2, maxWidth: 360 }}><Search text={words.search} /></Box>
+        <ListFilters search={words.search} />
         <Records words={words}>{children}</Records>
       </Card>
     </ListBase>
@@ -24,7 +24,7 @@ export function NamedRecordList ({ title, words, children }: { readonly title: s
 
 function Records ({ words, children }: { readonly words: Words, readonly children: ReactNode }) {
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyState title={words.empty} text={words.emptyWhy} />
+  if (!isPending && total === 0) return <EmptyList title={words.empty} text={words.emptyWhy} />
   return (
     <>
       <DataTable rowClick='edit' bulkActionButtons={false}>{children}</DataTable>

@@ -1,7 +1,7 @@
 import { Button, TextField } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { changesOf } from '../api/changes.ts'
+import { ApiError } from '../api/problem.ts'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { amountFrom, amountText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -15,25 +15,24 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   const { id: shopId, locale, timeZone } = useShop()
   const queryClient = useQueryClient()
   const inCurrency = price?.currency ?? currency
-  const [typed, setTyped] = useState({
+  const [shown] = useState({
     amount: amountText(price?.amount, inCurrency, locale),
     min_quantity: String(price?.min_quantity ?? 1),
     valid_from: localFrom(price?.valid_from ?? null, timeZone),
     valid_to: localFrom(price?.valid_to ?? null, timeZone)
   })
+  const [typed, setTyped] = useState(shown)
   const path = `/shops/${shopId}/prices`
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['prices'] })
   const save = async () => {
-    const after = {
-      // What is no amount goes to the server as it is, which says so.
-      amount: amountFrom(typed.amount, inCurrency) ?? typed.amount,
-      currency: inCurrency,
-      min_quantity: Number(typed.min_quantity),
-      valid_from: instantFrom(typed.valid_from, timeZone),
-      valid_to: instantFrom(typed.valid_to, timeZone)
-    }
-    if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, ...after } })
-    else await call(`${path}/${price.id}`, { method: 'PATCH', data: changesOf(price as never, after) })
+    const amount = amountFrom(typed.amount, inCurrency, locale)
+    // Said in the form of the server, so that it stands at its field.
+    if (amount == null) throw new ApiError(422, { field: 'amount', message: texts.products.badPrice(inCurrency, amountText(1999, inCurrency, locale)) })
+    const after = { amount, min_quantity: Number(typed.min_quantity), valid_from: instantFrom(typed.valid_from, timeZone), valid_to: instantFrom(typed.valid_to, timeZone) }
+    // Inputs of times have no seconds, and no hour twice: what nobody changed is not written back.
+    const changed = Object.fromEntries(Object.entries(after).filter(([name]) => typed[name as keyof typeof after] !== shown[name as keyof typeof after]))
+    if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, currency: inCurrency, ...after } })
+    else if (Object.keys(changed).length > 0) await call(`${path}/${price.id}`, { method: 'PATCH', data: changed })
     await readAgain()
   }
   const remove = async () => {
@@ -55,7 +54,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
     >
       {(faults) => rows.map(([name, label, help, type]) => (
         <TextField
-          key={name} fullWidth label={label} type={type} value={typed[name]} error={name in faults} helperText={faults[name] ?? help} autoFocus={name === 'amount'}
+          key={name} name={name} fullWidth label={label} type={type} value={typed[name]} error={name in faults} helperText={faults[name] ?? help} autoFocus={name === 'amount'}
           onChange={({ target }) => setTyped({ ...typed, [name]: target.value })} slotProps={{ inputLabel: { shrink: true }, htmlInput: name === 'amount' ? { inputMode: 'decimal' } : {} }}
         />
       ))}

@@ -12,6 +12,7 @@ import { statusText, texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { AttributesInput } from './attributes-input.tsx'
 import { CategoriesInput } from './categories-input.tsx'
+import { CurrencyInput } from './currency-input.tsx'
 import { MoneyInput } from './money-input.tsx'
 import { TagsInput } from './tags-input.tsx'
 import { withoutEmpty } from './without-empty.ts'
@@ -71,7 +72,7 @@ const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, 
   price_amount: ['selling', (currency) => (
     <Box sx={{ display: 'flex', gap: 1 }}>
       <MoneyInput source='price_amount' helperText={texts.products.priceHelp(currency)} />
-      <TextInput source='currency' helperText={false} sx={{ maxWidth: 110 }} parse={(text: string) => text.toUpperCase()} />
+      <Box sx={{ flex: '0 0 130px' }}><CurrencyInput source='currency' /></Box>
     </Box>
   )],
   // Beside the price.

@@ -1,13 +1,12 @@
 import AddIcon from '@mui/icons-material/Add'
 import ImportIcon from '@mui/icons-material/FileUploadOutlined'
-import { Box, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
+import { Alert, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
 import { BulkActionsToolbar, CreateButton, DataTable, ListBase, Pagination, SelectAllButton, SimpleList, useBasename, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PAGE } from '../api/http.ts'
 import { ColumnsButton } from '../layout/columns-button.tsx'
-import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
+import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
@@ -49,15 +48,12 @@ function Filters () {
   const { data: categories } = useCategories()
   const { data: tags } = useTags()
   return (
-    <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      <Box sx={{ width: { xs: '100%', md: 380 } }}><Search text={texts.products.search} /></Box>
-      <FilterChips>
-        <ChoiceChip field='status' label={texts.filters.status} choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} />
-        <ChoiceChip field='category_id' label={texts.filters.category} choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))} />
-        <ChoiceChip field='tag_id' label={texts.filters.tag} choices={tags?.rows ?? []} />
-        <PriceChip />
-      </FilterChips>
-    </Stack>
+    <ListFilters search={texts.products.search} own={['status', 'category_id', 'tag_id', 'price_amount_gte', 'price_amount_lte', 'currency']}>
+      <ChoiceChip field='status' label={texts.filters.status} choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} />
+      <ChoiceChip field='category_id' label={texts.filters.category} choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))} />
+      <ChoiceChip field='tag_id' label={texts.filters.tag} choices={tags?.rows ?? []} />
+      <PriceChip />
+    </ListFilters>
   )
 }
 
@@ -69,16 +65,20 @@ function SelectAll () {
 
 function Products () {
   const shop = useShop()
-  const { total, filterValues, isPending } = useListContext()
+  const { total, data, sort, filterValues, setFilters, displayedFilters, isPending } = useListContext()
   const isSmall = useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'))
   const { data: tags } = useTags()
-  if (!isPending && total === 0 && Object.keys(filterValues ?? {}).length === 0) {
-    return <EmptyState title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyState>
-  }
+  if (!isPending && total === 0) return <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyList>
   const price = ({ price_amount: amount, currency }: any) => amount === null ? '—' : moneyText(amount, currency, shop.locale)
   const tagName = (id: string) => tags?.rows.find((tag) => tag.id === id)?.name ?? '…'
+  const currencies = sort.field === 'price_amount' ? [...new Set(data?.filter(({ price_amount: amount }) => amount !== null).map(({ currency }) => currency as string))] : []
   return (
     <>
+      {currencies.length > 1 && (
+        <Alert severity='info' sx={{ mx: 2, mb: 1 }} action={currencies.map((currency) => <Button key={currency} color='inherit' onClick={() => setFilters({ ...filterValues, currency: [currency] }, displayedFilters, false)}>{texts.filters.only(currency)}</Button>)}>
+          {texts.filters.severalCurrencies}
+        </Alert>
+      )}
       {isSmall
         ? <SimpleList primaryText={({ name }) => name} secondaryText={(product) => `${price(product)} · ${product.sku ?? '—'}`} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
         : (

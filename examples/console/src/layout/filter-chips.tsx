@@ -1,9 +1,11 @@
-import { Box, Button, Checkbox, Chip, ListItemText, Menu, MenuItem, TextField } from '@mui/material'
+import { Box, Button, Checkbox, Chip, ListItemText, Menu, MenuItem, Stack, TextField } from '@mui/material'
 import ArrowIcon from '@mui/icons-material/ArrowDropDown'
 import ClearIcon from '@mui/icons-material/Close'
 import { type ReactNode, useState } from 'react'
-import { useListContext } from 'react-admin'
+import { useGetList, useListContext } from 'react-admin'
 import { texts } from '../texts.ts'
+import { EmptyState } from './page.tsx'
+import { Search } from './search.tsx'
 
 export interface Choice { readonly id: string, readonly name: string }
 
@@ -23,16 +25,52 @@ export function useFilterField<Value> (field: string): readonly [Value | undefin
   return [filterValues?.[field] as Value | undefined, (value) => setFilters(withField(filterValues, field, value), displayedFilters, false)]
 }
 
-/** A row of chips, with one that clears them all. */
-export function FilterChips ({ children }: { readonly children: ReactNode }) {
+interface ListFiltersProps {
+  /** What can be searched; undefined: nothing. */
+  readonly search?: string
+  /** The fields that `children` show. */
+  readonly own?: readonly string[]
+  readonly children?: ReactNode
+}
+
+/** What a list is limited to: a search, and a removable chip for each filter, also for those that only a link sets. */
+export function ListFilters ({ search, own = [], children }: ListFiltersProps) {
   const { filterValues, setFilters, displayedFilters } = useListContext()
   const { q, ...others } = filterValues ?? {}
   return (
-    <Box role='group' aria-label={texts.filters.title} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
-      {children}
-      {Object.keys(others).length > 0 && <Button size='small' onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}>{texts.filters.clear}</Button>}
-    </Box>
+    <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
+      {search !== undefined && <Box sx={{ width: { xs: '100%', md: 380 } }}><Search text={search} /></Box>}
+      <Box role='group' aria-label={texts.filters.title} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+        {children}
+        {Object.keys(others).filter((field) => !own.includes(field)).map((field) => <PlainChip key={field} field={field} />)}
+        {Object.keys(others).length > 0 && <Button size='small' onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}>{texts.filters.clear}</Button>}
+      </Box>
+    </Stack>
   )
+}
+
+function PlainChip ({ field }: { readonly field: string }) {
+  const [value, setValue] = useFilterField<unknown>(field)
+  const clear = () => setValue(undefined)
+  return <ChipButton label={field.replaceAll('_', ' ')} value={typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value)} isOpen={false} onOpen={clear} onClear={clear} />
+}
+
+interface EmptyListProps {
+  /** That there are none at all. */
+  readonly title: string
+  readonly text?: string
+  readonly children?: ReactNode
+}
+
+/** What the list around shows in place of records: that there are none yet, or that none matches the filters. */
+export function EmptyList ({ title, text, children }: EmptyListProps) {
+  const { resource, filterValues, setFilters } = useListContext()
+  const isFiltered = Object.keys(filterValues ?? {}).length > 0
+  const { total, isPending } = useGetList(resource, { pagination: { page: 1, perPage: 1 } }, { enabled: isFiltered })
+  if (!isFiltered || total === 0) return <EmptyState title={title} text={text}>{children}</EmptyState>
+  if (isPending) return null
+  // The list's own defaults are filters too: an empty object replaces them.
+  return <EmptyState title={texts.filters.nothing}><Button variant='outlined' onClick={() => setFilters({}, undefined, false)}>{texts.filters.clearFilters}</Button></EmptyState>
 }
 
 interface ChipButtonProps {

@@ -1,5 +1,5 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from '@mui/material'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { texts } from '../texts.ts'
@@ -32,11 +32,13 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const [isTyped, setTyped] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
   const leave = () => { if (isTyped) setLeaving(true); else onClose() }
+  const form = useRef<HTMLFormElement>(null)
   const send = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
     setError(undefined)
     try {
+      refuseHalfTyped(form.current!)
       await onSubmit()
       onClose()
     } catch (error) {
@@ -44,16 +46,17 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
       setBusy(false)
     }
   }
+  useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus() }, [error])
   const { field, message } = error instanceof ApiError ? error.problem : {}
   const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
   return (
     <Dialog open onClose={isBusy ? undefined : leave} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
       {isTyped && !isBusy && <AskBeforeLeaving />}
-      <form noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
+      <form ref={form} noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
           {children(known === undefined ? {} : { [known]: message ?? '' })}
-          {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+          {error !== undefined && known === undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
         </DialogContent>
         <DialogActions>
           {actions}
@@ -73,4 +76,10 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
       )}
     </Dialog>
   )
+}
+
+/** A date that is half typed has no value, as an empty one. @throws {@link ApiError} about its field */
+function refuseHalfTyped (form: HTMLFormElement): void {
+  const input = [...form.elements].find((element) => element instanceof HTMLInputElement && element.validity.badInput)
+  if (input !== undefined) throw new ApiError(422, { field: (input as HTMLInputElement).name, message: texts.errors.halfTyped })
 }

@@ -38,7 +38,7 @@ export function PageHeading ({ title, windowTitle = title, text, children }: Pag
 }
 
 /** What a list shows when it has nothing. */
-export function EmptyState ({ title, text, children }: { readonly title: string, readonly text?: string, readonly children?: ReactNode }) {
+export function EmptyState ({ title, text, children }: { readonly title: string, readonly text?: string | undefined, readonly children?: ReactNode }) {
   return (
     <Box sx={{ py: 8, px: 2, textAlign: 'center' }}>
       <Typography variant='h2' gutterBottom>{title}</Typography>

@@ -5,9 +5,13 @@ import { useNotify } from 'react-admin'
 import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
+import { currencies, locales, timeZones } from '../layout/codes.ts'
 import { PageHeading } from '../layout/page.tsx'
+import { Picker } from '../layout/picker.tsx'
 import { Section } from '../layout/section.tsx'
+import { isCurrency, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
+import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { PayKey } from './pay-key.tsx'
 
@@ -31,37 +35,43 @@ export function SettingsPage () {
 }
 
 const SWITCHES = [['prices_include_tax', 'tax'], ['confirm_agent_calls', 'confirm']] as const
-const FIELDS = [['currency', 'currency', 'currencyHelp'], ['locale', 'locale', 'localeHelp'], ['time_zone', 'zone', 'zoneHelp'], ['contact_email', 'email', undefined]] as const
-
 function General ({ config }: { readonly config: Config }) {
   const { call } = useViewer()
   const { id, isOwner } = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
-  const [typed, setTyped] = useState(config)
+  // Only what was typed: the rest is as the server has it.
+  const [typed, setTyped] = useState<Partial<Config>>({})
   const [error, setError] = useState<ApiError>()
-  const changes = changesOf({ ...config }, { ...typed, contact_email: typed.contact_email === '' ? null : typed.contact_email })
+  const shown = { ...config, ...typed }
+  const changes = changesOf({ ...config }, { ...typed, ...typed.contact_email === '' && { contact_email: null } })
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setError(undefined)
     try {
       const { json } = await call<Config>(`/shops/${id}/config`, { method: 'PATCH', data: changes })
       queryClient.setQueryData(['config'], json)
+      setTyped({})
       notify(texts.settings.saved, { type: 'success' })
     } catch (error) {
       setError(error as ApiError)
     }
   }
   const fault = (field: string) => error?.problem?.field === field ? error.problem.message : undefined
+  const input = (field: 'currency' | 'locale' | 'time_zone' | 'contact_email', label: string, help?: string) => ({
+    label, value: shown[field] ?? '', name: field, disabled: !isOwner, error: fault(field) !== undefined, helperText: fault(field) ?? help
+  })
+  const set = (field: keyof Config) => (value: string) => setTyped({ ...typed, [field]: value })
   return (
     <Section title={texts.settings.general}>
       {Object.keys(changes).length > 0 && <AskBeforeLeaving />}
       <form noValidate onSubmit={(event) => { save(event) }}>
-        {FIELDS.map(([field, label, help]) => (
-          <TextField key={field} label={texts.settings[label]} disabled={!isOwner} value={typed[field] ?? ''} onChange={({ target }) => setTyped({ ...typed, [field]: target.value })} error={fault(field) !== undefined} helperText={fault(field) ?? (help && texts.settings[help])} />
-        ))}
+        <Picker {...input('currency', texts.settings.currency, texts.settings.currencyHelp)} onChange={(text) => set('currency')(text.toUpperCase())} choices={currencies()} />
+        <Picker {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))} onChange={set('locale')} choices={locales()} />
+        <Picker {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)} onChange={set('time_zone')} choices={timeZones()} />
+        <TextField {...input('contact_email', texts.settings.email)} onChange={({ target }) => set('contact_email')(target.value)} />
         {SWITCHES.map(([field, label]) => (
-          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={typed[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
+          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
         ))}
         {error !== undefined && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
         {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>}
@@ -69,4 +79,9 @@ function General ({ config }: { readonly config: Config }) {
       </form>
     </Section>
   )
+}
+
+/** How the shop writes money and times. */
+function exampleOf ({ currency, locale, time_zone: timeZone }: Config): string {
+  return `${isCurrency(currency) ? moneyText(123_450, currency, locale) : ''} · ${timeText(Date.now(), { locale, timeZone })}`
 }

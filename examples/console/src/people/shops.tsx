@@ -3,10 +3,10 @@ import OpenIcon from '@mui/icons-material/ArrowForward'
 import { Box, Button, Card } from '@mui/material'
 import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { withoutEmpty } from '../catalog/without-empty.ts'
-import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
+import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { useCreated } from '../layout/use-created.ts'
@@ -23,11 +23,8 @@ export function ShopList () {
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
       <PageHeading title={texts.menu.shops}><CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} /></PageHeading>
       <Card>
-        <Box sx={{ p: 2, display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-          <Box sx={{ width: { xs: '100%', sm: 300 } }}><Search text={texts.shops.search} /></Box>
-          <FilterChips><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></FilterChips>
-        </Box>
-        <DataTable rowClick='edit' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <ListFilters search={texts.shops.search} own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></ListFilters>
+        <DataTable rowClick='edit' bulkActionButtons={false} empty={<EmptyList title={texts.shops.empty} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
           <DataTable.Col source='name'><RecordLink /></DataTable.Col>
           <DataTable.Col source='slug' />
           <DataTable.Col source='currency' />
@@ -48,7 +45,7 @@ export function ShopCreate () {
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>
         <TextInput source='name' isRequired helperText={false} />
-        <TextInput source='currency' isRequired helperText={texts.settings.currencyHelp} parse={(text: string) => text.toUpperCase()} />
+        <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
       </SimpleForm>
     </Create>

@@ -1,7 +1,7 @@
-import { Box, Card, Chip, FormControlLabel, Switch } from '@mui/material'
+import { Card, Chip, FormControlLabel, Switch } from '@mui/material'
 import { DataTable, ListBase, Pagination, useNotify, useRefresh } from 'react-admin'
+import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
@@ -15,8 +15,8 @@ export function UserList () {
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
       <PageHeading title={texts.menu.people} text={texts.users.why} />
       <Card>
-        <Box sx={{ p: 2, maxWidth: 360 }}><Search text={texts.users.search} /></Box>
-        <DataTable rowClick={false} bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <ListFilters search={texts.users.search} />
+        <DataTable rowClick={false} bulkActionButtons={false} empty={<EmptyList title={texts.users.empty} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
           <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
           <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
           <DataTable.Col source='active' render={(user: User) => <Toggle user={user} text={texts.users.active} isOn={user.active} changes={(active) => ({ active })} />} />

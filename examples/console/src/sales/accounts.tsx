@@ -1,8 +1,7 @@
 import { Box, Card, Chip } from '@mui/material'
 import { DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
-import { ChipButton, FilterChips, useFilterField } from '../layout/filter-chips.tsx'
+import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
-import { Search } from '../layout/search.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { CustomerLink } from '../reconcile/customer-link.tsx'
 import { texts } from '../texts.ts'
@@ -18,11 +17,8 @@ export function AccountList () {
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
       <PageHeading title={texts.menu.accounts} />
       <Card>
-        <Box sx={{ p: 2, display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-          <Box sx={{ width: { xs: '100%', sm: 300 } }}><Search text={texts.accounts.search} /></Box>
-          <FilterChips><MissingChip /></FilterChips>
-        </Box>
-        <DataTable rowClick='edit' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <ListFilters search={texts.accounts.search} own={['missing_pay']}><MissingChip /></ListFilters>
+        <DataTable rowClick='edit' bulkActionButtons={false} empty={<EmptyList title={texts.accounts.empty} text={texts.accounts.emptyWhy} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
           <DataTable.Col source='name'><RecordLink /></DataTable.Col>
           <DataTable.Col source='hash_name' />
           <DataTable.Col source='details' label={texts.accounts.customer} disableSort render={({ details }: Account) => details['pay_customer_id'] === undefined ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} /> : String(details['pay_customer_id'])} />

@@ -1,7 +1,7 @@
 import { Box, Button, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
 import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useNotify, useRecordContext, useRefresh } from 'react-admin'
-import { ChoiceChip, FilterChips } from '../layout/filter-chips.tsx'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { Section } from '../layout/section.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
@@ -22,7 +22,7 @@ export function OrderList () {
     <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
       <PageHeading title={texts.orders.title} />
       <Card>
-        <Box sx={{ p: 2 }}><FilterChips><ChoiceChip field='status' label={texts.filters.status} choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))} /></FilterChips></Box>
+        <ListFilters own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))} /></ListFilters>
         <Orders />
       </Card>
     </ListBase>
@@ -32,7 +32,7 @@ export function OrderList () {
 function Orders () {
   const shop = useShop()
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyState title={texts.orders.empty} text={texts.orders.emptyWhy} />
+  if (!isPending && total === 0) return <EmptyList title={texts.orders.empty} text={texts.orders.emptyWhy} />
   return (
     <>
       <DataTable rowClick='show' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
