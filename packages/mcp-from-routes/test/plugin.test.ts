@@ -148,6 +148,18 @@ t.test('a tag in other letters, and an endpoint without tools, are warned of', a
   ])
 })
 
+t.test('a route of @fastify/sse that declares no stream is warned of: its tool cannot use reply.sse', async (t) => {
+  const { app, warnings } = warned(t)
+  await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+  const stream = { response: { 200: { content: { 'text/event-stream': { schema: { type: 'string' } } } } } }
+  for (const [name, sse, more] of [['yes', true, {}], ['options', { heartbeat: false }, {}], ['declared', true, stream], ['dual', 'dual', {}], ['kind', { kind: 'only' }, {}], ['none', undefined, {}]] as const) {
+    app.get(`/${name}`, { schema: { operationId: name, description: 'A.', tags: ['mcp'], ...more }, ...sse !== undefined && { sse } } as object, async () => 1)
+  }
+  await app.ready()
+  t.match(warnings, [{ level: 40, routes: ['GET /yes', 'GET /options'], msg: /declare no response of text\/event-stream: .* reply\.sse is undefined\. Declare it/ }])
+  t.equal(warnings.length, 1)
+})
+
 t.test('what the host throws while its routes are read is thrown as it is', async (t) => {
   const app = await build(t, (app) => {
     app.get('/a', { schema: { tags: ['mcp'] } }, async () => 1)

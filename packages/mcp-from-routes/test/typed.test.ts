@@ -274,3 +274,30 @@ t.test('what fits is sent however much of it there is, and however deep: it take
   t.strictSame(await said(url, 'x', { record: record60 }), { record: record60 })
   for (const value of ['1.50', '007', 'abc', '19158835881748060581']) t.strictSame(await said(url, 'x', { ruled: { kind: 'text', value } }), { ruled: { kind: 'text', value } })
 })
+
+t.test('a value of an alternative arrives as it is, or is refused by name where the validator makes another one of it', async (t) => {
+  const either = (...types: string[]): object => ({ anyOf: types.map((type) => ({ type })) })
+  const id = { anyOf: [count, { enum: ['all'] }] }
+  const url = await start(t, (app) => {
+    const tool = (operationId: string, schema: object): object => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...schema } })
+    const echo = async ({ params, query, body }: { params: unknown, query: unknown, body: unknown }): Promise<object> => ({ params, query, body: body ?? null })
+    const properties = { flag: either('string', 'boolean'), right: either('boolean', 'string'), number: { oneOf: [text, count] }, none: either('string', 'null'), list: { type: 'array', items: either('string', 'boolean') }, many: either('array', 'string'), listed: { type: ['string', 'boolean'] } }
+    app.post('/either', tool('either', { body: { type: 'object', properties } }), echo)
+    app.delete('/either/:id', tool('one', { params: { type: 'object', properties: { id } }, querystring: { type: 'object', properties: { also: id } } }), echo)
+  })
+  const kept = { flag: 'x', right: true, list: ['a'], many: ['a'], listed: true }
+  t.match(await said(url, 'either', kept), { body: kept })
+  t.match(await said(url, 'either', { listed: 'true', right: false }), { body: { listed: 'true', right: false } })
+  for (const [args, why] of [
+    [{ flag: true }, /^flag would arrive as "true", and not as true: this route converts it to string\. Nothing was done/],
+    [{ number: 5 }, /^400 Bad Request: number must match exactly one schema in oneOf/],
+    [{ none: null }, /^none would arrive as "", and not as null/],
+    [{ list: ['a', true] }, /^list\/1 would arrive as "true"/],
+    [{ many: 'a' }, /^many would arrive as \["a"\], and not as "a"/]
+  ] as const) t.match(await said(url, 'either', args), why, JSON.stringify(args))
+  t.match(await said(url, 'one', { id: 'all', also: 'all' }), { params: { id: 'all' }, query: { also: 'all' } })
+  t.match(await said(url, 'one', { id: '5', also: 5 }), { params: { id: 5 }, query: { also: 5 } })
+  for (const args of [{ id: '9007199254740993' }, { id: '1', also: '-9007199254740993' }]) {
+    t.match(await said(url, 'one', args), /^(id|also) has more digits than a number keeps, and would reach another record\. Nothing was done/)
+  }
+})

@@ -36,6 +36,11 @@ t.test('a store is not asked about no customers: orphans', async t => {
   }
 })
 
+t.test('an empty page of customers that is not the last is no end of the orphans: it is a fault of the provider', async t => {
+  const provider = { isSecretKey: () => true, listCustomers: async () => ({ value: { customers: [], more: true } }) }
+  await t.rejects(orphansOf({ ...store(), provider, call: direct } as unknown as Sources, 's', 'cus_1', undefined), { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' })
+})
+
 t.test('a store is not asked about no customers: an account that none matches', async t => {
   const { accounts, asked } = store()
   const work = {

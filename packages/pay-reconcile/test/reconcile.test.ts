@@ -214,6 +214,10 @@ async function linkingByHints (t: Test, world: World): Promise<void> {
   const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
   t.strictSame(run.items.map(({ outcome, after }: Record<string, unknown>) => [outcome, after]), [['unmatched', null], ['linked', 'cus_live'], ['unmatched', null], ['unmatched', null]])
   t.strictSame((await allDetails(world, shopId) as Array<Record<string, unknown>>).map(details => details.pay_customer_id), [undefined, 'cus_live', undefined, undefined])
+  // Deleted after the last reading, whether before the link was stored or after it: a check says so.
+  customers.set('cus_live', { id: 'cus_live', object: 'customer', deleted: true })
+  const check = await runOver(world, { mode: 'check', shop_id: shopId })
+  t.match([check.drift.deleted, check.items.find((found: Record<string, unknown>) => found.account_id === id(251))], [1, { outcome: 'drifted', drift: ['deleted', 'never_synced'] }])
 }
 
 async function linkingWithoutSearch (t: Test, world: World): Promise<void> {

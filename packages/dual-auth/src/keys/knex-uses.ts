@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { TableNames } from './names.ts'
-import { integer, readableInstants, recordFromRow, RECORD, rowsOf, selected, strings, text } from './record-row.ts'
+import { integer, recordFromRow, RECORD, rowsOf, selected, strings, text } from './record-row.ts'
 import { KNOWN_NETWORKS, type KeyNotice, type KeyUse, type NotableUse } from './store.ts'
 import { committed } from './transaction.ts'
 
@@ -21,7 +21,7 @@ export function createUses (knex: Knex, names: TableNames): Uses {
   return {
     async touch (uses, at, unlessAfter) {
       const rows = rowsOf(await committed(knex, async trx => trx.raw(touch, [JSON.stringify(uses), unlessAfter, at])))
-      return rows.filter(row => text(row, 'is_readable') === 'true')
+      return rows
         .map(row => ({ key: recordFromRow(row), isFirst: text(row, 'is_first') === 'true', newNetworks: strings(row, 'new_networks') }))
         .filter(({ isFirst, newNetworks }) => isFirst || newNetworks.length > 0)
     },
@@ -38,13 +38,11 @@ export function createUses (knex: Knex, names: TableNames): Uses {
 
 /**
  * Rows are locked in one order, so that two replicas do not wait for each other. Days have 24 hours: those of the session's
- * time zone may have 23 or 25. A key with an infinite time is left alone, so that it does not take others with it: nobody
- * can read it, and the log says so where it is used.
+ * time zone may have 23 or 25.
  */
 function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring' | 'unused', string>> {
   const table = names.quotedTable
   const returned = selected(names, RECORD, 'api_keys')
-  const readable = readableInstants('api_keys')
   return {
     touch: `
       with used as (
@@ -62,7 +60,7 @@ function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring'
         last_used_network = coalesce(before.used_networks[cardinality(before.used_networks)], api_keys.last_used_network),
         networks = (before.new_networks || before.networks)[1:${KNOWN_NETWORKS}]
       from before where api_keys.id = before.id
-      returning ${returned}, (before.last_used_at is null)::text as isfirst, (${readable})::text as isreadable,
+      returning ${returned}, (before.last_used_at is null)::text as isfirst,
         array_to_json(case when cardinality(before.networks) > 0 then before.new_networks else '{}' end)::text as newnetworks`,
     expiring: `
       with due as (
@@ -72,7 +70,6 @@ function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring'
           order by days limit 1
         ) days
         where revoked_at is null and replaced_by is null and expires_at > ? and (expiry_notice is null or expiry_notice > days.days)
-          and ${readable}
         order by expires_at limit ? for update of api_keys skip locked
       )
       update ${table} as api_keys set expiry_notice = due.days from due where api_keys.id = due.id
@@ -83,7 +80,6 @@ function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring'
         where revoked_at is null and replaced_by is null and (expires_at is null or expires_at > ?)
           and coalesce(last_used_at, created_at) <= ?::timestamptz - make_interval(hours => 24 * 90)
           and (unused_notice_at is null or unused_notice_at < last_used_at)
-          and ${readable}
         order by created_at limit ? for update skip locked
       )
       update ${table} as api_keys set unused_notice_at = ? from due where api_keys.id = due.id

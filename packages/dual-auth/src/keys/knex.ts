@@ -4,7 +4,7 @@ import { inLowerCase, spellingsOf } from './key-name.ts'
 import { createLookup, type KnexStoreOptions } from './lookup.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
-import { bytes, demandReadable, instantOrNull, integer, nearestRecord, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
+import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
 import { tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
@@ -100,7 +100,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
         const revoked = await recovering(isInvalidShopId, revocation, () => null)
         if (revoked === null) return false
         if (revoked[0] === undefined) return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
-        await onStored?.(nearestRecord(revoked[0]), trx)
+        await onStored?.(recordFromRow(revoked[0]), trx)
         return true
       })
     },

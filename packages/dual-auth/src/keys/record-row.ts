@@ -10,7 +10,7 @@ import type { ApiKeyRecord } from './store.ts'
  * null means active. So each column is selected as text of one form, and read here: a value of any other form is an error.
  */
 
-type Kind = 'text' | 'instant' | 'strings' | 'bytes'
+type Kind = 'text' | 'instant' | 'end' | 'strings' | 'bytes'
 
 /** Every column that is read, and what it contains. */
 const KINDS = {
@@ -23,7 +23,7 @@ const KINDS = {
   created_by: 'text',
   last_used_at: 'instant',
   last_used_network: 'text',
-  expires_at: 'instant',
+  expires_at: 'end',
   revoked_at: 'instant',
   replaces: 'text',
   replaced_by: 'text',
@@ -40,10 +40,16 @@ export const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at'
 
 const AS_TEXT: Readonly<Record<Kind, (column: string) => string>> = {
   text: column => `${column}::text`,
-  // Milliseconds since the epoch. Not `to_char`, which makes null of an infinite one.
-  instant: column => `round(extract(epoch from date_trunc('milliseconds', ${column})) * 1000)::text`,
+  instant: milliseconds,
+  // What ends at `infinity` has no end.
+  end: column => `case when ${column} < 'infinity' then ${milliseconds(column)} end`,
   strings: column => `array_to_json(${column})::text`,
   bytes: column => `encode(${column}, 'hex')`
+}
+
+/** Since the epoch. Not `to_char`, which makes null of an infinite moment. */
+function milliseconds (column: string): string {
+  return `round(extract(epoch from date_trunc('milliseconds', ${column})) * 1000)::text`
 }
 
 /** A row as a driver returns it. */
@@ -56,15 +62,6 @@ export type Row = Readonly<Record<string, unknown>>
  */
 export function selected ({ shopColumn }: Pick<TableNames, 'shopColumn'>, columns: readonly Column[], source: string): string {
   return columns.map(column => `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`).join(', ')
-}
-
-/** In seconds: the last moment of a `Date`. PostgreSQL knows later ones, and two infinite ones. */
-const LAST_SECOND = 8_640_000_000_000
-
-/** A condition that holds for rows whose times are of the calendar. */
-export function readableInstants (source: string): string {
-  const read = RECORD.filter(column => KINDS[column] === 'instant').map(column => `${source}.${column}`)
-  return `(${read.map(column => `(${column} is null or (${column} > '-infinity' and ${column} <= to_timestamp(${LAST_SECOND})))`).join(' and ')})`
 }
 
 /** One word, because the host's knex may turn `snake_case` into `camelCase`. */
@@ -106,23 +103,18 @@ export function text (row: Row, column: string): string {
   return value
 }
 
+/** The moments that RFC 3339 can write. PostgreSQL knows others, and two infinite ones: they are read as the first or last of these. */
+const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
+
 export function instantOrNull (row: Row, column: string): Date | null {
   const value = textOrNull(row, column)
   if (value === null) return null
-  const date = new Date(/^-?\d{1,17}$/.test(value) ? Number(value) : NaN)
-  if (Number.isNaN(date.getTime())) throw unreadable(row, column, `${value}, which is no date of the calendar`)
-  return date
+  if (!/^-?(?:\d{1,17}|Infinity)$/.test(value)) throw unreadable(row, column, `${value}, which is no date`)
+  return new Date(Math.min(Math.max(Number(value), FIRST), LAST))
 }
 
-/** As {@link instantOrNull}, with the last or first date of the calendar for what is beyond it. */
-function nearestOrNull (row: Row, column: string): Date | null {
-  const time = Number(textOrNull(row, column) ?? 0)
-  if (Math.abs(time) <= LAST_SECOND * 1000 || Number.isNaN(time)) return instantOrNull(row, column)
-  return new Date(Math.sign(time) * LAST_SECOND * 1000)
-}
-
-function instant (row: Row, column: string, read: typeof instantOrNull): Date {
-  const date = read(row, column)
+function instant (row: Row, column: string): Date {
+  const date = instantOrNull(row, column)
   if (date === null) throw unreadable(row, column, 'null')
   return date
 }
@@ -151,24 +143,19 @@ function unreadable (row: Row, column: string, found: string): Error {
   return new Error(`${column} of the API key ${typeof id === 'string' ? id : 'in a row without an id'} is ${found}`)
 }
 
-/** For what must go on whatever is in the row, such as a revocation. Infinite times are the last or first of the calendar. */
-export function nearestRecord (row: Row): ApiKeyRecord {
-  return recordFromRow(row, nearestOrNull)
-}
-
-export function recordFromRow (row: Row, instantFrom = instantOrNull): ApiKeyRecord {
+export function recordFromRow (row: Row): ApiKeyRecord {
   return {
     id: text(row, 'id'),
     shopId: text(row, 'shop_id'),
     name: text(row, 'name'),
     prefix: text(row, 'prefix'),
     scopes: strings(row, 'scopes'),
-    createdAt: instant(row, 'created_at', instantFrom),
+    createdAt: instant(row, 'created_at'),
     createdBy: text(row, 'created_by'),
-    lastUsedAt: instantFrom(row, 'last_used_at'),
+    lastUsedAt: instantOrNull(row, 'last_used_at'),
     lastUsedNetwork: textOrNull(row, 'last_used_network'),
-    expiresAt: instantFrom(row, 'expires_at'),
-    revokedAt: instantFrom(row, 'revoked_at'),
+    expiresAt: instantOrNull(row, 'expires_at'),
+    revokedAt: instantOrNull(row, 'revoked_at'),
     replaces: textOrNull(row, 'replaces'),
     replacedBy: textOrNull(row, 'replaced_by')
   }

@@ -69,7 +69,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params, held }
+    const target: Target = { tool, params: request.params, held, sent: request.sent }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {
@@ -85,6 +85,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const { tool, outer, stop } = call
     try {
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
+      if (target.changed !== undefined) return errorResult(target.changed)
       const asked = target.held?.result()
       if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))

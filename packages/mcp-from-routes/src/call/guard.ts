@@ -4,6 +4,7 @@ import type { Held } from '../confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
 import type { TaskRoute } from '../task/rule.ts'
 import type { Tool } from '../tool/tool.ts'
+import { changedOnArrival } from './arrival.ts'
 
 /** Where an inner request has to arrive. */
 export interface Target {
@@ -14,8 +15,12 @@ export interface Target {
   readonly params: ReadonlyMap<string, string>
   /** Set if a person has to confirm the call. */
   readonly held?: Held | undefined
+  /** The body as it was sent; undefined if nothing can become of it on the way. */
+  readonly sent?: unknown
   /** Set when the request arrived elsewhere and was refused. */
   missed?: 'another route' | 'no route'
+  /** Set when an argument would reach the handler as another one, and the request was refused: in words for the model. */
+  changed?: string | undefined
 }
 
 /** Neither symbol leaves this file, so no client and no other code of the process can set them. */
@@ -88,6 +93,21 @@ export function holdCalls (route: RouteOptions): void {
       // A handler that returns nothing sends its response later.
       return result === undefined ? reply : result
     })
+  }
+}
+
+/** Refuses calls whose arguments would reach the handler as others, before anybody is asked about them. */
+export function checkArrivals (route: RouteOptions): void {
+  const { handler } = route
+  route.handler = function (request, reply) {
+    const target = (request.raw as Aimed)[TARGET]
+    if (target === undefined || target.at !== undefined) return handler.call(this, request, reply)
+    const { body, params, query, raw: { url = '' } } = request
+    target.changed = changedOnArrival({ tool: target.tool, sent: target.sent, body, params, query, url })
+    if (target.changed === undefined) return handler.call(this, request, reply)
+    reply.hijack()
+    reply.raw.writeHead(422).end()
+    return undefined
   }
 }
 

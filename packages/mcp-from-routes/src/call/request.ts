@@ -18,6 +18,8 @@ export interface InnerRequest {
   readonly params: ReadonlyMap<string, string>
   readonly headers: Record<string, string>
   readonly body: string | undefined
+  /** What the body says, if the route's validator may make something else of it. */
+  readonly sent?: unknown
 }
 
 /** Why a call cannot become a request, in words for the model. */
@@ -71,7 +73,8 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
       fields[name] = value
     }
   }
-  const body = tool.input.body === 'none' ? undefined : bodyText(tool.input.body === 'whole' ? fields.body : fields)
+  const sent = tool.input.body === 'none' ? undefined : tool.input.body === 'whole' ? fields.body : fields
+  const body = sent === undefined ? undefined : bodyText(sent)
   if (typeof body === 'object') return body
   const path = pathFromParts(tool.path, params)
   return {
@@ -79,7 +82,8 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
     url: query.length === 0 ? path : `${path}?${query.join('&')}`,
     params,
     headers: headersFor(tool, caller, body !== undefined),
-    body
+    body,
+    ...tool.hasUnions && { sent }
   }
 }
 

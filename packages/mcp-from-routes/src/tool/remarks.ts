@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Settings } from '../options.ts'
+import { isObject } from './json-schema.ts'
 import { policyRemark } from './key-policy.ts'
+import { declaresStream } from './output.ts'
 import type { Routes } from './routes.ts'
 import type { Tool } from './tool.ts'
 
@@ -8,6 +10,8 @@ import type { Tool } from './tool.ts'
 export function remarkOnRoutes (log: FastifyBaseLogger, { nearlyTagged, candidates, endpoint }: Routes, { exposedTag, canUse }: Settings): void {
   if (nearlyTagged.length > 0) log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
   if (candidates.length === 0) log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"`)
+  const unstreamed = candidates.filter(({ route }) => isStrictSse(Reflect.get(route, 'sse')) && !declaresStream(route.schema?.response)).map(({ label }) => label)
+  if (unstreamed.length > 0) log.warn({ routes: unstreamed }, 'these routes have the option sse of @fastify/sse, and declare no response of text/event-stream: their tools are called without that media type, so reply.sse is undefined. Declare it in schema.response, or answer without reply.sse')
   const remark = policyRemark(endpoint, candidates, canUse !== undefined)
   if (remark !== undefined) log[remark.level]({ tools: remark.tools }, remark.message)
 }
@@ -22,4 +26,9 @@ export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], h
   if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
   if (confirmSecret === undefined && hasTasks) log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+}
+
+/** The values of the route option for which @fastify/sse wants the media type by name, and nothing says that the handler can do without. */
+function isStrictSse (sse: unknown): boolean {
+  return sse === true || (isObject(sse) && sse.kind === undefined)
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import { holdCalls, markRoute } from '../call/guard.ts'
+import { checkArrivals, holdCalls, markRoute } from '../call/guard.ts'
 import type { RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import type { Settings } from '../options.ts'
@@ -34,6 +34,7 @@ export function collectRoutes (app: FastifyInstance, settings: Settings): Routes
     const mark = markRoute(route, isTool)
     const isHeld = isTool && route.config?.mcp?.confirm !== undefined
     if (isHeld) holdCalls(route)
+    if (isTool) checkArrivals(route)
     if (isTool) routes.candidates.push({ scope: this, label: labelOf(route), url, route, isHeld, ...mark })
     else if (hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
     // The HEAD twin of a tool's route has the same handler.

@@ -64,6 +64,8 @@ export interface Tool {
   readonly task: TaskConfig | undefined
   /** Whether the route declares a streamed response, whose pieces are progress. */
   readonly streams: boolean
+  /** Whether an argument has alternatives, of which a validator that converts takes the first that it can. */
+  readonly hasUnions: boolean
 }
 
 /** The part of a registered route that the plugin keeps. */
@@ -165,6 +167,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     inject: config.mcp?.loopback === 'inject',
     confirm,
     task,
+    hasUnions: /"(?:anyOf|oneOf)":/.test(JSON.stringify(input.schema)),
     streams: declaresStream(schema.response)
   }
 }

@@ -1,7 +1,7 @@
 import { comparableAddress } from './address.ts'
 import { excerpt } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
-import { isProviderError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
+import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
 import { nextPage } from '../provider/next-page.ts'
 import { accountIdOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
@@ -49,6 +49,8 @@ export async function orphansOf (
     throw isUnknown ? validationError('after', 'after must be the next of the page before: the payment provider cannot list customers from there') : error
   })
   const next = nextPage({ ids: customers.map(({ id }) => id), more }, after)
+  // There is nowhere to go on from, and the list would look complete.
+  if (customers.length === 0 && more) throw providerError('list_repeats')
   if (customers.length === 0) return { orphans: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))

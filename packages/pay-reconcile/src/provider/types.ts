@@ -129,7 +129,7 @@ export interface EventPage {
   readonly more: boolean
 }
 
-/** A page of customers, and whether there are more behind it. */
+/** A page of customers, and whether there are more behind it: the next one starts after its last, so an empty page is the last. */
 export interface CustomerPage {
   readonly customers: readonly PayCustomer[]
   readonly more: boolean
