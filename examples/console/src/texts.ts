@@ -412,7 +412,6 @@ export const texts = {
     p50: 'p50',
     p99: 'p99',
     toolColumns: ['Tool', 'Calls', 'Errors', 'p50', 'p99'],
-    partial: (count: number) => `Of the latest ${count} changes.`,
     pay: { ok: 'Payment key set', none: 'No payment key', unreadable: 'The payment key cannot be read' }
   },
   settings: {

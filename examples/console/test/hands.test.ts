@@ -176,6 +176,24 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await noor.context().close()
   })
 
+  await t.test('the start page makes one small request for each of its parts', async (t) => {
+    const answers: Array<Promise<readonly [path: string, bytes: number]>> = []
+    kim.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      const [, part] = /^\/shops\/[^/]+\/(.+)/.exec(pathname) ?? []
+      if (part !== undefined) answers.push(response.body().then(({ length }) => [part, length] as const))
+    })
+    await goWithin(kim, '/console/shops/copper-kettle')
+    await kim.getByText('on sale').waitFor()
+    await kim.getByRole('heading', { name: 'Latest activity' }).waitFor()
+    await kim.waitForLoadState('networkidle')
+    kim.removeAllListeners('response')
+    const parts = await Promise.all(answers)
+    t.strictSame(parts.map(([part]) => part).sort(), ['history', 'summary', 'tool-calls'])
+    const bytes = parts.reduce((sum, [, bytes]) => sum + bytes, 0)
+    t.ok(bytes < 30_000, `${bytes} bytes`)
+  })
+
   await t.test('a filter that a link sets has a chip, and is gone when somebody comes back', async (t) => {
     const { root, headers } = at('copper-kettle')
     const { body: tag } = await call('POST', `${root}/tags`, { headers, body: { name: 'A tag of an agent' } })

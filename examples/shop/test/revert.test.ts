@@ -398,6 +398,11 @@ t.test('if one change cannot be undone, none is, and each is told', async (t) =>
   t.match(refused, { status: 409, body: { code: 'SHOP_REVERT_CONFLICT', field: 'slug', conflict_count: 2 } })
   t.strictSame(refused.body.conflicts, dry.body.conflicts)
   t.strictSame(await recordsOf(shop.id), before)
+
+  const rest = await revertAll({ skip_conflicts: true })
+  t.match(rest, { status: 200, body: { dry_run: false, reverted: 2, conflict_count: 2 } }, 'or only those that can be')
+  t.strictSame(rest.body.conflicts, dry.body.conflicts)
+  t.match(await shop.get(`/products/${product}`), { price_amount: 2 })
 })
 
 t.test("a person's changes and reverts are undone together; what cannot be undone is left out", async (t) => {

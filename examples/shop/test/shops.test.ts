@@ -301,3 +301,29 @@ t.test('of many who add one person, one does', async (t) => {
   const answers = await Promise.all(Array.from({ length: 6 }, async () => await machine('POST', `/shops/${id}/members`, { user_id: other.id })))
   t.strictSame(answers.map(({ status }) => status).toSorted(), [201, 409, 409, 409, 409, 409])
 })
+
+t.test('the summary of a shop counts its records, and its changes by the days of its own time zone', async (t) => {
+  const id = await createShop(database, 'counted')
+  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, { shop_id: id, user_id: staff.id, role: 'staff' }])
+  const path = `/shops/${id}`
+  const make = async (what: string, body: object) => await machine('POST', `${path}/${what}`, body)
+  for (const status of ['active', 'active', 'draft', 'archived']) await make('products', { name: `Tea ${status}${Math.random()}`, status, price_amount: 100 })
+  for (const name of ['One', 'Two']) await make('accounts', { name })
+  await knex('accounts').where({ shop_id: id, name: 'One' }).update({ details: { pay_customer_id: 'cus_1' } })
+  const { id: gone } = (await make('api-keys/', { name: 'Revoked' })).body
+  await machine('DELETE', `${path}/api-keys/${gone}`)
+  const { plaintext: key } = (await make('api-keys/', { name: 'Soon over', expires_at: new Date(Date.now() + 86_400_000).toISOString() })).body
+  await make('api-keys/', { name: 'Lasting' })
+  await client(app, path, { 'x-api-key': key })('POST', '/tags', { name: 'By an agent' })
+  await owner.as('POST', `${path}/tags`, { name: 'By a person' })
+  await owner.as('PATCH', `${path}/config`, { time_zone: 'Pacific/Kiritimati' })
+  const { status, body } = await owner.as('GET', `${path}/summary`)
+  t.match([status, body], [200, { products: { all: 4, active: 2, draft: 1 }, orders: { all: 0, pending: 0 }, api_keys: { active: 2, expiring: 1 }, accounts: { all: 2, unlinked: 1 } }])
+  const today = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Kiritimati' }).format()
+  t.equal(body.days.length, 14)
+  t.match(body.days.at(-1), { day: today, agents: 1, people: 2 })
+  const seen = (await staff.as('GET', `${path}/summary`)).body.days.at(-1)
+  t.match(seen, { agents: 1, people: 2 })
+  t.ok(seen.others < body.days.at(-1).others, 'staff do not see what happens to keys')
+  t.equal((await other.as('GET', `${path}/summary`)).status, 403)
+})

@@ -2,7 +2,7 @@ import { Alert, Box, Button, Card, CardActionArea, CardContent, Chip, Table, Tab
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router-dom'
-import { listUrl, rangeFrom } from '../api/http.ts'
+import { listUrl } from '../api/http.ts'
 import { loaded } from '../loaded.ts'
 import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
@@ -13,6 +13,7 @@ import { texts } from '../texts.ts'
 import { agoText } from '../times.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
+import type { Summary } from './summary.ts'
 
 const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart })))
 
@@ -24,15 +25,12 @@ interface Row { readonly shop: Shop, readonly products: number, readonly keys: n
 /** All shops at a glance, and the accounts that need attention. */
 export function AdminHome () {
   const { call, name, shops } = useViewer()
-  const count = async (path: string, filter: object = {}) => rangeFrom((await call(listUrl(path, { limit: 1, filter }))).headers).total
   const rows = useQuery({
     queryKey: ['shops', 'counts'],
     queryFn: async () => await Promise.all(shops.slice(0, SHOWN).map(async (shop): Promise<Row> => {
       const root = `/shops/${shop.id}`
-      const [products, keys, accounts, unlinked, pay] = await Promise.all([
-        count(`${root}/products`), count(`${root}/api-keys/`, { status: 'active' }), count(`${root}/accounts`), count(`${root}/accounts`, { missing_pay: true }), call<Row['pay']>(`${root}/pay/status`)
-      ])
-      return { shop, products, keys, accounts, unlinked, pay: pay.json }
+      const [{ json: { products, api_keys: keys, accounts } }, pay] = await Promise.all([call<Summary>(`${root}/summary`), call<Row['pay']>(`${root}/pay/status`)])
+      return { shop, products: products.all, keys: keys.active, accounts: accounts.all, unlinked: accounts.unlinked, pay: pay.json }
     }))
   })
   const lastCheck = useQuery({ queryKey: ['runs', 'last'], queryFn: async () => (await call<readonly Run[]>(listUrl(RUNS, { limit: 1, filter: { mode: 'check', status: 'done' } }))).json[0] ?? null })

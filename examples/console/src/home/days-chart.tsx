@@ -1,16 +1,14 @@
 import { useTheme } from '@mui/material'
 import { BarChart } from '@mui/x-charts/BarChart'
-import type { Entry } from '../activity/entry.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { englishOf } from '../times.ts'
-import { changesByDay } from './days.ts'
+import type { Day } from './summary.ts'
 
 /** Changes of each day, by agents, people and others. */
-export function DaysChart ({ changes, days }: { readonly changes: readonly Entry[], readonly days: number }) {
-  const { locale, timeZone } = useShop()
+export function DaysChart ({ days: rows }: { readonly days: readonly Day[] }) {
+  const { locale } = useShop()
   const { palette } = useTheme()
-  const rows = changesByDay(changes, days, timeZone, Date.now())
   const short = new Intl.DateTimeFormat(englishOf(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const colors = { agents: palette.primary.main, people: palette.success.main, others: palette.text.disabled }
   return (

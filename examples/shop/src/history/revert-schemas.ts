@@ -16,6 +16,7 @@ export const RevertAllInput = Type.Object({
   actor_kind: Type.Optional(ActorKind),
   actor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' })),
   since: Type.Optional(Instant('Changes at this time or later')),
+  skip_conflicts: Type.Optional(Type.Boolean({ description: 'Revert the rest if later changes stand in the way of some, and list those in conflicts. Default: false, then nothing is reverted' })),
   dry_run: DryRun
 }, { additionalProperties: false })
 
@@ -57,7 +58,7 @@ export const Reverted = Type.Object({
     record_id: about.record_id,
     record_name: RecordName
   }), { description: first }),
-  conflict_count: Count('changes cannot be reverted because of later ones; only in a dry run'),
+  conflict_count: Count('changes cannot be reverted because of later ones; only in a dry run, and with skip_conflicts'),
   conflicts: Type.Array(Conflict, { description: first }),
   left_out_count: Count('changes of the actor are of a kind that cannot be reverted, or were reverted already'),
   left_out: Type.Array(Type.Object({ ...about, reason: Type.String({ description: 'For people' }) }), { description: first })

@@ -33,7 +33,7 @@ const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'recor
 
 /**
  * Takes changes back. A change is reverted if what it changed is still as it left it; what else happened to the record
- * stays. Either everything is reverted or nothing.
+ * stays. Either everything is reverted or nothing, unless conflicts are to be skipped.
  */
 export function reverter (knex: Knex) {
   const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
@@ -45,13 +45,13 @@ export function reverter (knex: Knex) {
    *
    * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS}
    */
-  async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>): Promise<Outcome> {
+  async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>, skipsConflicts = false): Promise<Outcome> {
     const end = new DryRun()
     const run = async (): Promise<Outcome> => await knex.transaction(async (trx) => {
       await holdShop(trx, shop, { alone: true })
       const outcome = await work(trx)
       if (outcome.dry_run) throw Object.assign(end, { outcome })
-      if (outcome.conflict_count > 0) throw revertConflict(outcome)
+      if (outcome.conflict_count > 0 && !skipsConflicts) throw revertConflict(outcome)
       return outcome
     })
     for (let tries = 1; ; tries++) {
@@ -161,7 +161,7 @@ export function reverter (knex: Knex) {
      * @param isOwner - for others, changes that they do not see are as if they were not there, and those of settings left out
      * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
-    async revertChanges (shop: ShopScope, isOwner: boolean, which: Changes, dryRun = false): Promise<Outcome> {
+    async revertChanges (shop: ShopScope, isOwner: boolean, which: Changes, { dryRun = false, skipsConflicts = false } = {}): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
         if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
         const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy(isOwner))
@@ -172,7 +172,7 @@ export function reverter (knex: Knex) {
         const outcome = await revertAll(trx, shop, found.filter((change) => !settings.includes(change)).map((change) => change.id), dryRun)
         const leftOut = [...outcome.left_out, ...settings.map((change) => ({ ...about(change), reason: 'Only owners change settings' }))]
         return { ...outcome, left_out: leftOut.slice(0, LISTED), left_out_count: outcome.left_out_count + settings.length }
-      })
+      }, skipsConflicts)
     }
   }
 }

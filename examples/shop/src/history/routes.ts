@@ -62,7 +62,7 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'revert_changes',
       summary: 'Revert all changes of an actor or an import',
-      description: 'Undo all changes that an API key, person or machine made in the shop since a time, or all of an import, newest first: all of them, or none if later changes stand in the way.',
+      description: 'Undo all changes that an API key, person or machine made in the shop since a time, or all of an import, newest first: all of them, or none if later changes stand in the way, unless skip_conflicts is true.',
       tags: ['history'],
       params: ShopParams,
       body: RevertAllInput,
@@ -70,6 +70,6 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async (request) => {
     const { shop, body } = request
-    return await revertChanges(shop, await isOwner(knex, request, shop.id), changesFrom(body), body.dry_run)
+    return await revertChanges(shop, await isOwner(knex, request, shop.id), changesFrom(body), { dryRun: body.dry_run === true, skipsConflicts: body.skip_conflicts === true })
   })
 }

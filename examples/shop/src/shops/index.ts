@@ -6,12 +6,14 @@ import { members } from './members.ts'
 import { orders } from './orders.ts'
 import { prices } from './prices.ts'
 import { ShopScope } from './scope.ts'
+import { summary } from './summary.ts'
 
 /** The records of a shop outside its catalog: for tokens only, and never tools. */
 export const shopRecords: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 
   await app.register(config, { knex, prefix: '/shops/:shop_id/config' })
+  await app.register(summary, { knex, prefix: '/shops/:shop_id/summary' })
   await app.register(members, { knex, prefix: '/shops/:shop_id/members' })
   await app.register(prices, { knex, prefix: '/shops/:shop_id/prices' })
   await app.register(accounts, { knex, prefix: '/shops/:shop_id/accounts' })
