@@ -13,14 +13,14 @@ const WIDTH = 1280
 interface Picture { readonly width: number, readonly height: number, readonly text: readonly string[] }
 const stored: Readonly<Record<string, Picture>> = existsSync(MANIFEST) ? JSON.parse(readFileSync(MANIFEST, 'utf8')) : {}
 
-/** All visible text but that of charts, whose scales depend on how fast the machine is. */
+/** All visible text, fields last, but that of charts, whose scales depend on how fast the machine is. */
 const TEXT = `(() => {
   const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), text = []
   while (nodes.nextNode()) {
     const { parentElement, data } = nodes.currentNode
-    if (data.trim() !== '' && parentElement.closest('svg, style, script, noscript') === null && parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true })) text.push(data.trim())
+    if (/[^\\s\\u200b]/.test(data) && parentElement.closest('svg, style, script, noscript') === null && parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true })) text.push(data.trim())
   }
-  return text
+  return [...text, ...[...document.querySelectorAll('input[type=text]')].map(({ value, placeholder }) => value || placeholder)]
 })()`
 
 /** What differs from one demo to the next. */
@@ -71,6 +71,7 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     key = (await ready.getByText(/^shop_\w+$/).innerText()).trim()
     secrets.push(key)
     await picture(t, kim, 'key', 720)
+    await ready.getByRole('button', { name: 'Copy' }).first().click()
     await kim.getByRole('button', { name: 'Done' }).click()
   })
 
