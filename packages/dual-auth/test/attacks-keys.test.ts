@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { crc32 } from 'node:zlib'
 import { mintKey } from '../src/keys/format.ts'
 import { memoryStore } from '../src/index.ts'
+import { schemes } from '../../../test/spellings.ts'
 import { at, bearer, build, countScrypt, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -129,7 +130,17 @@ t.test('schemes, spaces and contradictions', async t => {
   const { app, issuer, mint } = await build(t)
   const { plaintext } = await mint()
   const other = await mint()
+  const token = issuer.user()
   const cases: Array<[Record<string, string>, number]> = [
+    ...schemes.flatMap((scheme): Array<[Record<string, string>, number]> => [
+      [{ authorization: `${scheme} ${plaintext}` }, 200],
+      [{ authorization: `${scheme} ${token}` }, 200],
+      [{ 'x-api-key': plaintext, authorization: `${scheme} ${token}` }, 200],
+      [{ 'x-api-key': plaintext, authorization: `${scheme} ${other.plaintext}` }, 401],
+      ...['', ' ', ` ${token} ${token}`, ` ${token.split('.').slice(0, 2).join('.')}`, ` ${token}.dd`, ` ${token}=`].map((rest): [Record<string, string>, number] => [{ authorization: scheme + rest }, 401])
+    ]),
+    [{ authorization: '' }, 401],
+    [{ 'x-api-key': plaintext, authorization: 'Basic YTpi' }, 200],
     [{ authorization: `Basic ${plaintext}` }, 401],
     [{ authorization: `Token ${plaintext}` }, 401],
     [{ authorization: plaintext }, 401],
@@ -149,7 +160,7 @@ t.test('schemes, spaces and contradictions', async t => {
   ]
   for (const [headers, status] of cases) {
     const response = await app.inject({ url: products(), headers })
-    t.equal(response.statusCode, status, JSON.stringify(Object.keys(headers)))
+    t.equal(response.statusCode, status, Object.entries(headers).map(([name, value]) => `${name} ${value.slice(0, 12)}`).join())
     if (status === 401) t.strictSame(response.json(), REFUSED)
   }
 })

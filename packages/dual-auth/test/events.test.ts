@@ -1,15 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
-import { DUAL_AUTH_KEY_REPLACED, DUAL_AUTH_STORE_UNAVAILABLE, memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
+import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
 import { createStoreCall } from '../src/keys/call-store.ts'
-import { createEvents } from '../src/keys/events.ts'
 import { mintKey } from '../src/keys/format.ts'
 import { createNotices } from '../src/keys/notices.ts'
-import { createRefusals } from '../src/keys/refusals.ts'
-import { createWatch } from '../src/keys/watch.ts'
-import { at, bearer, build, OTHER_SHOP, products, SHOP, type Harness } from './build.ts'
-import { newKey, recordOf } from './sample-key.ts'
+import { at, bearer, build, OTHER_SHOP, products, SHOP } from './build.ts'
+import { newKey } from './sample-key.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const HERE = '127.0.0.0/24'
@@ -18,7 +15,7 @@ const HERE = '127.0.0.0/24'
 async function watched (t: Test, settings: Parameters<typeof build>[1] = {}) {
   const events: KeyEvent[] = []
   const harness = await build(t, { ...settings, auth: { onKeyEvent: event => { events.push(event) }, ...settings.auth } })
-  const manage = async (method: 'POST' | 'DELETE', url: string, payload?: object) =>
+  const manage = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
     (await harness.app.inject({ method, url, headers: bearer(harness.issuer.user()), ...(payload && { payload }) }))
   const call = async (key: string, url = products(), method: 'GET' | 'POST' = 'GET', remoteAddress = '127.0.0.1') =>
     (await harness.app.inject({ method, url, headers: bearer(key), remoteAddress })).statusCode
@@ -61,7 +58,7 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   const expiring = await mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
   events.length = 0
   for (let times = 0; times < 3; times++) {
-    t.equal(await call(mintKey('shop_test').plaintext, products(), 'GET', `203.0.113.${times}`), 401)
+    t.equal(await call(mintKey('shop_test').plaintext, products(), 'GET', `203.0.${times}.7`), 401)
     t.equal(await call(revoked.plaintext), 401)
     t.equal(await at(Date.now() + 3_600_001, () => call(expiring.plaintext)), 401)
     t.equal(await call(scoped.plaintext, products(OTHER_SHOP)), 403)
@@ -69,8 +66,8 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   }
   t.equal(await call('shop_test_malformed'), 401, 'what is no key of this server')
   t.equal(await call(scoped.plaintext, '/orders'), 401, 'and what is not looked up')
-  const refusals = (count: number) => [
-    { type: 'refused', reason: 'unknown', key: null, network: '203.0.113.0/24', count },
+  const refusals = (count: number, network: string) => [
+    { type: 'refused', reason: 'unknown', key: null, network, count },
     { type: 'refused', reason: 'revoked', key: { id: revoked.id, shopId: SHOP }, network: HERE, count },
     { type: 'refused', reason: 'expired', key: { id: expiring.id, shopId: SHOP }, network: HERE, count },
     { type: 'refused', reason: 'wrong_shop', key: { id: scoped.id, shopId: SHOP }, network: HERE, count },
@@ -78,32 +75,29 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   ]
   await setImmediate()
   const told = () => events.filter(({ type }) => type === 'refused')
-  t.strictSame(told(), refusals(1))
+  t.strictSame(told(), refusals(1, '203.0.0.0/24'))
   await app.close()
-  t.strictSame(told(), [...refusals(1), ...refusals(2)])
+  t.strictSame(told(), [...refusals(1, '203.0.0.0/24'), ...refusals(2, '203.0.2.0/24')], 'the network is that of the last one')
 })
 
-t.test('a flood of refusals is one event at once and one for each interval', t => {
-  const events: KeyEvent[] = []
-  const { report, flush } = createRefusals(event => events.push(event))
-  const key = { id: 'a', shopId: 's', hash: 'secret' }
-  for (let n = 0; n < 100_000; n++) report('unknown', null, `203.0.${n % 256}.7`)
-  report('revoked', key, undefined)
-  t.strictSame(events.splice(0), [
-    { type: 'refused', reason: 'unknown', key: null, network: '203.0.0.0/24', count: 1 },
-    { type: 'refused', reason: 'revoked', key: { id: 'a', shopId: 's' }, network: null, count: 1 }
-  ], 'and nothing of the row but who it is')
-  flush()
-  t.strictSame(events.splice(0), [{ type: 'refused', reason: 'unknown', key: null, network: '203.0.159.0/24', count: 99_999 }])
-  report('unknown', null, undefined)
-  report('revoked', key, undefined)
-  t.match(events.splice(0), [{ reason: 'revoked', count: 1 }], 'the quiet one is told at once again')
-  flush()
-  t.match(events.splice(0), [{ reason: 'unknown', network: null, count: 1 }])
-  flush()
-  flush()
-  t.strictSame(events, [])
-  t.end()
+t.test('behind a proxy that is trusted, uses and refusals have the network of the client', async t => {
+  const { app, events, manage, mint } = await watched(t, { server: { trustProxy: true } })
+  const [used, revoked] = [await mint(), await mint()]
+  await manage('DELETE', PATH + revoked.id)
+  for (const { plaintext } of [used, revoked]) await app.inject({ url: products(), headers: { ...bearer(plaintext), 'x-forwarded-for': '203.0.113.7' } })
+  t.match((await manage('GET', PATH)).json().find(({ id }: { id: string }) => id === used.id), { last_used_network: '203.0.113.0/24' })
+  await app.close()
+  t.match(events.filter(({ type }) => type === 'refused'), [{ key: { id: revoked.id }, network: '203.0.113.0/24' }])
+})
+
+t.test('a refused call is no use of its key', async t => {
+  const { manage, call, mint } = await watched(t)
+  const soon = await mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
+  const revoked = await mint()
+  await manage('DELETE', PATH + revoked.id)
+  t.equal(await call(revoked.plaintext), 401)
+  t.equal(await at(Date.now() + 3_600_000, () => call(soon.plaintext)), 401)
+  for (const key of (await manage('GET', PATH)).json()) t.match(key, { last_used_at: null, last_used_network: null })
 })
 
 t.test('a use from a new network is told, and one from a known network is not', async t => {
@@ -141,24 +135,6 @@ t.test('a host that never finishes delays no call, and the end only for as long 
   const { plaintext } = await mint()
   for (let times = 0; times < 3; times++) t.equal(await call(plaintext), 200)
   await app.close()
-})
-
-t.test('an event is told after the work that it is about, and awaited at the end', async t => {
-  const order: string[] = []
-  let finish = () => {}
-  const { emit, settled } = createEvents(async ({ type }) => {
-    order.push(type)
-    await new Promise<void>(resolve => { finish = resolve })
-    order.push('finished')
-  }, Fastify().log)
-  emit({ type: 'first_used', key: recordOf(newKey()) })
-  order.push('the work goes on')
-  await setImmediate()
-  const end = settled(60_000).then(() => order.push('settled'))
-  await setImmediate()
-  finish()
-  await end
-  t.strictSame(order, ['the work goes on', 'first_used', 'finished', 'settled'])
 })
 
 t.test('keys that expire soon or are not used are told at startup, once for all replicas', async t => {
@@ -200,89 +176,6 @@ t.test('keys are looked through again and again, after a failure too, until the 
   t.strictSame(events, [{ key, type: 'unused', days: 90 }])
   await new Promise(resolve => setTimeout(resolve, 20))
   t.equal(looks, last)
-})
-
-t.test('the end waits for a look that is under way, which starts no other', async t => {
-  const events: KeyEvent[] = []
-  let answer = () => {}
-  const store: ApiKeyStore = { ...memoryStore(), takeNotices: () => new Promise(resolve => { answer = () => resolve([{ key, type: 'unused', days: 90 }]) }) }
-  const notices = createNotices(store, createStoreCall(60_000, log), event => events.push(event), 1)
-  notices.start()
-  const end = notices.stop()
-  answer()
-  await end
-  t.equal(events.length, 1)
-})
-
-t.test('further refusals are told every 15 minutes, and keys looked through every hour, until the server stops', async t => {
-  const { setInterval, setTimeout, clearInterval } = globalThis
-  t.teardown(() => Object.assign(globalThis, { setInterval, setTimeout, clearInterval }))
-  let tick = () => {}
-  let timer: unknown
-  const waits: unknown[] = []
-  const cleared: unknown[] = []
-  Object.assign(globalThis, {
-    setInterval (work: () => void, wait: number) {
-      waits.push(wait)
-      tick = work
-      return (timer = setInterval(work, wait))
-    },
-    setTimeout: Object.assign((...args: Parameters<typeof setTimeout>) => {
-      if (args[1] === 3_600_000) waits.push(args[1])
-      return setTimeout(...args)
-    }, setTimeout),
-    clearInterval (timer: NodeJS.Timeout) { cleared.push(timer); clearInterval(timer) }
-  })
-  const told: unknown[] = []
-  const watch = createWatch(event => { told.push(event.type === 'refused' && event.count) }, memoryStore(), createStoreCall(1000, log), 1000, log)
-  watch.start()
-  while (waits.length < 2) await setImmediate()
-  t.strictSame(waits, [900_000, 3_600_000])
-  for (let times = 0; times < 3; times++) watch.report('unknown', null, undefined)
-  tick()
-  await setImmediate()
-  await setImmediate()
-  t.strictSame(told, [1, 2])
-  await watch.stop()
-  t.strictSame([cleared, told], [[timer], [1, 2]])
-})
-
-t.test('neither what is done nor a server that only waits keeps the process running', async t => {
-  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
-  const before = timers()
-  await createStoreCall(60_000, log)(async () => '')
-  t.equal(timers(), before, 'a call of the store')
-  await createEvents(() => {}, log).settled(60_000)
-  t.equal(timers(), before, 'the end of a server')
-  const { app } = await watched(t)
-  // Its first look for notices sets the timer of the next.
-  while (process.getActiveResourcesInfo().includes('Immediate')) await setImmediate()
-  t.equal(timers(), before, 'a server')
-  await app.close()
-  t.equal(timers(), before, 'a server that was stopped')
-})
-
-t.test('a store that fails or is silent is one 503 that says why, and its own answers pass', async t => {
-  const callStore = createStoreCall(20, log)
-  const [down, own, answer] = [new Error('down'), new DUAL_AUTH_STORE_UNAVAILABLE(), new DUAL_AUTH_KEY_REPLACED('x')]
-  const failure = (call: () => Promise<unknown>) => callStore(call).then(() => undefined, error => error)
-  for (const [call, cause] of [[async () => { throw down }, down], [() => { throw down }, down], [() => new Promise<never>(() => {}), 'no answer in 20 ms']] as const) {
-    const error = await failure(call)
-    t.equal(error.code, 'DUAL_AUTH_STORE_UNAVAILABLE')
-    t.equal(error.cause, cause)
-  }
-  for (const error of [own, answer]) t.equal(await failure(async () => { throw error }), error)
-})
-
-t.test('without a host to tell, the store is not asked for notices', async t => {
-  const store: ApiKeyStore = { ...memoryStore(), takeNotices: () => t.fail('asked') as never }
-  const watch = createWatch(undefined, store, createStoreCall(1000, log), 1000, log)
-  watch.start()
-  watch.report('unknown', null, undefined)
-  watch.emit({ type: 'first_used', key })
-  await watch.stop()
-  const { app, mint }: Harness = await build(t, { store })
-  t.equal((await app.inject({ url: products(), headers: bearer((await mint()).plaintext) })).statusCode, 200)
 })
 
 t.test('a revocation that the store finishes after its deadline is told too', async t => {

@@ -153,6 +153,9 @@ export function lifeContract (t: Test, name: string, store: ApiKeyStore): void {
     await store.rotate(key.shopId, key.id, start, () => ({ successor, expiresAt: after(1), revokedAt: null }))
     t.match(await touch(successor.id, 4, HERE), [{ key: { id: successor.id }, isFirst: true, newNetworks: [] }])
     t.match(await touch(successor.id, 5, THERE), [{ isFirst: false, newNetworks: [THERE] }])
+    const next = newKey({ shopId: key.shopId })
+    await store.rotate(key.shopId, successor.id, start, () => ({ successor: next, expiresAt: after(1), revokedAt: null }))
+    t.match(await touch(next.id, 6, '192.0.2.0/24'), [{ key: { id: next.id }, isFirst: true, newNetworks: ['192.0.2.0/24'] }], 'also on its first use')
   })
 
   t.test(`${name}: a use that many report at once is returned once`, async t => {
@@ -192,6 +195,14 @@ export function lifeContract (t: Test, name: string, store: ApiKeyStore): void {
     t.strictSame(await due(364.5), ['year 1'], 'only the last one that is due')
     t.strictSame(await due(364.6), [])
     t.strictSame(await due(366), [])
+  })
+
+  t.test(`${name}: days have 24 hours, also in the week of a clock change`, async t => {
+    const end = Date.parse('2031-04-02T12:00:00Z')
+    const { id } = await inserted({ createdAt: new Date('2031-01-01T00:00:00Z'), expiresAt: new Date(end) })
+    const week = 7 * 86_400_000
+    const due = async (early: number) => (await store.takeNotices(new Date(end - week - early), 1000)).filter(({ key }) => key.id === id).map(({ days }) => days)
+    t.strictSame([await due(86_400_000), await due(60_000), await due(0)], [[30], [], [7]])
   })
 
   t.test(`${name}: a key is told to be unused after 90 days, and again after its next use`, async t => {

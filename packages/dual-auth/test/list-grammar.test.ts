@@ -2,8 +2,6 @@ import t from 'tap'
 import { excerpt } from '../src/management/excerpt.ts'
 import { contentRange, isString, listQueryFrom, pageFrom, type ListRules, type RawQuery } from '../src/management/list-grammar.ts'
 
-/* Each package that has lists carries a copy of this file, beside its copy of the grammar. A test compares the copies. */
-
 const rules: ListRules = {
   fields: {
     text: { kind: 'string' },

@@ -326,7 +326,7 @@ t.test('scopes and expiry appear on keys that were made with them', async t => {
 
 t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {
   const call = as(await build(t))
-  for (const name of ['a', 'x'.repeat(100), '<script>alert(1)</script>', "O'Neill; drop table api_keys", '\u{1F511}']) {
+  for (const name of ['a', 'x'.repeat(100), '<script>alert(1)</script>', "O'Neill; drop table api_keys", '\u{1F511}', '½ \uff2c\uff54\uff44 ① \ufb01']) {
     const response = await call('POST', PATH, { name })
     t.equal(response.statusCode, 201)
     t.equal(response.json().name, name)

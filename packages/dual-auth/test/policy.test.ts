@@ -2,8 +2,6 @@ import t from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethods } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
-import { optionalParamsFromPath, paramsFromPath } from '../src/shop.ts'
-import { policyFromRoute } from '../src/policy.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
 t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async t => {
@@ -271,50 +269,6 @@ t.test('a route that is meant for every shop still checks a shop that its path n
   t.strictSame([await status('/meant'), await status(`/meant/${SHOP}`), await status(`/meant/${OTHER_SHOP}`)], [200, 200, 403])
 })
 
-t.test('the parameters of a path', async t => {
-  const table: Array<[path: string, params: string[]]> = [
-    ['/', []],
-    ['/shops', []],
-    ['/shops/:shop_id', ['shop_id']],
-    ['/shops/:shop_id/orders/:id', ['shop_id', 'id']],
-    ['/:from-:to', ['from', 'to']],
-    ['/:file.:ext', ['file', 'ext']],
-    ['/:at(^\\d+)h:minute(^\\d+)m', ['at', 'minute']],
-    ['/:optional?', ['optional']],
-    ['/name::verb', []],
-    ['/files/*', ['*']],
-    ['/:shop_id/*', ['shop_id', '*']],
-    ['/:id(^\\d*)', ['id']],
-    ['*', ['*']]
-  ]
-  for (const [path, params] of table) t.strictSame(paramsFromPath(path), params, path)
-})
-
-t.test('the parameters that may be left out of a path are those that the router can do without', async t => {
-  const table: Array<[path: string, optional: string[], without?: string]> = [
-    ['/', []],
-    ['/:a', []],
-    ['/:a?', ['a'], ''],
-    ['/x/:a?', ['a'], '/x'],
-    ['/x/:a?/', ['a'], '/x/'],
-    ['/:a/:b?', ['b'], '/1'],
-    ['/:a/x-:b', []],
-    ['/x/*', []]
-  ]
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(async child => {
-    for (const [i, [path]] of table.entries()) child.get(`/${i}${path}`, async request => request.params)
-  })
-  for (const [i, [path, optional, without]] of table.entries()) {
-    t.strictSame(optionalParamsFromPath(path), optional, path)
-    if (without === undefined) continue
-    const response = await app.inject(`/${i}${without}`)
-    t.equal(response.statusCode, 200, path)
-    for (const name of optional) t.notOk(name in response.json(), path)
-  }
-})
-
 const challenge = { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' }
 const WHERE = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp"'
 
@@ -446,14 +400,6 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
     t.strictSame(badKey.json(), REFUSED)
     t.equal(badKey.headers['www-authenticate'], `Bearer ${resource}`, 'no token was refused')
   }
-})
-
-t.test('a route says its policy itself, else the function, else jwt', async t => {
-  const route = { method: 'GET', url: '/x' }
-  t.equal(policyFromRoute(route), 'jwt')
-  t.equal(policyFromRoute(route, () => undefined), 'jwt')
-  t.equal(policyFromRoute(route, () => 'dual'), 'dual')
-  t.equal(policyFromRoute({ ...route, config: { auth: 'jwt' } as never }, () => 'public'), 'jwt')
 })
 
 t.test('an unknown policy fails the boot', async t => {

@@ -4,7 +4,8 @@ import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
 import { lifeContract } from './life-contract.ts'
 
-const embedded = await embeddedDatabase()
+// Its clocks change, which no time may depend on.
+const embedded = await embeddedDatabase({}, { TimeZone: 'Europe/Zurich' })
 t.teardown(() => embedded.close())
 await createApiKeysTable(embedded.knex)
 const server = SERVER_URL === undefined ? null : await serverDatabase()

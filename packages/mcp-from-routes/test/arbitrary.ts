@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import type { JsonSchema } from '../src/tool/json-schema.ts'
+import type { JsonSchema } from '../src/index.ts'
 
 // Few names and values, so that instances meet the schemas.
 const name = fc.constantFrom('a', 'b', 'x-c')

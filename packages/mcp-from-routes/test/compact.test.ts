@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compact, expanded } from '../src/tool/compact.ts'
-import type { JsonSchema } from '../src/tool/json-schema.ts'
+import type { JsonSchema } from '../src/index.ts'
 import { validatorOf, value, valuesIn, whole } from './arbitrary.ts'
 
 const SEED = Number(process.env.COMPACT_SEED ?? 20_260_728)

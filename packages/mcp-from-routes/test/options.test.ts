@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import t from 'tap'
+import { letters } from '../../../test/spellings.ts'
 import type { ToolCallEvent } from '../src/index.ts'
 import { call, CLIENTS, connect, listen, post } from './build.ts'
 
@@ -169,6 +170,31 @@ t.test('a result over maxResultBytes is refused whole, and a stream is not read 
   t.strictSame(await call(url, 'light'), { content: [{ type: 'text', text: 'The result has at least 120 bytes, more than the 100 that one call may return. This tool has no argument that narrows it.' }], isError: true })
   t.match(await call(url, 'inject'), { content: [{ text: /^The result has at least \d{3,6} bytes, more than the 100 that one call may return\./ }], isError: true }, 'a stream buffers some of it')
   t.match(await call(url, 'fits'), { isError: undefined })
+})
+
+t.test('maxResultBytes counts bytes, whatever the letters and the way they come', async (t) => {
+  const maxResultBytes = 120
+  const ways = {
+    json: (reply: FastifyReply, text: string) => reply.send({ text }),
+    text: (reply: FastifyReply, text: string) => reply.type('text/plain').send(text),
+    bytes: (reply: FastifyReply, text: string) => reply.type('application/x-own').send(Buffer.from(text)),
+    stream: (reply: FastifyReply, text: string) => reply.type('text/plain').send(Readable.from([...text]))
+  }
+  const names = Object.keys(ways).flatMap((way) => [way, `inject_${way}`])
+  const { url } = await listen(t, (app) => {
+    for (const name of names) {
+      const way = name.replace('inject_', '') as keyof typeof ways
+      app.get(`/${name}`, { ...tool(name, { querystring: { type: 'object', properties: { text: { type: 'string' } } } }), config: { mcp: way === name ? {} : { loopback: 'inject' } } }, async (request, reply) => ways[way](reply, (request.query as { text: string }).text))
+    }
+  }, { maxResultBytes })
+  for (const [letter, { bytes }] of Object.entries(letters)) {
+    for (const name of names) {
+      const room = maxResultBytes - (name.endsWith('json') ? '{"text":""}'.length : 0)
+      const text = letter.repeat(Math.floor(room / bytes)) + 'x'.repeat(room % bytes)
+      t.match(await call(url, name, { text }), { isError: undefined }, `${name} of ${letter}`)
+      t.match(await call(url, name, { text: `${text}x` }), { isError: true, content: [{ text: /^The result has (at least )?121 bytes, more than the 120 / }] }, `${name} of ${letter}, and one more`)
+    }
+  }
 })
 
 t.test('a challenge of the route becomes that of the endpoint, and other refusals are tool errors', async (t) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PayReconcileOptions } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
-import { fast, finished, start, writes } from './bulk.ts'
+import { fast, finished, pause, start, writes } from './bulk.ts'
 import { engines, postgresql } from './database.ts'
 import { build, host, type World } from './world.ts'
 
@@ -21,6 +21,7 @@ for (const engine of engines) {
     await t.test('where there are more events than customers, the customers are read', t => manyEvents(t, world))
     await t.test('events that cannot be read stop the shop', t => unreadable(t, world))
     await t.test('an account that is noted while it is read stays noted', t => notedMeanwhile(t, world))
+    await t.test('between what a run reads and what it writes', t => order(t, world, options))
     if (engine === postgresql) await t.test('so does one whose note was begun before and ended later', t => lateNote(t, world))
     await t.test('without events or notes there is no such mode', t => withoutEvents(t, world, options))
   })
@@ -46,7 +47,7 @@ async function shopOf (world: World, key: string, count: number) {
 }
 
 async function onlyChanges (t: Test, world: World): Promise<void> {
-  const { accountIds, send, run } = await shopOf(world, 'sk_test_only', 20)
+  const { accountIds, account, send, run } = await shopOf(world, 'sk_test_only', 20)
   t.match(await run(), { total: 20, processed: 20, outcomes: { synced: 20 }, events: 1, pages: 1, single: 0 }, 'the first time all are read')
   t.match(await run(), { status: 'done', total: 0, processed: 0, events: 1, pages: 0, single: 0 })
   await send('POST', 'customers/cus_3', 'name=Second')
@@ -59,6 +60,11 @@ async function onlyChanges (t: Test, world: World): Promise<void> {
   t.match(await world.detailsOf(accountIds[3]!), { pay_customer: { name: 'Third' } })
   t.match(await world.detailsOf(accountIds[4]!), { pay_customer: { deleted: true }, pay_customer_before_deletion: { name: 'First' } })
   t.match(await run(), { processed: 0, events: 1, single: 0 }, 'events of a time that is read twice count once')
+  const minutes = 60
+  for (const [late, processed] of [[14 * minutes, 1], [16 * minutes, 0]] as const) {
+    account.events.push({ ...account.events[0]!, id: `evt_${randomUUID()}`, created: Math.floor(Date.now() / 1000) - late })
+    t.match(await run(), { processed }, `an event that shows up ${late / minutes} minutes late`)
+  }
   for (let n = 5; n < 18; n++) await send('POST', `customers/cus_${n}`, 'name=Second')
   t.match(await run(), { processed: 13, outcomes: { synced: 13 }, events: 1, pages: 1, single: 0 }, 'many changes come in a page')
 
@@ -145,6 +151,52 @@ async function notedMeanwhile (t: Test, world: World): Promise<void> {
   t.equal(await noted(), 0)
   await changes.note(shopId, [event('evt_1'), event('evt_2'), { ...event('evt_3'), customerId: null }, { ...event('evt_4'), customerId: 'cus_other' }])
   t.equal(await noted(), 0, 'known events, and events about others, note nothing')
+}
+
+/** The real stores, with hooks in between: what happens there must be neither lost nor done twice. */
+async function order (t: Test, world: World, options: Partial<PayReconcileOptions>): Promise<void> {
+  const accounts = knexAccountStore(world.knex)
+  const changes = accounts.changes!
+  const runs = options.runs!
+  let [afterRead, beforeDone, isLost] = [async () => {}, async () => {}, false]
+  const hooked = await host(t, world.knex, world.standIn, {
+    ...options,
+    accounts: {
+      ...accounts,
+      saveSnapshot: async (...write) => { const saved = await accounts.saveSnapshot(...write); await afterRead(); return saved },
+      changes: { ...changes, done: async (...which) => { await beforeDone(); await changes.done(...which) } }
+    },
+    runs: { ...runs, advance: async (...step) => isLost ? 'lost' : await runs.advance(...step) }
+  })
+  const { shopId, send, run } = await shopOf(hooked, 'sk_test_order', 1)
+  const noted = async () => (await accounts.shops(shopId, { changed: true }))[0]?.accounts
+  await run()
+  let events = 0
+  const change = async () => {
+    await send('POST', 'customers/cus_0', `name=N${events}`)
+    await changes.note(shopId, [{ id: `evt_order_${events++}`, createdAt: new Date().toISOString(), customerId: 'cus_0' }])
+  }
+  for (const [title, read, done, left] of [
+    ['a change after its customer was read is read by the next run', change, async () => {}, 1],
+    ['so is one that comes just before what was read is marked', async () => {}, change, 1],
+    ['a run is over once what it has read is marked, however long that takes', async () => {}, async () => { await pause(500) }, 0]
+  ] as const) {
+    await change()
+    ;[afterRead, beforeDone] = [read, done]
+    t.match(await run(), { status: 'done', processed: 1 }, title)
+    t.equal(await noted(), left, title)
+    ;[afterRead, beforeDone] = [async () => {}, async () => {}]
+    await run()
+    t.equal(await noted(), 0)
+  }
+  await change()
+  isLost = true
+  const read = new Promise<void>(resolve => { afterRead = async () => resolve() })
+  const id = await start(hooked, { mode: 'changes', dry_run: false, shop_id: shopId })
+  await read
+  await pause(200)
+  t.equal(await noted(), 1, 'who has lost the shop marks nothing as read')
+  await world.knex('pay_reconcile_runs').where({ id }).delete()
 }
 
 async function lateNote (t: Test, world: World): Promise<void> {

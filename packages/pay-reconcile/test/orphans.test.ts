@@ -74,6 +74,8 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
     const response = await call('GET', path(query as Record<string, string>))
     t.match([response.statusCode, response.json()], [status, { code }], JSON.stringify(query))
   }
+  standIn.fault({ kind: 'answer', status: 200, body: { object: 'list', data: [], has_more: true }, path: '/v1/customers?', times: 1 })
+  t.match((await call('GET', path({ shop_id: shopId }))).json(), { statusCode: 502, code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' }, 'an empty page that is not the last is no end')
 }
 
 /** An id of the type of the others. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 
 /** A change of one schema, and the bumps it asks for as a tool's input and as its output. */
 export interface Change {

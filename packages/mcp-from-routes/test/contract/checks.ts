@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 import type { Change } from './changes.ts'
 
 type Bumps = readonly [input: Change['input'], output: Change['output']]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { gapsBetween } from '../../src/contract/containment.ts'
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 
 const text = { type: 'string' }
 const whole = { type: 'integer' }

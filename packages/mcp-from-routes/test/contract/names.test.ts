@@ -2,7 +2,7 @@ import t from 'tap'
 import { documentOf } from '../../src/contract/document.ts'
 import { namedPairs } from '../../src/contract/names.ts'
 import type { Named } from '../../src/contract/names.ts'
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 
 const text = { type: 'string' }
 const whole = { type: 'integer' }

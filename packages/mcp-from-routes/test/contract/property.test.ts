@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { diffContracts } from '../../src/contract/index.ts'
 import { isObject, mapSubschemas } from '../../src/tool/json-schema.ts'
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 import { schema, validatorOf, value, valuesIn, whole } from '../arbitrary.ts'
 
 // The seed makes a failure repeatable; set CONTRACT_SEED to try others, and CONTRACT_RUNS for more of them, as .ci/run does.

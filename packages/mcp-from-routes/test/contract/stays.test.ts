@@ -1,12 +1,7 @@
 import t from 'tap'
 import { diffContracts, nameOfFinding } from '../../src/contract/index.ts'
 import type { Contract } from '../../src/contract/index.ts'
-import { leftBranches } from '../../src/contract/branches.ts'
-import type { Comparison } from '../../src/contract/comparison.ts'
-import { areDisjoint } from '../../src/contract/disjoint.ts'
-import { documentOf } from '../../src/contract/document.ts'
-import { factsOf } from '../../src/contract/facts.ts'
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 
 const of = (x: JsonSchema): Contract => new Map([['t', { inputSchema: { type: 'object', properties: { x }, additionalProperties: false } }]])
 /** The bump of each finding, with a question mark if it is not certain, and its name. */
@@ -88,23 +83,6 @@ t.test('what is forbidden, and what is not any more, is told so', async (t) => {
   t.strictSame(lines(list(false), list(text)), ['minor t input.x[]: not allowed → allowed'])
 })
 
-t.test('that objects differ in what they require is seen three levels deep', async (t) => {
-  const nested = (levels: number, value: number): JsonSchema => levels === 0 ? { const: value } : { type: 'object', properties: { a: nested(levels - 1, value) }, required: ['a'] }
-  for (const [levels, is] of [[1, true], [3, true], [4, false]] as const) {
-    const [from, to] = [documentOf(nested(levels, 1)), documentOf(nested(levels, 2))]
-    const comparison: Comparison = { from, to, depth: 0, begun: new Map(), proved: new Set(), budget: { left: 1000, assumed: 0 }, namedOnly: false, gapsIn: () => [] }
-    t.equal(areDisjoint(factsOf([from.root], from) ?? [], to.root, comparison), is, `${levels} levels`)
-  }
-})
-
-t.test('a reference leads to what a schema has itself, or nowhere', async (t) => {
-  const $defs = { A: { const: 1 }, 'a/b~c d': { const: 2 }, list: [{ const: 3 }], text: 'x' }
-  const { resolve } = documentOf({ $defs })
-  for (const [ref, found] of [['#', { $defs }], ['#/$defs/A', $defs.A], ['#/$defs/a~1b~0c%20d', $defs['a/b~c d']], ['#/$defs/list/0', $defs.list[0]], ['#/$defs/A/const', 1]] as const) t.strictSame(resolve(ref), found, ref)
-  for (const ref of ['#/$defs/B', '#/$defs/constructor', '#/$defs/list/1', '#/$defs/list/at', '#/$defs/text/length', '#/$defs/text/0', '#/$defs/A/const/x', '#/$defs/%zz', '#A', '', 'x#/$defs/A']) t.equal(resolve(ref), undefined, ref)
-  for (const keyword of ['$id', '$anchor', '$dynamicAnchor']) t.equal(documentOf({ $defs, [keyword]: 'x' }).resolve('#/$defs/A'), undefined, keyword)
-})
-
 t.test('which limits of numbers are within others', async (t) => {
   const integer = { type: 'integer' }
   const number = { type: 'number' }
@@ -136,40 +114,6 @@ t.test('a branch that forbids an argument names it no more, and one that takes a
   t.notOk(lines(union(text), union(true)).includes(left))
   t.notOk(lines(union(false), union(text)).includes(left))
   t.ok(lines(union(true), union(false)).includes(left))
-})
-
-t.test('that an argument left a branch is certain if that branch has become one only', (t) => {
-  const branch = (kind: unknown, ...names: readonly string[]): JsonSchema => ({ type: 'object', properties: { ...kind !== undefined && { kind: { const: kind } }, ...Object.fromEntries(names.map((name) => [name, text])) } })
-  const before = { anyOf: [branch(1, 'old', 'a'), branch(2, 'old')] }
-  for (const [title, after, certain] of [
-    ['its kind is in one', { anyOf: [branch(1, 'a'), branch(2, 'old')] }, true],
-    ['its kind is in two', { anyOf: [branch(1, 'a'), branch(1, 'b'), branch(2, 'old')] }, false],
-    ['its kind is in one, and another has none', { anyOf: [branch(1, 'a'), branch(undefined, 'b'), branch(2, 'old')] }, true]
-  ] as const) {
-    t.strictSame(leftBranches(documentOf(before), documentOf(after)), [{ path: 'old', certain }], title)
-    const listed = (schema: JsonSchema): JsonSchema => JSON.parse(JSON.stringify(schema).replaceAll(/"const":(\d)/g, '"enum":[$1]'))
-    t.strictSame(leftBranches(documentOf(listed(before)), documentOf(listed(after))), [{ path: 'old', certain }], `${title}, as a list of one`)
-  }
-  t.end()
-})
-
-t.test('which branch another one has become', (t) => {
-  const branch = (properties: object): JsonSchema => ({ type: 'object', properties })
-  const within = (...names: readonly string[]): JsonSchema => branch({ x: branch(Object.fromEntries(names.map((name) => [name, text]))) })
-  const kind = (value: number): JsonSchema => ({ const: value })
-  for (const [title, before, after, left] of [
-    ['the one of its kind', [branch({ k: kind(1), a: text, old: text })], [branch({ a: text, old: text }), branch({ k: kind(1), a: text })], ['old']],
-    ['none of another kind', [branch({ k: kind(1), old: text })], [branch({ k: kind(2) })], []],
-    ['none of another type', [branch({ old: text })], [text], []],
-    ['one that says nothing of what it contains', [{ type: 'array', items: branch({ old: text }) }], [{ type: 'array' }], []],
-    ['the one with most of its names', [branch({ a: text, b: text, old: text })], [branch({ z: text }), branch({ a: text, b: text })], ['old']],
-    ['the one at its place', [within('p'), within('q', 'old')], [within('p'), within('q')], ['x.old']],
-    ['itself, wherever it stands', [within('p')], [branch({ x: branch({ q: text }), y: text }), within('p')], []]
-  ] as const) t.strictSame(leftBranches(documentOf({ anyOf: before }), documentOf({ anyOf: after })).map(({ path }) => path), left, title)
-  const shared = (...names: readonly string[]): JsonSchema => ({ ...branch({ x: { $ref: '#/$defs/X' } }), $defs: { X: { anyOf: [branch(Object.fromEntries(names.map((name) => [name, text])))] } } })
-  t.strictSame(leftBranches(documentOf(shared('a', 'old')), documentOf(shared('a'))), [{ path: 'x.old', certain: true }], 'one behind a reference')
-  t.strictSame(leftBranches(documentOf(shared('a', 'old')), documentOf(shared('a', 'old'))), [])
-  t.end()
 })
 
 t.test('which values two schemas share, to the last one', async (t) => {

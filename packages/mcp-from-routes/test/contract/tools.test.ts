@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contractFromText, contractFromTools, diffContracts, nameOfFinding, textFromContract, textOfFinding } from '../../src/contract/index.ts'
 import type { Contract, ContractTool } from '../../src/contract/index.ts'
-import type { JsonSchema } from '../../src/tool/json-schema.ts'
+import type { JsonSchema } from '../../src/index.ts'
 import { build } from '../build.ts'
 
 const update: ContractTool = {

@@ -56,6 +56,18 @@ t.test('a refresh token works as long as the option says, and comes again for th
   for (let i = 0; i < 2; i++) t.type((await refresh(strict, other.clientId, other.refreshToken)).refresh_token, 'string', 'in the same millisecond')
 })
 
+t.test('who refreshes now and then stays signed in: each refresh token has the whole time again', async t => {
+  const at = clock(t)
+  const world = await brokerWorld(t, { broker: { refreshLifetime: 100_000 } })
+  const { clientId, ...first } = await signedIn(world)
+  let { refreshToken } = first
+  for (let times = 1; times <= 4; times++) {
+    at(times * 99_000)
+    refreshToken = (await refresh(world, clientId, refreshToken)).refresh_token
+    t.type(refreshToken, 'string', `the ${times}th time`)
+  }
+})
+
 t.test('the store is told what to remember, and for how long', async t => {
   const told: unknown[][] = []
   const inner = memoryBrokerStore()
