@@ -88,13 +88,6 @@ t.test('details have an end, however small the steps that they grow in', async (
   t.equal((await shop('PATCH', `/accounts/${id}`, { details: { more: 'x'.repeat(5000) } })).status, 200, 'what the payment provider says of it does not count')
 })
 
-t.test('writers of different keys of details at once lose nothing', async (t) => {
-  const id = await account()
-  const keys = Array.from({ length: 20 }, (_, index) => `key${index}`)
-  await Promise.all(keys.map(async (key) => await shop('PATCH', `/accounts/${id}`, { details: { [key]: key } })))
-  t.strictSame((await shop('GET', `/accounts/${id}`)).body.details, Object.fromEntries(keys.map((key) => [key, key])))
-})
-
 const product = async (body: object): Promise<string> => (await shop('POST', '/products', { status: 'active', price_amount: 1999, ...body })).body.id
 const place = async (lines: readonly object[], owner?: string) => await shop('POST', '/orders', { account_id: owner ?? await account(), lines })
 

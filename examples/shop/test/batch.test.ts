@@ -123,16 +123,6 @@ t.test('the quota holds for a batch as a whole', async (t) => {
   t.equal((await products()).length, 2)
 })
 
-t.test('batches at the same time keep to the quota', async (t) => {
-  const { id, batch } = await openShop()
-  await setQuota(knex, { QUOTA_RECORDS: 2000, QUOTA_BYTES: 1_000_000_000 })
-  t.teardown(async () => { await knex('shop_quota').delete() })
-  const made = await Promise.all(Array.from({ length: 8 }, async (_, n) => (await batch(Array.from({ length: 400 }, (_, m) => ({ name: `P ${n} ${m}` })))).status))
-  t.strictSame(made.toSorted(), [...Array(5).fill(200), ...Array(3).fill(403)], 'five fit')
-  const [{ count }] = await knex('products').where({ shop_id: id }).count() as [{ count: string | number }]
-  t.equal(Number(count), 2000)
-})
-
 t.test('a product may be as large as one record, whatever was replaced in it', async (t) => {
   const { make, batch } = await openShop()
   const attributes = await Promise.all(Array.from({ length: 16 }, async (_, n) => await make('/attributes', { name: `A ${n}`, type: 'text' })))

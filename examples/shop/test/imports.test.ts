@@ -326,32 +326,6 @@ t.test('an import is cancelled: what it has written stays', async (t) => {
   t.match(await as('DELETE', `/imports/${done.body['id'] as string}`), { status: 409, body: { field: 'status' } })
 })
 
-t.test('an import ends with the rights of whoever began it', async (t) => {
-  for (const [what, loses, why] of [
-    ['no member any more', async (id: string) => await knex('shop_members').where({ shop_id: id, user_id: staff.id }).delete(), /no access/],
-    ['inactive', async () => await knex('users').where({ id: staff.id }).update({ active: false }), /inactive/],
-    ['in an archived shop', async (id: string) => await knex('shops').where({ id }).update({ status: 'archived' }), /no access/]
-  ] as const) {
-    const { id, send, ended, products } = await openShop()
-    await knex('users').where({ id: staff.id }).update({ active: true })
-    const { body } = await send('application/x-ndjson', Array.from({ length: 3000 }, (_, n) => JSON.stringify({ name: `P ${n}` })).join('\n'), { headers: staff.headers })
-    t.match(body, { actor_kind: 'user', actor_id: staff.id }, JSON.stringify(body))
-    await loses(id)
-    const failed = await ended(body['id'])
-    t.match(failed, { status: 'failed', error: why }, `${what}: ${JSON.stringify(failed)}`)
-    t.equal((await products()).length, failed['created'])
-    t.ok(failed['created'] < 3000)
-  }
-  await knex('users').where({ id: staff.id }).update({ active: true })
-  const { id, jsonl, ended } = await openShop()
-  const { body } = await jsonl(Array.from({ length: 2000 }, (_, n) => ({ name: `P ${n}` })))
-  t.equal((await app.inject({ method: 'DELETE', url: `/shops/${id}`, headers: machine })).statusCode, 403)
-  await knex('shops').where({ id }).delete()
-  await sleep(50)
-  t.strictSame(await knex('imports').where({ id: body['id'] }), [], 'a deleted shop has no imports')
-  t.ok(ended)
-})
-
 t.test('the quota is checked before, and again', async (t) => {
   t.teardown(async () => await setQuota(knex, { QUOTA_RECORDS: 1_000_000, QUOTA_BYTES: 2 ** 32 }))
   const { id, jsonl, ended, products } = await openShop()
@@ -539,17 +513,6 @@ t.test('an import behind another one asks about all of its prices, which that on
   await knex('imports').insert({ shop_id: id, status: 'receiving', actor: '{}' })
   const said = await (await callerOf(id))('import_products', { format: 'csv', content: 'sku,price_amount\nS-1,5\nS-2,5' })
   t.match(JSON.stringify(said), /input_required.*Import products\? 0 prices change.*Another import of the shop is not over. After it, up to 2 prices may change/)
-})
-
-t.test('an import ends with the API key that began it', async (t) => {
-  const { id, send, ended, as, products } = await openShop()
-  const key = await agentOf(id)
-  const { status, body } = await send('application/x-ndjson', Array.from({ length: 3000 }, (_, n) => JSON.stringify({ name: `P ${n}` })).join('\n'), { headers: key.headers })
-  t.equal(status, 202)
-  t.equal((await as('DELETE', `/api-keys/${key.id}`)).status, 204)
-  const failed = await ended(body['id'])
-  t.match(failed, { status: 'failed', error: /no access/, actor_kind: 'api-key', actor_id: key.id }, JSON.stringify(failed))
-  t.equal((await products()).length, failed['created'])
 })
 
 t.test('an import is undone as a whole', async (t) => {

@@ -428,31 +428,6 @@ t.test('a revert respects the quota', async (t) => {
   t.match(await shop.revert((await shop.changeOf(id)).id), { status: 403, body: { code: 'SHOP_QUOTA_EXCEEDED' } })
 })
 
-t.test('of concurrent reverts of a change one succeeds, and no write gets lost', async (t) => {
-  const shop = await furnished()
-  const { change, changeOf, revert, product, tag, get } = shop
-  for (const [path, id, work] of [
-    ['/products', product, async () => await change(`/products/${product}`, { name: 'Changed' })],
-    ['/tags', tag, async () => await shop.remove(`/tags/${tag}`)]
-  ] as const) {
-    await work()
-    const { id: made } = await changeOf(id)
-    const statuses = (await Promise.all(Array.from({ length: 4 }, async () => await revert(made)))).map(({ status }) => status)
-    t.strictSame(statuses.toSorted(), [200, 409, 409, 409], path)
-  }
-  for (let round = 0; round < 10; round++) {
-    await change(`/products/${product}`, { name: `Agent ${round}` }, shop.agent)
-    const { id: made } = await changeOf(product)
-    const [undo, write] = await Promise.all([revert(made), shop.machine('PATCH', `/products/${product}`, { name: `Person ${round}`, tag_ids: [] })])
-    t.equal(write.status, 200)
-    t.ok([200, 409].includes(undo.status), String(undo.status))
-    t.equal((await get(`/products/${product}`))['name'], `Person ${round}`, 'the revert is never on top of what a person wrote')
-    const names: Body[] = await get(`/history?sort=at&limit=200&filter=${encodeURIComponent(JSON.stringify({ record_id: product, operation: ['update_product', 'revert_change'] }))}`) as Body[]
-    const values = names.filter(({ changes }) => changes.name !== undefined).map(({ changes }) => changes.name)
-    for (const [index, { before }] of values.slice(1).entries()) t.equal(before, values[index].after, 'each change starts where the one before ended')
-  }
-})
-
 t.test('reverts of a shop take turns without connections, and only so many wait', {
   skip: TEST_DATABASE_URL === undefined && 'the embedded engine has one connection: set TEST_DATABASE_URL'
 }, async (t) => {

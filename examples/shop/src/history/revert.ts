@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { PORTION } from '../catalog/portion.ts'
 import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
+import { enterAgain } from '../shops/access.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
@@ -42,14 +43,17 @@ export function reverter (knex: Knex) {
 
   /**
    * Reverts run one at a time in a shop, and one at a time of a caller; they take turns with moves and deletions of categories.
+   * A caller who has lost access meanwhile gets nothing.
    *
-   * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS}
+   * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
    */
   async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>, skipsConflicts = false): Promise<Outcome> {
     const end = new DryRun()
     const run = async (): Promise<Outcome> => await knex.transaction(async (trx) => {
       await holdShop(trx, shop, { alone: true })
       const outcome = await work(trx)
+      // It may have waited for long, and taken long.
+      await enterAgain(trx, shop.caller, shop.id)
       if (outcome.dry_run) throw Object.assign(end, { outcome })
       if (outcome.conflict_count > 0 && !skipsConflicts) throw revertConflict(outcome)
       return outcome

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { nothingSeen } from '../catalog/product-batch.ts'
 import { importInvalid, invalid, SHOP_GONE } from '../errors.ts'
 import { turns } from '../history/turns.ts'
+import { enterAgain } from '../shops/access.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
@@ -56,6 +57,8 @@ export function importReceiver (knex: Knex, turn: Turn) {
     for await (const chunk of chunks(lines, (warning) => { preview.warnings.push(warning) })) {
       if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
       await turn()
+      // A file may take minutes to come.
+      await enterAgain(knex, shop.caller, shop.id)
       const checked = await check(shop, chunk, seen)
       for (const { line, problem, product, preview: item } of checked) {
         preview.total += 1
