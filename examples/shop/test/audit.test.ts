@@ -23,7 +23,6 @@ const here = await createShop(database, 'here')
 const at = `/shops/${here}`
 await knex('shop_members').insert([{ shop_id: here, user_id: owner.id, role: 'owner' }, { shop_id: here, user_id: staff.id, role: 'staff' }])
 
-
 /** What the trail gained by the work, oldest first, without what a test cannot know. */
 async function gainedBy (work: () => Promise<unknown>): Promise<object[]> {
   const { length: count } = await knex('history').select('id')

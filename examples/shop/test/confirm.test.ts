@@ -5,7 +5,7 @@ import { bearer, build, client, createShop, openIdentityProvider, openTestDataba
 
 const database = await openTestDatabase(t)
 const { knex } = database
-const idp = await openIdentityProvider(t, [])
+const idp = await openIdentityProvider(t, ['member'])
 const [app, replica] = [await build(t, database, idp), await build(t, database, idp)]
 const here = await createShop(database, 'here')
 const machine = client(app, `/shops/${here}`, bearer(await idp.machineToken()))
@@ -89,6 +89,16 @@ t.test('a confirmation counts once for all replicas, and not for another record 
   const { state: older } = await call('delete_tag', { tag_id: two })
   await machine('PATCH', `/tags/${two}`, { name: 'Third' })
   t.match(await call('delete_tag', { tag_id: two }, { state: older, answer: YES, at: replica }), { question: /“Third”/ }, 'the record has changed')
+})
+
+t.test('a person whose token is refreshed before they answer is not asked again', async (t) => {
+  const member = async (): Promise<Record<string, string>> => bearer(await idp.userToken('member'))
+  const { id } = (await client(app, '', await member())('GET', '/me')).body
+  await knex('shop_members').insert({ shop_id: here, user_id: id })
+  const tag = await make('/tags', { name: 'Slow' })
+  const { state, question } = await call('delete_tag', { shop_id: here, tag_id: tag }, { headers: await member() })
+  t.match(question, /“Slow”/)
+  t.match(await call('delete_tag', { shop_id: here, tag_id: tag }, { state, answer: YES, headers: await member() }), { told: /^204/ })
 })
 
 t.test('a deletion that would affect more than the person was asked about is refused', {

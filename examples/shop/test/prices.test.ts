@@ -147,6 +147,14 @@ t.test('prices are filtered, sorted and paged, and go with their product', async
     const { body, headers } = await shop('GET', `/prices?${query}`)
     t.strictSame([body.map(({ amount }: { amount: number }) => amount), headers['content-range']], [amounts, range], query)
   }
+  // The hour that Europe/Lisbon has twice, and the one that it does not have.
+  for (const [from, to] of [['2026-10-25T01:30:00+01:00', '2026-10-25T01:30:00+00:00'], ['2026-03-29T00:30:00+00:00', '2026-03-29T02:30:00+01:00']] as const) {
+    const { body: { id } } = await price({ product_id: b, amount: 9, currency: 'GBP', valid_from: from, valid_to: to })
+    const inForce = async (at: number): Promise<boolean> => (await shop('GET', `/prices?filter=${encodeURIComponent(JSON.stringify({ currency: 'GBP', in_force_at: new Date(at).toISOString() }))}`)).body.length === 1
+    const [start, end] = [Date.parse(from), Date.parse(to)]
+    t.strictSame([end - start, await inForce(start - 1), await inForce(start), await inForce(end - 1), await inForce(end)], [3_600_000, false, true, true, false], from)
+    await shop('DELETE', `/prices/${id as string}`)
+  }
   t.match(await shop('GET', '/prices?filter={"in_force_at":"2001"}'), { status: 422, body: { field: 'filter/in_force_at' } })
   await shop('DELETE', `/products/${a}`)
   t.equal((await shop('GET', '/prices')).headers['content-range'], 'prices 0-25/1')

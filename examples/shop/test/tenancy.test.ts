@@ -134,6 +134,10 @@ for (const { route, method, name } of requests.filter(({ route }) => !isPublic(r
       t.equal((await send(method, url, boss)).statusCode, 200, 'admins reach every shop')
     }
     await settled()
+    if (takesKeys && method === 'GET') {
+      const [lower, upper] = await Promise.all([(path: string) => path, inCapitals].map(async (spell) => await send(method, spell(pathTo(route, own)!), key)))
+      t.strictSame([upper!.statusCode, upper!.body], [200, lower!.body], 'a key, with ids in capitals')
+    }
     if (method !== 'GET' && method !== 'HEAD' && !isIdle(name)) t.notSame(await dump(), joined, 'something has changed')
     await knex('shop_members').where({ shop_id: theirs.id }).delete()
   })
