@@ -104,8 +104,8 @@ export const bugs: readonly Bug[] = [
   {
     suffered: 'of two people who change the links of a product, the history has one change from the wrong start',
     file: 'src/shops/record-repository.ts',
-    before: '    await trx(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select(\'id\')\n',
-    after: '',
+    before: ".forNoKeyUpdate().select('id')\n    // In another statement",
+    after: ".select('id')\n    // In another statement",
     on: 'postgres',
     noticedBy: 'test/two-writers.test.ts'
   },
@@ -175,8 +175,8 @@ export const bugs: readonly Bug[] = [
   {
     suffered: 'who undoes what a machine did in their shop undoes what it did in all shops',
     file: 'src/history/revert.ts',
-    before: "const entries = trx('history').where({ shop_id: shop.id }).modify(seen)",
-    after: "const entries = trx('history').modify(seen)",
+    before: "const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy",
+    after: "const entries = trx('history').modify(seenBy",
     noticedBy: 'test/revert.test.ts'
   },
   {
@@ -192,5 +192,12 @@ export const bugs: readonly Bug[] = [
     before: 'if (gone.length === 0) throw notFound(noun, id)',
     after: '',
     noticedBy: 'test/two-writers.test.ts'
+  },
+  {
+    suffered: 'a revert never ends if the id in its path is in capitals',
+    file: 'src/history/revert.ts',
+    before: 'revertAll(trx, shop, [change.id], dryRun)',
+    after: 'revertAll(trx, shop, [id], dryRun)',
+    noticedBy: 'test/tenancy.test.ts'
   }
 ]

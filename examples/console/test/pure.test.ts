@@ -1,12 +1,13 @@
 import t from 'tap'
 import { changesOf } from '../src/api/changes.ts'
-import { callAs } from '../src/api/http.ts'
+import { callAs, readAll } from '../src/api/http.ts'
 import { inTurn } from '../src/api/in-turn.ts'
 import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
 import { toolFrom } from '../src/agents/tool.ts'
 import { byDay, valueText } from '../src/activity/entry.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
+import { typeOfFile } from '../src/catalog/import.ts'
 import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
@@ -62,6 +63,14 @@ t.test('times are in the zone of the shop, also those that are typed', async (t)
   t.equal(instantFrom('2026-07-01T14:00', 'Europe/Zurich'), '2026-07-01T12:00:00.000Z')
   t.equal(instantFrom('2026-01-01T00:30', 'America/New_York'), '2026-01-01T05:30:00.000Z')
   t.equal(instantFrom('', 'UTC'), null)
+  // Before, in and after the hours that a clock skips and repeats; what is read is what was typed, if there is such a time.
+  for (const [local, instant, shown = local] of [
+    ['2026-03-29T01:30', '2026-03-29T00:30'], ['2026-03-29T02:30', '2026-03-29T01:30', '2026-03-29T03:30'], ['2026-03-29T03:30', '2026-03-29T01:30'],
+    ['2026-10-25T01:30', '2026-10-24T23:30'], ['2026-10-25T02:30', '2026-10-25T01:30'], ['2026-10-25T03:30', '2026-10-25T02:30']
+  ] as const) {
+    t.equal(instantFrom(local, 'Europe/Zurich'), `${instant}:00.000Z`, local)
+    t.equal(localFrom(`${instant}:00Z`, 'Europe/Zurich'), shown, instant)
+  }
   t.match(timeText('2026-01-01T00:30:00Z', { locale: 'en', timeZone: 'no zone' }), /12:30/)
   for (const locale of ['de-CH', 'ja-JP', 'ar-EG']) {
     t.match(timeText('2026-12-24T11:30:00Z', { locale, timeZone: 'UTC' }), /Dec/, `pages are in English, also in ${locale}`)
@@ -104,6 +113,7 @@ const tree = [category('a', null, 0), category('b', null, 1), category('c', null
 t.test('categories are a tree, and moving one names what changes', async (t) => {
   t.strictSame(pathsOf(tree).map(({ path }) => path), ['A', 'A › A1', 'A › A2', 'LOST', 'B', 'C'])
   t.strictSame([...familyOf(tree, 'a')].sort(), ['a', 'a1', 'a2'])
+  t.strictSame([...familyOf([category('deep', 'a1', 0), ...tree.toReversed()], 'a')].sort(), ['a', 'a1', 'a2', 'deep'])
   t.strictSame(movesTo(tree, 'c', null, 0), [{ id: 'c', changes: { position: 0 } }, { id: 'a', changes: { position: 1 } }, { id: 'b', changes: { position: 2 } }])
   t.strictSame(movesTo(tree, 'b', 'a', Infinity), [{ id: 'a2', changes: { position: 1 } }, { id: 'b', changes: { parent_id: 'a', position: 2 } }])
   t.strictSame(movesTo(tree, 'a', 'a1', 0), [], 'not below itself')
@@ -140,6 +150,7 @@ t.test('a key has an end, and says when it is near', async (t) => {
   t.ok(endsSoon({ status: 'active', expires_at: '2026-01-10T00:00:00Z' }, now))
   t.notOk(endsSoon({ status: 'revoked', expires_at: '2026-01-10T00:00:00Z' }, now))
   t.notOk(endsSoon({ status: 'active', expires_at: null }, now))
+  t.notOk(endsSoon({ status: 'active', expires_at: '2026-03-01T00:00:00Z' }, now))
 })
 
 t.test('a tool is one that reads, writes or deletes', async (t) => {
@@ -179,6 +190,24 @@ t.test('a read that a busy server refuses is tried again; a write is not, and th
   t.equal((await call('/shops')).status, 200)
   await t.rejects(call('/shops', { method: 'POST', data: {} }), { status: 503, message: 'busy' })
   t.strictSame(asked, ['GET', 'GET', 'POST'])
+})
+
+t.test('a token that ends early is renewed once, and a list is read over pages that end early', async (t) => {
+  const pages = [[401, ''], [200, 'products 0-2/3', ['a', 'b']], [200, 'products 2-3/3', ['c']]] as const
+  const asked: string[] = []
+  t.intercept(globalThis, 'fetch', {
+    value: async (url: string, { headers }: { headers: Record<string, string> }) => {
+      const [status, range, rows] = pages[asked.push(`${url} ${headers['authorization']}`) - 1]!
+      return new Response(JSON.stringify(rows ?? {}), { status, headers: { 'content-range': range } })
+    }
+  })
+  const call = callAs({ token: async (refused: string | undefined) => refused === 'old' || asked.length > 0 ? 'new' : 'old' } as never)
+  t.strictSame(await readAll(call, '/products'), { rows: ['a', 'b', 'c'], total: 3 })
+  t.strictSame(asked, ['/products?skip=0&limit=200 Bearer old', '/products?skip=0&limit=200 Bearer new', '/products?skip=2&limit=200 Bearer new'])
+})
+
+t.test('a file is a list of products by the end of its name', async (t) => {
+  for (const [name, type] of [['PRODUCTS.CSV', 'text/csv'], ['a.b.jsonl', 'application/x-ndjson'], ['list.xlsx', undefined], ['csv', undefined]] as const) t.equal(typeOfFile(name), type, name)
 })
 
 t.test('a name within a sentence keeps its direction to itself', async (t) => {

@@ -36,7 +36,7 @@ const LINES = Array.from({ length: SIZE }, (_, n) => `{"name":"New ${n}"}\n`)
 const count = async (id: string): Promise<number> => Number((await knex('products').where({ shop_id: id }).count().first())!['count'])
 
 /** The works, each begun by a caller, who loses access meanwhile. */
-const works: Readonly<Record<string, (t: Test, place: Place, as: Headers, lose: () => Promise<unknown>, code: string, why: RegExp) => Promise<void>>> = {
+const works: Readonly<Record<string, (t: Test, place: Place, as: Headers, lose: () => Promise<unknown>, code: string, why: RegExp) => Promise<unknown>>> = {
   'a file on its way to the client': async (t, { id }, as, lose) => {
     await knex.raw("insert into products (shop_id, name, slug, currency, description) select ?, 'P', 'p-' || n, 'EUR', repeat('x', 20000) from generate_series(1, 600) n", [id])
     const [response] = await once(get(`${base}/shops/${id}/products/export?format=jsonl`, { headers: as }), 'response')

@@ -32,7 +32,7 @@ t.test('a key is limited by itself, in the shape of every error, with the time t
   for (const [index, headers] of spelled.entries()) {
     const answer = await app.inject({ url: tags, headers })
     t.equal(answer.statusCode, 200)
-    t.match(answer.headers, { 'ratelimit-limit': spelled.length, 'ratelimit-remaining': spelled.length - 1 - index, 'ratelimit-reset': /^3[56]\d\d$/ }, Object.keys(headers)[0])
+    t.match(answer.headers, { 'ratelimit-limit': spelled.length, 'ratelimit-remaining': spelled.length - 1 - index, 'ratelimit-reset': /^3[56]\d\d$/ }, JSON.stringify(Object.keys(headers)))
   }
   const refused = await app.inject({ url: tags, headers: one })
   t.strictSame([refused.statusCode, refused.json()], [429, {

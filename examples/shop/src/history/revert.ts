@@ -154,8 +154,8 @@ export function reverter (knex: Knex) {
         if (change === undefined) throw notFound('change', id)
         if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
         if (change.record_kind === 'shop_config' && !isOwner) throw new SHOP_OWNER_ONLY()
-        const [revert] = await isReverted(trx, id) ? [...(await revertsOf(trx, [id])).values()] : []
-        if (revert === undefined) return await revertAll(trx, shop, [id], dryRun)
+        const [revert] = await isReverted(trx, change.id) ? [...(await revertsOf(trx, [change.id])).values()] : []
+        if (revert === undefined) return await revertAll(trx, shop, [change.id], dryRun)
         const conflict = { ...about(change), later_change_id: revert, reason: 'It has already been reverted' }
         return { dry_run: dryRun, reverted: 0, changes: [], conflict_count: 1, conflicts: [conflict], left_out_count: 0, left_out: [] }
       })
