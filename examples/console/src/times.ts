@@ -4,14 +4,17 @@ export interface Manner {
   readonly timeZone: string
 }
 
-/** A date and time: `23 Nov 2026, 14:05`. */
+/** How a date and time are written, with their zone. */
+const EXACT = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const
+
+/** A date and time: `23 Nov 2026, 14:05 CET`. */
 export function timeText (at: string | number, { locale, timeZone }: Manner): string {
-  return format(locale, timeZone, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
+  return format(locale, timeZone, EXACT).format(new Date(at))
 }
 
 /** With seconds, for what happens within one. */
 export function exactTimeText (at: string | number, { locale, timeZone }: Manner): string {
-  return format(locale, timeZone, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
+  return format(locale, timeZone, { ...EXACT, second: '2-digit' }).format(new Date(at))
 }
 
 /** A date: `23 Nov 2026`. */

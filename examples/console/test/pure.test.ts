@@ -5,7 +5,7 @@ import { inTurn } from '../src/api/in-turn.ts'
 import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
 import { toolFrom } from '../src/agents/tool.ts'
-import { byDay, valueText } from '../src/activity/entry.ts'
+import { byDay, changedFields, valueText } from '../src/activity/entry.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
 import { typeOfFile } from '../src/catalog/import.ts'
 import { stepsOf } from '../src/catalog/price-line.ts'
@@ -86,7 +86,11 @@ t.test('a PATCH has what differs', async (t) => {
 
 t.test('an error about a field says so there, any other does not', async (t) => {
   const conflict = new ApiError(409, { field: 'attributes/0/value', message: 'must be a number' }, 'r1')
-  t.strictSame(conflict.body, { errors: { attributes: { 0: { value: 'must be a number (request r1)' } } } })
+  t.strictSame(conflict.body, { errors: { attributes: { 0: { value: 'must be a number' } } } })
+  for (const [field, message, sentence] of [
+    ['price_amount', 'price_amount must be a whole number, not text. In minor units', 'Price must be a number such as 12.50'], ['attributes/0/value', 'attributes/0/value must be a number', 'Value must be a number such as 12.50'],
+    ['sku', 'sku is taken by another product', 'SKU is taken by another product'], ['min_quantity', 'min_quantity must be >= 1', 'From quantity must be >= 1'], ['time_zone', 'time_zone must be a time zone', 'Time zone must be a time zone'], ['name', 'Enter a name', 'Enter a name']
+  ] as const) t.equal(new ApiError(422, { field, message }, 'r1').atField, sentence)
   t.equal(new ApiError(500, { message: 'It failed.' }, 'r2').message, 'It failed (request r2)')
   t.strictSame(new ApiError(403, { field: 'name', message: 'no' }).body, {})
 })
@@ -136,9 +140,16 @@ t.test('entries are grouped by their days in the zone of the shop', async (t) =>
 t.test('values of the history are text', async (t) => {
   t.equal(valueText('<b>'), '<b>')
   t.equal(valueText(null), '—')
-  t.equal(valueText(['a', 'b']), '["a","b"]')
-  t.equal(valueText(1999, 'price_amount', (amount) => `${amount} cents`), '1999 cents')
-  t.equal(valueText(3, 'position', () => 'money'), '3')
+  t.equal(valueText(['a', 'b']), 'a, b')
+  t.equal(valueText({ a: 1 }), '{\n "a": 1\n}')
+  const writing = { money: (amount: number) => `${amount} cents`, nameOf: (id: string) => ({ t1: 'Gift', a1: 'Volume' })[id], unitOf: () => 'L', manner: { locale: 'de', timeZone: 'Europe/Berlin' } }
+  t.equal(valueText(1999, 'price_amount', writing), '1999 cents')
+  t.equal(valueText(3.5, 'position', writing), '3,5')
+  t.equal(valueText(['t1', '0f0e0d0c-0000-4000-8000-000000000000'], 'tag_ids', writing), 'Gift, 0f0e0d0c', 'names in place of ids, where there are any')
+  t.equal(valueText([{ attribute_id: 'a1', value: 1.5 }], 'attributes', writing), 'Volume: 1,5 L')
+  t.equal(valueText('draft', 'status'), 'Draft')
+  t.match(valueText('2026-01-01T00:00:00.000Z', 'valid_from', writing), /01.*2026.*1:00/)
+  t.equal(changedFields({ action: 'update', record_kind: 'product', changes: { price_amount: { before: 1, after: 2 }, some_field: { before: 1, after: 2 } } }), 'Price, some field')
 })
 
 t.test('a key has an end, and says when it is near', async (t) => {

@@ -1,28 +1,16 @@
 import { Box, Link as MuiLink, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
-import { useBasename, useGetOne } from 'react-admin'
+import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
-import { useShop } from '../viewer.tsx'
-import { type Entry, fieldName, valueText } from './entry.ts'
-
-/** The records that have amounts, and where they are read. */
-const PRICED: Readonly<Record<string, string>> = { product: 'products', price: 'prices', order: 'orders' }
+import { type Entry, fieldName } from './entry.ts'
+import { useWords } from './words.ts'
 
 /** Each changed field, before and after. Values are text: nothing of them runs. */
-export function Differences ({ entry: { changes, affected = {}, request_id: requestId, record_id: recordId, record_kind: kind, action } }: { readonly entry: Entry }) {
+export function Differences ({ entry }: { readonly entry: Entry }) {
+  const { changes, affected = {}, request_id: requestId, record_id: recordId, record_kind: kind, action } = entry
   const basename = useBasename()
-  const shop = useShop()
+  const words = useWords([entry])
   const fields = Object.entries(changes)
-  // A change of the currency itself names both; else it is the record's. Of a record that is gone, amounts are minor units.
-  const { currency } = changes
-  const resource = PRICED[kind]
-  const isNeeded = resource !== undefined && currency === undefined && fields.some(([field]) => field.endsWith('amount'))
-  const { data: record } = useGetOne(resource ?? '', { id: recordId }, { enabled: isNeeded })
-  const money = (end: 'before' | 'after') => {
-    const code: unknown = currency === undefined ? record?.['currency'] : currency[end] ?? currency[end === 'after' ? 'before' : 'after']
-    return typeof code === 'string' ? (amount: number) => moneyText(amount, code, shop.locale) : undefined
-  }
   const hasBefore = action !== 'create' && fields.some(([, { before }]) => before !== undefined)
   const hasAfter = action !== 'delete'
   const filter = (value: object) => `${basename}/history?filter=${encodeURIComponent(JSON.stringify(value))}`
@@ -39,11 +27,11 @@ export function Differences ({ entry: { changes, affected = {}, request_id: requ
               </TableRow>
             </TableHead>
             <TableBody>
-              {fields.map(([field, { before, after }]) => (
+              {fields.map(([field]) => (
                 <TableRow key={field}>
-                  <TableCell component='th' scope='row' sx={{ whiteSpace: 'nowrap', verticalAlign: 'top' }}>{fieldName(field)}</TableCell>
-                  {hasBefore && <Value text={valueText(before, field, money('before'))} mark={hasAfter ? 'before' : undefined} />}
-                  {hasAfter && <Value text={valueText(after, field, money('after'))} mark={hasBefore ? 'after' : undefined} />}
+                  <TableCell component='th' scope='row' sx={{ whiteSpace: 'nowrap', verticalAlign: 'top' }}>{fieldName(field, kind)}</TableCell>
+                  {hasBefore && <Value text={words.value(entry, field, 'before')} mark={hasAfter ? 'before' : undefined} />}
+                  {hasAfter && <Value text={words.value(entry, field, 'after')} mark={hasBefore ? 'after' : undefined} />}
                 </TableRow>
               ))}
             </TableBody>

@@ -1,5 +1,7 @@
 import { groupBy } from '../group-by.ts'
-import { texts } from '../texts.ts'
+import { numberText } from '../money.ts'
+import { statusText, texts } from '../texts.ts'
+import { exactTimeText, type Manner } from '../times.ts'
 
 /** An entry of the history, as the server lists it. */
 export interface Entry {
@@ -41,26 +43,52 @@ function shortId (id: string): string {
 }
 
 /** The names of the changed fields, in words; creations and deletions name none. */
-export function changedFields ({ action, changes }: Pick<Entry, 'action' | 'changes'>, most = 3): string {
+export function changedFields ({ action, changes, record_kind: kind }: Pick<Entry, 'action' | 'changes' | 'record_kind'>, most = 3): string {
   const names = Object.keys(changes)
   if (action !== 'update' || names.length === 0) return ''
-  return texts.activity.fields(names.slice(0, most).map(fieldName).join(', '), Math.max(names.length - most, 0))
+  return texts.activity.fields(names.slice(0, most).map((name) => fieldName(name, kind)).join(', '), Math.max(names.length - most, 0))
 }
 
-/** `price_amount` is `price amount`. */
-export function fieldName (field: string): string {
-  return field.replaceAll('_', ' ')
+/** The lists of the kinds of records. */
+const LISTS: Readonly<Record<string, keyof typeof texts.names>> = { product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', order: 'orders', account: 'accounts', api_key: 'api-keys', shop: 'shops' }
+
+/** `price_amount` of a product is `Price`; a field without a name of its own is its words. */
+export function fieldName (field: string, kind: string): string {
+  const list = LISTS[kind]
+  const names: Readonly<Record<string, string>> = list === undefined ? {} : texts.names[list].fields
+  return names[field] ?? field.replaceAll('_', ' ')
 }
 
-/**
- * A value of a field as text: strings as they are, amounts as money, everything else as JSON.
- *
- * @param money - writes an amount in its currency; without it an amount is a number of minor units
- */
-export function valueText (value: unknown, field = '', money?: (amount: number) => string): string {
-  if (typeof value === 'number' && field.endsWith('amount') && money !== undefined) return money(value)
+/** How the values of a record are written. */
+interface Writing {
+  /** Writes an amount in its currency; without it an amount is a number of minor units. */
+  readonly money?: (amount: number) => string
+  /** The name of a record by its id, if it is known. */
+  readonly nameOf?: (id: string) => string | undefined
+  /** The unit of an attribute. */
+  readonly unitOf?: (id: string) => string | undefined
+  readonly manner?: Manner
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]{2,9}Z$/
+
+/** A value of a field as people read it; objects that nobody knows are JSON. */
+export function valueText (value: unknown, field = '', writing: Writing = {}): string {
+  const { money, nameOf, unitOf, manner } = writing
   if (value === null || value === undefined || value === '') return texts.activity.nothing
-  return typeof value === 'string' ? value : JSON.stringify(value, null, Array.isArray(value) && value.every((item) => typeof item !== 'object') ? 0 : 1)
+  if (typeof value === 'boolean') return value ? texts.products.yes : texts.products.no
+  if (typeof value === 'number') return field.endsWith('amount') && money !== undefined ? money(value) : manner === undefined ? String(value) : numberText(value, manner.locale)
+  if (typeof value === 'string') {
+    if (field === 'status') return statusText(value)
+    if (/_ids?$/.test(field) && nameOf !== undefined) return nameOf(value) ?? shortId(value)
+    return manner !== undefined && INSTANT.test(value) ? exactTimeText(value, manner) : value
+  }
+  if (Array.isArray(value)) {
+    if (value.length === 0) return texts.activity.nothing
+    if (field === 'attributes') return value.map(({ attribute_id: id, value }) => [`${nameOf?.(id) ?? shortId(id)}:`, valueText(value, '', writing), unitOf?.(id)].filter((part) => part !== undefined).join(' ')).join('\n')
+    if (value.every((item) => typeof item !== 'object')) return value.map((item) => valueText(item, field, writing)).join(', ')
+  }
+  return JSON.stringify(value, null, 1)
 }
 
 /** Entries by their day in a time zone, in their order: `2026-11-23` with those of that day. */

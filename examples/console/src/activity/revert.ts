@@ -26,7 +26,7 @@ export interface Revert {
   readonly left_out_count: number
 }
 
-/** Whether something can be undone, and nothing stands in its way. */
+/** Whether something can be undone; of many changes, those that nothing stands in the way of. */
 export function canRevert (preview: Revert | undefined): boolean {
-  return preview !== undefined && preview.conflict_count === 0 && preview.reverted > 0
+  return preview !== undefined && preview.reverted > 0
 }

@@ -1,9 +1,12 @@
 import { Alert, Button, DialogContentText, TextField } from '@mui/material'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { listUrl } from '../api/http.ts'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { instantFrom, localFrom } from '../catalog/zoned.ts'
 import { texts } from '../texts.ts'
-import { useShop } from '../viewer.tsx'
+import { useShop, useViewer } from '../viewer.tsx'
+import type { Entry } from './entry.ts'
 import { RevertPreview } from './revert-preview.tsx'
 import { canRevert, type Revert } from './revert.ts'
 import { useRevert } from './use-revert.ts'
@@ -17,12 +20,19 @@ interface UndoAllProps {
 
 /** Undoes all changes of an actor since a time, after a check that shows what would happen. */
 export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
-  const { timeZone } = useShop()
-  const [since, setSince] = useState(() => localFrom(new Date(Date.now() - 3_600_000).toISOString(), timeZone))
+  const { id: shopId, timeZone } = useShop()
+  const { call } = useViewer()
+  const [typed, setTyped] = useState<string>()
+  const first = useQuery({
+    queryKey: ['history', 'first', actorKind, actorId],
+    queryFn: async () => (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { limit: 1, sort: 'at', filter: { actor_kind: actorKind, actor_id: actorId, action: ['create', 'update', 'delete'] } }))).json[0]?.at ?? null
+  })
+  // From the first change on, unless somebody chooses another time.
+  const since = typed ?? localFrom(first.data ?? null, timeZone)
   const [preview, setPreview] = useState<Revert>()
   const [error, setError] = useState<Error>()
   const [isChecking, setChecking] = useState(false)
-  const { check: dryRun, undo } = useRevert('revert', () => ({ actor_kind: actorKind, actor_id: actorId, since: instantFrom(since, timeZone) }))
+  const { check: dryRun, undo } = useRevert('revert', () => ({ actor_kind: actorKind, actor_id: actorId, since: typed === undefined ? first.data : instantFrom(typed, timeZone) }))
   const check = async () => {
     setChecking(true)
     setError(undefined)
@@ -35,16 +45,16 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   }
   return (
     <FormDialog
-      title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} cancel={texts.activity.cancel} onClose={onClose} onSubmit={undo} maxWidth='sm'
+      title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} cancel={texts.activity.cancel} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm'
       isReady={canRevert(preview)}
     >
       {() => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{texts.activity.undoAllWhy}</DialogContentText>
-          <TextField fullWidth={false} type='datetime-local' label={texts.activity.since} value={since} helperText={texts.prices.zone(timeZone)} onChange={({ target }) => { setSince(target.value); setPreview(undefined) }} slotProps={{ inputLabel: { shrink: true } }} />
+          <TextField fullWidth={false} name='since' type='datetime-local' label={texts.activity.since} value={since} helperText={texts.activity.sinceHelp(timeZone)} onChange={({ target }) => { setTyped(target.value); setPreview(undefined) }} slotProps={{ inputLabel: { shrink: true } }} />
           <Button onClick={() => { check() }} disabled={isChecking || since === ''} loading={isChecking} sx={{ ml: 1, mt: 1.5 }} variant='outlined'>{texts.activity.check}</Button>
           {preview !== undefined && <RevertPreview revert={preview} />}
-          {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+          {[error, first.error].map((error, index) => error != null && <Alert key={index} severity='error' sx={{ mt: 2 }}>{error.message}</Alert>)}
         </>
       )}
     </FormDialog>

@@ -19,8 +19,9 @@ export function useRevert (path: string, data: () => object) {
   return {
     /** What it would do. */
     check: async () => await send({ dry_run: true }),
-    undo: async () => {
-      const { reverted } = await send({})
+    /** @param preview - what somebody agreed to: conflicts that it has are skipped, later ones are not */
+    undo: async (preview: Revert | undefined) => {
+      const { reverted } = await send((preview?.conflict_count ?? 0) > 0 ? { skip_conflicts: true } : {})
       await queryClient.invalidateQueries()
       notify(texts.activity.done(reverted), { type: 'success' })
     }

@@ -1,3 +1,5 @@
+import { texts } from '../texts.ts'
+
 /** The body of every error of the server. */
 export interface Problem {
   readonly statusCode: number
@@ -14,6 +16,8 @@ export class ApiError extends Error {
   readonly problem: Partial<Problem>
   readonly requestId: string | undefined
   readonly body: { readonly errors?: FieldErrors }
+  /** The message for the field that it is about, if any. */
+  readonly atField: string | undefined
 
   constructor (status: number, problem: Partial<Problem>, requestId?: string) {
     super(messageOf(status, problem, requestId))
@@ -21,8 +25,19 @@ export class ApiError extends Error {
     this.status = status
     this.problem = problem
     this.requestId = requestId
-    this.body = [409, 422].includes(status) && problem.field !== undefined ? { errors: errorsAt(problem.field, this.message) } : {}
+    this.atField = problem.field === undefined ? undefined : sentenceAt(problem.field, problem.message ?? this.message)
+    this.body = [409, 422].includes(status) && problem.field !== undefined ? { errors: errorsAt(problem.field, this.atField!) } : {}
   }
+}
+
+/** What the server says about a field, with the field's name in words: `price_amount must be a whole number, not text` is `Price must be a number such as 12.50`. */
+function sentenceAt (field: string, message: string): string {
+  if (!message.startsWith(`${field} `)) return message
+  const name = field.split('/').findLast((part) => /\D/.test(part)) ?? field
+  const [label] = Object.values(texts.names).flatMap(({ fields }) => (fields as Readonly<Record<string, string>>)[name] ?? [])
+  const words = label ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ')
+  const rest = message.slice(field.length + 1)
+  return rest.startsWith('must be a number') || (name.endsWith('amount') && rest.startsWith('must be a whole number')) ? texts.errors.number(words) : `${words} ${rest}`
 }
 
 /** A tree of messages, as the fields of a form are. */

@@ -3,6 +3,7 @@ import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
 import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { withoutEmpty } from './without-empty.ts'
@@ -38,7 +39,7 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Heading title={title} />
-      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>{children}</SimpleForm>
+      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
     </Create>
   )
 }
@@ -47,7 +48,7 @@ export function NamedRecordEdit ({ children }: { readonly children: ReactNode })
   return (
     <Edit mutationMode='pessimistic' actions={false}>
       <NameAsHeading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}>{children}</SimpleForm>
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
     </Edit>
   )
 }

@@ -3,6 +3,7 @@ import { Box, Button, Stack } from '@mui/material'
 import { Fragment, lazy, type ReactNode, Suspense } from 'react'
 import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { loaded } from '../loaded.ts'
@@ -98,6 +99,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
       <Stack spacing={2} sx={{ minWidth: 0 }}>
+        <FocusFirstFault />
         <InputsOf part='basics' />
         <InputsOf part='attributes' />
       </Stack>

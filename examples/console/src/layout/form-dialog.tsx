@@ -47,7 +47,7 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
     }
   }
   useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus() }, [error])
-  const { field, message } = error instanceof ApiError ? error.problem : {}
+  const { problem: { field } = {}, atField } = error instanceof ApiError ? error : {} as Partial<ApiError>
   const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
   return (
     <Dialog open onClose={isBusy ? undefined : leave} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
@@ -55,7 +55,7 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
       <form ref={form} noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
-          {children(known === undefined ? {} : { [known]: message ?? '' })}
+          {children(known === undefined ? {} : { [known]: atField ?? '' })}
           {error !== undefined && known === undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
         </DialogContent>
         <DialogActions>

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, FormControlLabel, Stack, Switch, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
@@ -45,6 +45,7 @@ function General ({ config }: { readonly config: Config }) {
   const [error, setError] = useState<ApiError>()
   const shown = { ...config, ...typed }
   const changes = changesOf({ ...config }, { ...typed, ...typed.contact_email === '' && { contact_email: null } })
+  useEffect(() => { if (error !== undefined) document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus() }, [error])
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setError(undefined)
@@ -57,7 +58,7 @@ function General ({ config }: { readonly config: Config }) {
       setError(error as ApiError)
     }
   }
-  const fault = (field: string) => error?.problem?.field === field ? error.problem.message : undefined
+  const fault = (field: string) => error?.problem?.field === field ? error.atField : undefined
   const input = (field: 'currency' | 'locale' | 'time_zone' | 'contact_email', label: string, help?: string) => ({
     label, value: shown[field] ?? '', name: field, disabled: !isOwner, error: fault(field) !== undefined, helperText: fault(field) ?? help
   })
@@ -73,7 +74,7 @@ function General ({ config }: { readonly config: Config }) {
         {SWITCHES.map(([field, label]) => (
           <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
         ))}
-        {error !== undefined && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
+        {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
         {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>}
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>
       </form>

@@ -6,6 +6,7 @@ import { Link } from 'react-router-dom'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
@@ -44,6 +45,7 @@ export function ShopCreate () {
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>
+        <FocusFirstFault />
         <TextInput source='name' isRequired helperText={false} />
         <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
@@ -57,6 +59,7 @@ export function ShopEdit () {
     <Edit mutationMode='pessimistic' actions={false}>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <FocusFirstFault />
         <TextInput source='name' isRequired helperText={false} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
         <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />

@@ -1,6 +1,7 @@
 import { Box, Card, Chip } from '@mui/material'
 import { DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
+import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { CustomerLink } from '../reconcile/customer-link.tsx'
@@ -40,6 +41,7 @@ export function AccountEdit () {
     <Edit mutationMode='pessimistic' actions={false}>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <FocusFirstFault />
         <TextInput source='name' isRequired helperText={false} />
         <TextInput source='hash_name' helperText={false} />
       </SimpleForm>
