@@ -26,7 +26,7 @@ const GRACE = 30_000
  */
 const FIRST = [
   'rehearsals', 'contract/action', 'test/docs', 'shop/test/contract', 'contract/cli', 'shop/test/server', 'shop/test/tenancy', 'shop/test/imports',
-  'changes-property', 'console/test/console', 'console/test/pictures', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
+  'changes-property', 'console/test/console', 'console/test/pictures', 'console/test/keyboard', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
   'shop/test/health', 'test/production'
 ]
 /** How many files a process runs before a new one takes over: it gets slower the more memory it has used. */

@@ -41,9 +41,11 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
       MuiCssBaseline: { styleOverrides: { 'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' } } },
       // react-admin writes white on the colour of the page.
-      RaSkipNavigationButton: { styleOverrides: { root: { '&, &:hover, &:focus': { backgroundColor: primary, color: isDark ? '#000' : '#fff', opacity: 1 } } } },
+      RaSkipNavigationButton: { styleOverrides: { root: { '&, &:hover, &:focus': { backgroundColor: primary, color: isDark ? '#000' : '#fff', opacity: 1, transition: 'none' } } } },
       // Only their height is nothing while no row is selected: they would still be reached by Tab.
       RaBulkActionsToolbar: { styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } } },
+      // A wide table scrolls in its place, and does not widen the form.
+      RaEdit: { styleOverrides: { root: { '& .RaEdit-card': { minWidth: 0 } } } },
       // react-admin fades what stands at the end of a line.
       RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1 } } } },
       MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },

@@ -2,7 +2,7 @@ import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { comesTrue, faultsOf, goWithin, inColours, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
@@ -193,27 +193,6 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('dialog').waitFor({ state: 'hidden' })
     t.strictSame(await found(), [])
   })
-
-  const screens = [
-    [kim, ''], [kim, '/products?filter={}&perPage=10'], [kim, '/products/create'], [kim, '/imports'], [kim, '/categories'], [kim, '/tags'], [kim, '/attributes'],
-    [kim, '/api-keys'], [kim, '/orders'], [kim, '/accounts'], [kim, '/members'], [kim, '/settings'],
-    [ada, '/console/admin'], [ada, '/console/admin/reconciliation'], [ada, '/console/admin/orphans'], [ada, '/console/admin/audit'], [ada, '/console/admin/pay-keys'], [ada, '/console/admin/shops'], [ada, '/console/admin/admin/users']
-  ] as const
-  for (const [page, path] of screens) {
-    await t.test(`axe finds nothing amiss at ${path === '' ? 'the home of a shop' : path}, light and dark`, async (t) => {
-      await goWithin(page, path.startsWith('/console') ? path : new URL(shop).pathname + path)
-      t.ok(await comesTrue(page, "document.querySelector('.MuiSkeleton-root, .RaLoadingIndicator-loader') === null"), 'it has all of its data')
-      await page.waitForLoadState('networkidle')
-      t.strictSame(await violations(page), [])
-      await inColours(page, 'dark')
-      // Only colours are others.
-      t.strictSame(await violations(page, ['color-contrast']), [])
-      await page.setViewportSize({ width: 400, height: 860 })
-      t.ok(await comesTrue(page, 'document.documentElement.scrollWidth === document.documentElement.clientWidth'), 'a phone shows all of its width')
-      await page.setViewportSize({ width: 1280, height: 860 })
-      await inColours(page, 'light')
-    })
-  }
 
   await t.test('who signs out is out, and has to give a password to come back', async () => {
     await kim.getByRole('button', { name: 'Kim Kettle' }).click()

@@ -12,7 +12,7 @@ export function AskBeforeLeaving () {
     if (blocker.state !== 'blocked') return
     if (window.confirm(`${texts.unsaved.title} ${texts.unsaved.why}`)) blocker.proceed()
     else blocker.reset()
-  }, [blocker.state])
+  }, [blocker])
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent): void => { event.preventDefault() }
     window.addEventListener('beforeunload', ask)

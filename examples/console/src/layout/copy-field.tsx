@@ -35,7 +35,7 @@ export function CopyField ({ label, text, onCopied }: { readonly label: string, 
         <Typography variant='body2' color='textSecondary'>{label}</Typography>
         <CopyButton text={text} {...onCopied !== undefined && { onCopied }} />
       </Box>
-      <Box component='pre' tabIndex={0} aria-label={label} sx={{ m: 0, p: 1.5, overflowX: 'auto', fontFamily: 'ui-monospace, monospace', fontSize: '.82rem', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', bgcolor: 'background.default' }}>{text}</Box>
+      <Box component='pre' role='region' tabIndex={0} aria-label={label} sx={{ m: 0, p: 1.5, overflowX: 'auto', fontFamily: 'ui-monospace, monospace', fontSize: '.82rem', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', bgcolor: 'background.default' }}>{text}</Box>
     </Box>
   )
 }

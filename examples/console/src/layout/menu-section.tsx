@@ -9,7 +9,7 @@ export function MenuSection ({ title, children }: { readonly title?: string, rea
   return (
     <Box sx={{ mt: title === undefined ? 0 : 1.5 }}>
       {title !== undefined && isOpen && <Typography variant='caption' component='h2' color='textSecondary' sx={{ px: 2, fontWeight: 600 }}>{title}</Typography>}
-      <Menu role='none' sx={{ mt: 0, mb: 0, width: 'auto' }}>{children}</Menu>
+      <Menu role='none' tabIndex={undefined} sx={{ mt: 0, mb: 0, width: 'auto' }}>{children}</Menu>
     </Box>
   )
 }

@@ -29,17 +29,24 @@ export function UserList () {
   )
 }
 
-function Name ({ user: { id, name, subject } }: { readonly user: User }) {
-  const { id: viewerId, name: viewerName } = useViewer()
-  return <><bdi>{id === viewerId ? viewerName : name ?? subject}</bdi> {id === viewerId && <Chip size='small' label={texts.members.you} />}</>
+/** Others have the name of their last token; one's own is that of the bar. */
+function useNameOf ({ id, name, subject }: User): string {
+  const viewer = useViewer()
+  return id === viewer.id ? viewer.name : name ?? subject
+}
+
+function Name ({ user }: { readonly user: User }) {
+  const { id: viewerId } = useViewer()
+  return <><bdi>{useNameOf(user)}</bdi> {user.id === viewerId && <Chip size='small' label={texts.members.you} />}</>
 }
 
 function Toggle ({ user, text, isOn, changes }: { readonly user: User, readonly text: string, readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {
   const { call } = useViewer()
+  const name = useNameOf(user)
   const notify = useNotify()
   const refresh = useRefresh()
   const set = (value: boolean) => {
     call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(value) }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => refresh())
   }
-  return <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={({ target }) => set(target.checked)} slotProps={{ input: { 'aria-label': `${text}: ${user.name ?? user.subject}` } }} />} />
+  return <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={({ target }) => set(target.checked)} slotProps={{ input: { 'aria-label': `${text}: ${name}` } }} />} />
 }

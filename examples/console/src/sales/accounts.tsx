@@ -59,5 +59,5 @@ function Heading () {
 /** What programs and the payment provider know of the account, as it is. */
 function Details () {
   const account = useRecordContext<Account>()
-  return <Box component='pre' tabIndex={0} aria-label={texts.names.accounts.fields.details} sx={{ m: 2, p: 1.5, maxHeight: 420, overflow: 'auto', fontSize: '.8rem', border: 1, borderColor: 'divider', borderRadius: 1 }}>{JSON.stringify(account?.details, null, 2)}</Box>
+  return <Box component='pre' role='region' tabIndex={0} aria-label={texts.names.accounts.fields.details} sx={{ m: 2, p: 1.5, maxHeight: 420, overflow: 'auto', fontSize: '.8rem', border: 1, borderColor: 'divider', borderRadius: 1 }}>{JSON.stringify(account?.details, null, 2)}</Box>
 }

@@ -1,0 +1,167 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { bearer } from '../../shop/test/build.ts'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+
+t.test('what goes wrong is said, and nothing that was typed is lost without a question', { skip: withoutChromium }, async (t) => {
+  const settings = await seededData(t)
+  const { baseUrl } = await start(t, 'demo/start', settings)
+  const demo = readDemo(settings.DATA_DIR)
+  const person = (name: string) => demo.users.find(({ username }) => username === name)!
+  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const api = async (method: string, path: string, body?: object) => await call(method, `${baseUrl}/shops/${kettle.id}${path}`, { headers: { 'x-api-key': kettle.api_key }, ...body !== undefined && { body } })
+  const shop = '/console/shops/copper-kettle'
+  const browser = await openBrowser(t)
+  const kim = await signIn(browser, baseUrl, person('kim'))
+  const questions: string[] = []
+  let answer: 'accept' | 'dismiss' = 'dismiss'
+  kim.removeAllListeners('dialog')
+  kim.on('dialog', (dialog) => { questions.push(dialog.type()); dialog[answer]().catch(() => {}) })
+
+  /** Leaves by the menu and by Back: both ask, and with "no" the page stays. */
+  const asks = async (page: Page, heading: string) => {
+    questions.length = 0
+    await page.evaluate("document.querySelector('nav a[href$=tags]').click()")
+    for (let tries = 0; tries < 50 && questions.length < 1; tries++) await page.waitForTimeout(100)
+    await page.evaluate('history.back()')
+    for (let tries = 0; tries < 50 && questions.length < 2; tries++) await page.waitForTimeout(100)
+    return [questions, await page.getByRole('heading', { name: heading }).isVisible()]
+  }
+  const asked = [['confirm', 'confirm'], true]
+
+  await t.test('leaving settings, a payment key, the check of an import and a new key asks', async (t) => {
+    await goWithin(kim, `${shop}/tags`)
+    await goWithin(kim, `${shop}/settings`)
+    await kim.getByLabel('E-mail address for customers').fill('new@copper-kettle.example')
+    t.strictSame(await asks(kim, 'Settings'), asked)
+    await kim.getByLabel('E-mail address for customers').fill('kitchen@copper-kettle.example')
+    await kim.getByLabel('New secret key').fill('sk_test_typed')
+    t.strictSame(await asks(kim, 'Settings'), asked)
+    await kim.getByLabel('New secret key').fill('')
+    await goWithin(kim, `${shop}/imports`)
+    await kim.getByLabel('Choose a file').setInputFiles({ name: 'teas.csv', mimeType: 'text/csv', buffer: Buffer.from('name,sku\nTea cosy,TC-1') })
+    await kim.getByText('1 products in the file: 1 new').waitFor()
+    t.strictSame(await asks(kim, 'Imports'), asked)
+    answer = 'accept'
+    await goWithin(kim, `${shop}/api-keys`)
+    answer = 'dismiss'
+    await kim.getByRole('button', { name: 'New key' }).click()
+    await kim.getByRole('dialog').getByLabel(/^Name/).fill('Never copied')
+    t.strictSame(await asks(kim, 'New key'), asked, 'a dialog with something typed does too')
+    await kim.getByRole('button', { name: 'Create the key' }).click()
+    await kim.getByText('Your key is ready').waitFor()
+    t.strictSame(await asks(kim, 'Your key is ready'), asked)
+    await kim.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
+    await kim.getByText('Copied', { exact: true }).waitFor()
+    await kim.getByRole('button', { name: 'Done' }).click()
+    questions.length = 0
+    await kim.getByRole('link', { name: 'Tags', exact: true }).click()
+    await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
+    t.strictSame(questions, [], 'what is saved or copied asks nothing')
+  })
+
+  await t.test('all products are as many as the server lists, and the button says how many', async () => {
+    for (let n = 0; n < 120; n += 1) await api('POST', '/products', { name: `Cup ${n}`, sku: `CUP-${n}` })
+    await goWithin(kim, `${shop}/products?filter={}&perPage=25`)
+    await kim.getByRole('checkbox', { name: 'Select all' }).check()
+    await kim.getByRole('button', { name: 'Select the first 200' }).click()
+    await kim.getByText('200 items selected').waitFor()
+    await kim.getByRole('button', { name: 'Unselect' }).click()
+  })
+
+  await t.test('a change of many that stops midway says how many are changed, and which are not', async (t) => {
+    await goWithin(kim, `${shop}/products?filter=${encodeURIComponent('{"q":"Braiser"}')}`)
+    await kim.getByRole('checkbox', { name: 'Select all' }).check()
+    let changes = 0
+    await kim.route('**/products/*', async (route) => route.request().method() === 'PATCH' && ++changes === 3 ? await route.fulfill({ status: 409, json: { message: 'Somebody else changes it' } }) : await route.continue())
+    await kim.getByRole('button', { name: 'Set status' }).click()
+    await kim.getByRole('menuitem', { name: 'Draft' }).click()
+    await kim.getByText(/^(\d) of 4 products are changed\. The other \d are not, and stay selected: Somebody else changes it/).waitFor()
+    const { body } = await api('GET', `/products?filter=${encodeURIComponent('{"q":"Braiser","status":"draft"}')}`)
+    await kim.getByText(`${4 - body.length} item`).waitFor()
+    t.match(await kim.getByRole('alert').innerText(), `${body.length} of 4 products are changed`)
+    await kim.unroute('**/products/*')
+    await kim.getByRole('button', { name: 'Unselect' }).click()
+  })
+
+  await t.test('names that are long or turn the text leave everything else in its place', async (t) => {
+    const long = 'W'.repeat(100)
+    const { body: { id } } = await api('POST', '/products', { name: long, sku: 'L'.repeat(60) })
+    const token = await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
+    for (const [path, body] of [['api-keys/', { name: long }], ['prices', { product_id: id, amount: 100, currency: 'USD' }]] as const) {
+      t.equal((await call('POST', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: bearer(token), body })).status, 201)
+    }
+    await goWithin(kim, `${shop}/api-keys`)
+    await kim.getByRole('link', { name: long }).waitFor()
+    t.ok(await comesTrue(kim, "document.querySelector('tbody button').getBoundingClientRect().right <= innerWidth"), 'the menu with Revoke is in view')
+    await goWithin(kim, `${shop}/products?filter=${encodeURIComponent('{"q":"WWW"}')}`)
+    await kim.getByRole('row').nth(1).waitFor()
+    t.ok(await comesTrue(kim, "[...document.querySelectorAll('tbody td')].every((cell) => cell.getBoundingClientRect().right <= innerWidth)"))
+    const { body: turned } = await api('POST', '/products', { name: 'Tea \u202egnp.exe' })
+    await api('PATCH', `/products/${turned.id}`, { price_amount: 100 })
+    await goWithin(kim, `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: turned.id }))}`)
+    const [parts] = await kim.getByRole('listitem').filter({ hasText: 'changed' }).first().getByRole('paragraph').evaluateAll((elements: any[]) => elements.map((element) => {
+      const range = element.ownerDocument.createRange()
+      return [...element.childNodes].map((node) => { range.selectNodeContents(node); return range.getBoundingClientRect().left })
+    }))
+    t.ok(parts!.length > 3)
+    t.strictSame(parts, parts!.toSorted((one: number, other: number) => one - other), 'the sentence goes on to the right of the name')
+    await goWithin(kim, `${shop}/products/${id}`)
+    await kim.getByRole('region', { name: 'Prices over time' }).getByRole('table').waitFor()
+    for (const width of [320, 400, 640, 1280]) {
+      await kim.setViewportSize({ width, height: 860 })
+      t.ok(await comesTrue(kim, 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'), `a product with prices at ${width} px`)
+    }
+  })
+
+  await t.test('staff see the settings, and change none', async (t) => {
+    const noor = await signIn(browser, baseUrl, person('noor'), '/console/shops/paper-lantern/settings')
+    await noor.getByText('Only owners change settings.').waitFor()
+    t.equal(await noor.getByLabel('Locale').isDisabled(), true)
+    t.equal(await noor.getByRole('button', { name: 'Save', exact: true }).count(), 0)
+    await noor.context().close()
+  })
+
+  await t.test('without a connection the page says so, and goes on when it is back', async () => {
+    await kim.context().setOffline(true)
+    await kim.getByText(/^You are offline\./).waitFor()
+    await kim.getByRole('link', { name: 'Accounts' }).click()
+    await kim.context().setOffline(false)
+    await kim.getByRole('link', { name: 'Alma Brandt', exact: true }).waitFor()
+    await kim.getByText(/^You are offline\./).waitFor({ state: 'hidden' })
+  })
+
+  await t.test('who does not want to sign in again is asked no more, until they save', async (t) => {
+    await goWithin(kim, `${shop}/history`)
+    await kim.route('**/shops/**', async (route) => await route.fulfill({ status: 401, body: '{}' }))
+    await kim.route(`${demo.idp.issuer}/token`, async (route) => await route.fulfill({ status: 400, contentType: 'application/json', headers: { 'access-control-allow-origin': '*' }, body: '{"error":"invalid_grant"}' }))
+    const question = kim.getByRole('dialog', { name: 'Your session has ended' })
+    await question.waitFor()
+    await kim.getByRole('button', { name: 'Not now' }).click()
+    await kim.getByText('nothing is read or saved until you sign in again').waitFor()
+    await kim.waitForTimeout(11_000)
+    t.equal(await question.count(), 0, 'though the page reads every five seconds')
+    await goWithin(kim, `${shop}/tags/create`)
+    await kim.getByLabel('Name').fill('Kept')
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await question.waitFor()
+    await kim.unrouteAll()
+    await question.getByRole('button', { name: 'Sign in again' }).click()
+    await kim.getByRole('link', { name: 'Kept', exact: true }).waitFor()
+    t.equal(await kim.getByText('nothing is read or saved').count(), 0)
+  })
+
+  await t.test('a person whom no shop has let in can sign out', async (t) => {
+    const noor = await signIn(browser, baseUrl, person('noor'))
+    await noor.route('**/shops?*', async (route) => await route.fulfill({ json: [], headers: { 'content-range': 'shops 0-0/0' } }))
+    await noor.goto(`${baseUrl}/console`)
+    await noor.getByRole('heading', { name: 'Hello, Noor North' }).waitFor()
+    t.equal(await noor.title(), 'Hello, Noor North · Shop console')
+    await noor.getByRole('button', { name: 'Sign out' }).click()
+    await noor.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await noor.context().close()
+  })
+  t.strictSame(faultsOf.get(kim), [])
+})
