@@ -19,12 +19,16 @@ for (const name of readdirSync(join(root, 'packages'))) {
     t.ok(read(readme).split('\n').length - 1 <= 160, `${read(readme).split('\n').length - 1} lines`)
   })
 
+  // Those of the other pages: `docs.test.ts`.
+  t.test(`${readme}: every program is that of a file`, async (t) => {
+    for (const { info, text, line } of fencesOf(read(readme)).filter(({ info }) => info.startsWith('ts'))) {
+      const [, source = ''] = /^ts source="(.+)"$/.exec(info) ?? []
+      t.equal(text, existsSync(join(root, source)) ? read(source) : '', `line ${line} is ${source}`)
+    }
+  })
+
   for (const page of pages) {
-    t.test(`${page}: every program is that of a file, and every link leads somewhere`, async (t) => {
-      for (const { info, text, line } of fencesOf(read(page)).filter(({ info }) => info.startsWith('ts'))) {
-        const [, source = ''] = /^ts source="(.+)"$/.exec(info) ?? []
-        t.equal(text, existsSync(join(root, source)) ? read(source) : '', `line ${line} is ${source}`)
-      }
+    t.test(`${page}: every link leads somewhere`, async (t) => {
       for (const [, target = ''] of read(page).replace(/^```[^]*?^```/gm, '').matchAll(/\]\(([^)]+)\)/g)) {
         if (target.startsWith('https://')) continue
         const [path = '', anchor] = target.split('#')

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -20,15 +20,8 @@ const { values: { jobs }, positionals } = parseArgs({ allowPositionals: true, op
 const TIMEOUT = 600_000
 const GRACE = 30_000
 
-/**
- * These start first: those that start many programs, which takes a process the longer the more memory it has, and then those
- * that take longest, so that no process is left with one of them at the end.
- */
-const FIRST = [
-  'rehearsals', 'contract/action', 'test/docs', 'shop/test/contract', 'contract/cli', 'shop/test/server', 'shop/test/tenancy', 'shop/test/imports',
-  'changes-property', 'console/test/console', 'console/test/pictures', 'console/test/keyboard', 'newcomer', 'durability', 'shop/test/commands', 'shop/test/lists', 'shop/test/demo', 'bulk',
-  'shop/test/health', 'test/production'
-]
+/** The processor time of each file when it ran last, in seconds. */
+const TIMES = new URL('../node_modules/.cache/test-times.json', import.meta.url)
 /** How many files a process runs before a new one takes over: it gets slower the more memory it has used. */
 const SHARE = 12
 /** Their subject is a process that has just started. */
@@ -37,8 +30,11 @@ const FRESH = ['late-import']
 const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
 if (positionals.length === 0) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
 const fresh = found.filter((file) => FRESH.some((name) => file.includes(name)))
-const first = FIRST.flatMap((name) => found.filter((file) => file.includes(name)))
-const queue = [...new Set([...first, ...found])].filter((file) => !fresh.includes(file))
+const times = timesOfLastRun()
+// Those that take longest start first, so that no process is left with one of them at the end. A file that never ran here
+// is taken to last the longer the larger it is.
+const expected = new Map(found.map((file) => [file, times[file] ?? statSync(file).size / 2000]))
+const queue = found.filter((file) => !fresh.includes(file)).toSorted((a, b) => expected.get(b) - expected.get(a))
 // One more than there are processors, since tests also wait.
 const processes = Math.min(queue.length, Number(jobs ?? availableParallelism() + 1))
 
@@ -48,6 +44,14 @@ function testsIn (folder) {
     if (entry.isDirectory()) return ['node_modules', 'dist'].includes(entry.name) ? [] : testsIn(path)
     return path.endsWith('.test.ts') ? [path] : []
   })
+}
+
+function timesOfLastRun () {
+  try {
+    return JSON.parse(readFileSync(TIMES, 'utf8'))
+  } catch {
+    return {}
+  }
 }
 
 const ended = new Set()
@@ -68,6 +72,8 @@ console.log(`1..${ended.size}`)
 console.log(`# { ${Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': ')).join(', ')} }`)
 console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
+mkdirSync(new URL('.', TIMES), { recursive: true })
+writeFileSync(TIMES, JSON.stringify({ ...times, ...Object.fromEntries(cpu.map(([seconds, file]) => [file, seconds])) }))
 for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
 
 /**

@@ -17,13 +17,6 @@ export const bugs: readonly Bug[] = [
     noticedBy: 'test/loopback.test.ts'
   },
   {
-    suffered: 'a stream of multi-byte text is cut off too late: characters are counted as bytes',
-    file: 'src/call/light.ts',
-    before: 'this.#size += Buffer.byteLength(piece)',
-    after: 'this.#size += piece.length',
-    noticedBy: 'test/options.test.ts'
-  },
-  {
     suffered: 'progress of a character that two pieces share is garbled',
     file: 'src/call/progress.ts',
     before: '(text + decoder.write(chunk))',

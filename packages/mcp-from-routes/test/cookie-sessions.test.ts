@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { connect, post } from './build.ts'
-import { runProgram, sourceOf } from './program.ts'
+import { runProgram } from './program.ts'
 
 t.test('an API with cookie sessions serves agents by tokens, and the cookie opens no tool', async (t) => {
   const line = await runProgram(t, 'cookie-sessions')
@@ -27,9 +25,4 @@ t.test('an API with cookie sessions serves agents by tokens, and the cookie open
     t.equal(refused.status, 401)
     t.equal(refused.headers.get('www-authenticate'), 'Bearer')
   }
-})
-
-t.test('docs/cookie-sessions.md shows that program as it is', async (t) => {
-  const page = readFileSync(fileURLToPath(new URL('../../../docs/cookie-sessions.md', import.meta.url)), 'utf8')
-  t.ok(page.includes(`\`\`\`ts source="examples/quickstart/cookie-sessions.ts"\n${sourceOf('cookie-sessions')}\`\`\``))
 })

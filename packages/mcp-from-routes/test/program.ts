@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Teardown } from './build.ts'
@@ -15,10 +14,6 @@ export async function runProgram (t: Teardown, name: string): Promise<string> {
   })
   const [line] = await once(createInterface(child.stdout), 'line') as [string]
   return line
-}
-
-export function sourceOf (name: string): string {
-  return readFileSync(pathOf(name), 'utf8')
 }
 
 function pathOf (name: string): string {

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { connect } from './build.ts'
-import { runProgram, sourceOf } from './program.ts'
+import { runProgram } from './program.ts'
 
 t.test('the quickstart program runs, and an agent can use it', async (t) => {
   const line = await runProgram(t, 'mcp-from-routes')
@@ -11,9 +9,4 @@ t.test('the quickstart program runs, and an agent can use it', async (t) => {
   t.match(await client.callTool({ name: 'create_note', arguments: { text: 'Buy milk' } }), { structuredContent: { id: '2', text: 'Buy milk' } })
   t.match(await client.callTool({ name: 'list_notes' }), { structuredContent: { result: [{ id: '1', text: 'Water the plants' }, { id: '2', text: 'Buy milk' }] } })
   await t.rejects(client.callTool({ name: 'delete_notes' }), { code: -32602 })
-})
-
-t.test('the README shows the quickstart program as it is', async (t) => {
-  const readme = readFileSync(fileURLToPath(new URL('../README.md', import.meta.url)), 'utf8')
-  t.ok(readme.includes(`\`\`\`ts source="examples/quickstart/mcp-from-routes.ts"\n${sourceOf('mcp-from-routes')}\`\`\``))
 })

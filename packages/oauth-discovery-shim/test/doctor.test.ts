@@ -9,8 +9,6 @@ import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
 import { httpClient } from '../src/doctor/http.ts'
 import { isPublic, namesPrivateHost, publicLookup } from '../src/public-address.ts'
-import { printable } from '../src/doctor/printable.ts'
-import { stop } from '../src/doctor/step.ts'
 import { run } from '../src/doctor/run.ts'
 import { walk } from '../src/doctor/walk.ts'
 import { serve } from './build.ts'
@@ -65,11 +63,6 @@ t.test('a server that switches protocols is reported, and one that closes withou
   }
 })
 
-t.test('a healthy server without a challenge', async t => {
-  const { baseUrl } = await signInWorld(t, { challenge: false })
-  t.strictSame(await reasons(baseUrl), healthy)
-})
-
 t.test('a callback registered at the identity provider lets its client in', async t => {
   const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/callback', 'http://127.0.0.1:33418/'] } })
   t.strictSame(await reasons(baseUrl), { ...healthy, 'vs-code': undefined })
@@ -90,30 +83,10 @@ t.test('broken: a scope the client is not allowed', async t => {
   t.strictSame(await reasons(baseUrl), { ...all('scope'), codex: 'callback', 'vs-code': 'callback', cursor: 'callback', inspector: 'callback' })
 })
 
-t.test('broken: the callback is not registered at the identity provider', async t => {
-  const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/another'] } })
-  t.strictSame(await reasons(baseUrl), all('callback'))
-})
-
-t.test('broken: no client id is configured', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { clientId: '' } })
-  t.strictSame(await reasons(baseUrl), all('registration'))
-})
-
-t.test('broken: the client id is not known to the identity provider', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { clientId: 'deleted-client' } })
-  t.strictSame(await reasons(baseUrl), all('provider'))
-})
-
 t.test('broken: the server is public under another name', async t => {
   const { baseUrl } = await signInWorld(t)
   const reached = baseUrl.replace('localhost', '127.0.0.1')
   t.strictSame(await reasons(reached), { ...all('resource'), 'vs-code': 'callback' }, 'VS Code ignores the resource document')
-})
-
-t.test('broken: the identity provider refuses the resource', async t => {
-  const { baseUrl } = await signInWorld(t, { idpOptions: { resource: 'https://another.example.com' } })
-  t.strictSame(await reasons(baseUrl, ['sdk-1', 'sdk-2']), { 'sdk-1': 'resource', 'sdk-2': 'resource' })
 })
 
 t.test('broken: the identity provider names itself on the callback', async t => {
@@ -121,16 +94,6 @@ t.test('broken: the identity provider names itself on the callback', async t => 
   t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer, codex: 'callback' })
   const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'sdk-2') })
   t.equal(verdict?.obstacle?.detail, `the identity provider sends iss=${issuer} to the callback instead of ${baseUrl}/oauth`)
-})
-
-t.test('broken: the identity provider is down', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { issuer: 'http://127.0.0.1:9' } })
-  t.strictSame(await reasons(baseUrl), all('metadata'))
-})
-
-t.test('broken: no MCP endpoint', async t => {
-  const { baseUrl } = await signInWorld(t)
-  t.strictSame(await reasons(`${baseUrl}/other`), { ...all('endpoint') })
 })
 
 t.test('broken: nothing listens', async t => {
@@ -605,10 +568,6 @@ t.test('what a server says is not obeyed by the terminal, nor longer than a few 
     `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless} instead of ${url}`)
   const long = report(await doctor(await byHand(t, () => ({ server: { issuer: 'x'.repeat(100_000) } })), { only: clients.filter(({ id }) => id === 'sdk-2') }))
   t.equal(long.length, 'fail  MCP TypeScript SDK 2.x  issuer: '.length + 500)
-  const most = 'x'.repeat(500)
-  t.equal(printable(most), most)
-  t.equal(printable(`${most}x`), `${'x'.repeat(499)}…`)
-  t.strictSame(stop('provider', most), { obstacle: { reason: 'provider', detail: most } })
 })
 
 t.test('an address is public only if it is one of the internet', async t => {

@@ -10,12 +10,6 @@ import { ada } from './mcp-app.ts'
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
 
-t.test('the program in the README is the quickstart', async t => {
-  const program = await read('../../../examples/quickstart/oauth-discovery-shim.ts')
-  const [, shown] = /```ts source="examples\/quickstart\/oauth-discovery-shim\.ts"\n([^]*?)```/.exec(await read('../README.md')) ?? []
-  t.equal(shown, program)
-})
-
 t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async t => {
   const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { usage } from '../src/cli/arguments.ts'
 import { run } from '../src/cli/run.ts'
@@ -11,19 +10,8 @@ import { build, shopKey } from './world.ts'
 
 const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-t.test('the README shows the program that is run here', async t => {
-  const readme = await source('packages/pay-reconcile/README.md')
-  t.ok(readme.includes(`\`\`\`ts source="examples/quickstart/pay-reconcile.ts"\n${await source('examples/quickstart/pay-reconcile.ts')}\`\`\``))
-})
-
-t.test('the pages say what the command prints, and every link leads somewhere', async t => {
+t.test('the pages say what the command prints', async t => {
   t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${usage}\`\`\``))
-  const names = await readdir(new URL('../../../docs/pay-reconcile', import.meta.url))
-  for (const page of ['packages/pay-reconcile/README.md', ...names.map(name => `docs/pay-reconcile/${name}`)]) {
-    for (const [, target = ''] of (await source(page)).matchAll(/\]\(([^)#]+)/g)) {
-      if (!target.startsWith('https://')) await t.resolves(source(join(page, '..', target)), `${page}: ${target}`)
-    }
-  }
 })
 
 t.test('every error is documented', async t => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runProgram, sourceOf } from '../program.ts'
+import { runProgram } from '../program.ts'
 import { asked, round, told, YES } from './rounds.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../../docs/mcp-from-routes/confirm.md', import.meta.url)), 'utf8')
@@ -14,8 +14,4 @@ t.test('the program of the page asks what the page says, and deletes with a yes'
   for (const action of ['decline', 'cancel']) t.ok(page.includes(told(await round(url, 'delete_note', { ...call, state: first.requestState, answer: { action } })) ?? '?'), action)
   t.match(told(await round(url, 'delete_note', { ...call, state: first.requestState, answer: YES })), /^204/)
   t.match(told(await round(url, 'delete_note', call)), /^404 Not Found: No note 1/)
-})
-
-t.test('docs/mcp-from-routes/confirm.md shows that program as it is', async (t) => {
-  t.ok(page.includes(`\`\`\`ts source="examples/quickstart/confirm.ts"\n${sourceOf('confirm')}\`\`\``))
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { runProgram, sourceOf } from '../program.ts'
+import { runProgram } from '../program.ts'
 import { ask } from './jobs.ts'
 
 const page = readFileSync(fileURLToPath(new URL('../../../../docs/mcp-from-routes/tasks.md', import.meta.url)), 'utf8')
@@ -27,8 +27,4 @@ t.test('the program of the page says what the page says, and its work is done in
   t.match(task, { status: 'completed', result: { structuredContent: { status: 'done', text: '2025 was a good year.' } } })
   const other = (await ask(url, 'tools/call', call, { era: 'legacy' })).result?.task as { taskId: string }
   t.match(await ask(url, 'tasks/cancel', { taskId: other.taskId }, { era: 'legacy' }), { result: { status: 'cancelled' } })
-})
-
-t.test('docs/mcp-from-routes/tasks.md shows that program as it is', async (t) => {
-  t.ok(page.includes(`\`\`\`ts source="examples/quickstart/tasks.ts"\n${sourceOf('tasks')}\`\`\``))
 })
