@@ -167,10 +167,11 @@ export const bugs: readonly Bug[] = [
     noticedBy: 'test/rate-limit.test.ts'
   },
   {
-    suffered: 'the price of another shop\'s product is the price of an order',
-    file: 'src/shops/price-repository.ts',
-    before: "on('prices').where({ shop_id: shop.id, currency })",
-    after: "on('prices').where({ currency })"
+    suffered: 'a product of another shop can be ordered, with its name and price',
+    file: 'src/shops/order-repository.ts',
+    before: "trx('products').where({ shop_id: shop.id, status: 'active' })",
+    after: "trx('products').where({ status: 'active' })",
+    noticedBy: 'test/tenancy.test.ts'
   },
   {
     suffered: 'who undoes what a machine did in their shop undoes what it did in all shops',

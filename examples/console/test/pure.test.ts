@@ -212,7 +212,13 @@ t.test('a token that ends early is renewed once, and a list is read over pages t
       return new Response(JSON.stringify(rows ?? {}), { status, headers: { 'content-range': range } })
     }
   })
-  const call = callAs({ token: async (refused: string | undefined) => refused === 'old' || asked.length > 0 ? 'new' : 'old' } as never)
+  let token = 'old'
+  const call = callAs({
+    token: async (refused: string | undefined) => {
+      if (refused === token) token = 'new'
+      return token
+    }
+  } as never)
   t.strictSame(await readAll(call, '/products'), { rows: ['a', 'b', 'c'], total: 3 })
   t.strictSame(asked, ['/products?skip=0&limit=200 Bearer old', '/products?skip=0&limit=200 Bearer new', '/products?skip=2&limit=200 Bearer new'])
 })
