@@ -114,14 +114,6 @@ t.test('a key is not made with scopes that open no tool', async (t) => {
   t.match(await client(app, '', machine)('POST', `/shops/${here}/api-keys/`, { name: 'every one', scopes: ['read', 'write', ...app.mcpTools.map(({ name }) => name)] }), { status: 201 })
 })
 
-t.test('a shop is the same however its id is spelled', async (t) => {
-  const capitals = here.toUpperCase()
-  const { id, plaintext } = await makeKey(capitals)
-  t.ok((await client(app, '', machine)('GET', `/shops/${here}/api-keys/`)).body.some((listed: { id: string }) => listed.id === id), 'a key made by the other spelling is listed')
-  for (const shop of [here, capitals]) t.equal(await statusOf('GET', `/shops/${shop}/tags`, { 'x-api-key': plaintext }), 200, shop)
-  t.equal(await statusOf('DELETE', `/shops/${here}/api-keys/${id}`, machine), 204, 'and can be revoked')
-})
-
 t.test('a tool tells the model of a character that cannot be stored', async (t) => {
   const { statusCode, body } = await app.inject({
     method: 'POST',
