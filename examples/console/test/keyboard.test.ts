@@ -221,7 +221,7 @@ function readable (tree: string): string {
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
     .replace(/\b[0-9a-f]{8}\b/g, 'ID')
     .replace(/\w+…/g, 'PREFIX')
-    .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d{2}(?::\d{2})?\s[AP]M)?/g, 'TIME')
+    .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d{2}(?::\d{2})?\s[AP]M(?: (?:[A-Z]{3,5}|GMT[+-]\d+))?)?/g, 'TIME')
     .replace(/\b(?:\d+ \w+ ago|in \d+ \w+|now|yesterday|tomorrow)\b/g, 'AGO')
     .replace(/\d[\d.,]* (?:ms|s)\b/g, 'DURATION'))
   return lines.filter((line) => !/^\s*- \/url:/.test(line)).filter(fewAlike()).join('\n') + '\n'
