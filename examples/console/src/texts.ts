@@ -44,6 +44,16 @@ export const texts = {
     keep: 'Keep editing',
     discard: 'Discard'
   },
+  conflicts: {
+    title: 'Changed since you opened it',
+    why: 'Others have changed what you changed. All else is kept, theirs and yours.',
+    field: (fields: readonly string[]) => fields.includes('currency') && fields.length > 1 ? 'Price' : fields.join(', ').replaceAll('_', ' '),
+    by: (who: string, at: string) => `Changed by ${isolated(who)}, ${at}`,
+    mine: (value: string) => `Keep mine: ${value}`,
+    theirs: (value: string) => `Take theirs: ${value}`,
+    back: 'Back to the form',
+    save: 'Save'
+  },
   copy: { copy: 'Copy', copied: 'Copied', failed: 'Copying is not allowed here: select the text' },
   layout: {
     shops: 'Switch shop',

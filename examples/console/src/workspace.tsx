@@ -3,6 +3,7 @@ import { type ReactNode, useMemo } from 'react'
 import { AdminContext, AdminUI, type AuthProvider } from 'react-admin'
 import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
+import { Conflicts, createSettling, SettlingContext } from './layout/conflicts.tsx'
 import { NotFound } from './layout/not-found.tsx'
 import { workspaceLayout } from './layout/workspace-layout.tsx'
 import { storeFor } from './store.ts'
@@ -23,19 +24,23 @@ interface WorkspaceProps {
 /** react-admin on the lists below one root. Each workspace keeps what it read to itself. */
 export function Workspace ({ path, root, home, menu, children }: WorkspaceProps) {
   const viewer = useViewer()
-  const dataProvider = useMemo(() => dataProviderFor(root, viewer.call), [root, viewer])
+  const settling = useMemo(() => createSettling(), [root])
+  const dataProvider = useMemo(() => dataProviderFor(root, viewer.call, settling.settle), [root, viewer, settling])
   const authProvider = useMemo(() => authProviderFor(viewer), [viewer])
   // The way to the server retries by itself what can be retried. Without a connection, reads wait for it and writes fail.
   const queryClient = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 }, mutations: { networkMode: 'always' } } }), [root])
   const store = useMemo(() => storeFor(root), [root])
   const layout = useMemo(() => workspaceLayout(menu), [menu])
   return (
-    <AdminContext
-      basename={path} dataProvider={dataProvider} authProvider={authProvider} i18nProvider={i18nProvider} queryClient={queryClient} store={store}
-      theme={lightTheme} darkTheme={darkTheme}
-    >
-      <AdminUI dashboard={home} layout={layout} catchAll={NotFound} title='' disableTelemetry>{children}</AdminUI>
-    </AdminContext>
+    <SettlingContext.Provider value={settling}>
+      <AdminContext
+        basename={path} dataProvider={dataProvider} authProvider={authProvider} i18nProvider={i18nProvider} queryClient={queryClient} store={store}
+        theme={lightTheme} darkTheme={darkTheme}
+      >
+        <AdminUI dashboard={home} layout={layout} catchAll={NotFound} title='' disableTelemetry>{children}</AdminUI>
+        <Conflicts />
+      </AdminContext>
+    </SettlingContext.Provider>
   )
 }
 

@@ -247,6 +247,40 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     t.equal(await kim.getByRole('button', { name: 'Clear all' }).count(), 0)
   })
 
+  await t.test('what an agent changes in an open form is not lost', async (t) => {
+    const { api_key: key, id: shopId } = demo.shops[0]!
+    const products = `${baseUrl}/shops/${shopId}/products`
+    const agent = async (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object) => (await call(method, products + path, { headers: { 'x-api-key': key }, ...body && { body } })).body
+    const [one, other] = (await call('GET', `${baseUrl}/shops/${shopId}/tags`, { headers: { 'x-api-key': key } })).body.map(({ id }: { id: string }) => id)
+    const { id } = await agent('POST', '', { name: 'Shared kettle', description: 'Old words', tag_ids: [one] })
+    await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
+    const save = kim.getByRole('button', { name: 'Save', exact: true })
+    await kim.getByLabel('Description').fill('Words of Kim')
+    await agent('PATCH', `/${id}`, { tag_ids: [one, other], sku: 'AGENT-1' })
+    await save.click()
+    await kim.getByText('Element updated').waitFor()
+    t.match(await agent('GET', `/${id}`), { description: 'Words of Kim', sku: 'AGENT-1', tag_ids: { length: 2 } }, 'both changes are kept')
+
+    await kim.getByLabel('Description').fill('More words of Kim')
+    await kim.getByLabel('SKU').fill('KIM-1')
+    await agent('PATCH', `/${id}`, { description: 'Words of an agent', sku: 'AGENT-2' })
+    await save.click()
+    const dialog = kim.getByRole('dialog', { name: 'Changed since you opened it' })
+    await dialog.getByText(/^Changed by .*Demo/).first().waitFor()
+    t.equal(await dialog.getByRole('button', { name: 'Save' }).isDisabled(), true, 'each field needs an answer')
+    await dialog.getByRole('button', { name: 'Back to the form' }).click()
+    t.equal(await kim.getByLabel('Description').inputValue(), 'More words of Kim', 'nothing typed is lost')
+    t.match(await agent('GET', `/${id}`), { description: 'Words of an agent', sku: 'AGENT-2' })
+    await save.click()
+    await dialog.getByRole('group', { name: 'description' }).or(dialog.getByRole('radiogroup', { name: 'description' })).getByText('Keep mine: More words of Kim').click()
+    await dialog.getByText('Take theirs: AGENT-2').click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await kim.getByText('Element updated').waitFor()
+    t.match(await agent('GET', `/${id}`), { description: 'More words of Kim', sku: 'AGENT-2' })
+    t.equal(await kim.getByLabel('SKU').inputValue(), 'AGENT-2', 'the form shows what is stored')
+  })
+
   await t.test('filters and selected rows of one shop do nothing in another', async (t) => {
     const noor = await signIn(browser, baseUrl, person('noor'), '/console/shops/north-trail/products')
     await noor.getByPlaceholder('Search by name').fill('no such thing')

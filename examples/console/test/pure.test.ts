@@ -2,6 +2,7 @@ import t from 'tap'
 import { changesOf } from '../src/api/changes.ts'
 import { callAs, readAll } from '../src/api/http.ts'
 import { inTurn } from '../src/api/in-turn.ts'
+import { merge } from '../src/api/merge.ts'
 import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
 import { toolFrom } from '../src/agents/tool.ts'
@@ -111,7 +112,7 @@ t.test('no cell of a CSV file is a formula', async (t) => {
   t.equal(csvFrom(['a', 'b'], [{ a: 'say "hi", twice', b: -5 }, { a: null, b: ['x'] }]), '"a","b"\r\n"say ""hi"", twice","-5"\r\n,"[""x""]"\r\n')
 })
 
-const category = (id: string, parent: string | null, position: number): Category => ({ id, name: id.toUpperCase(), slug: id, description: null, parent_id: parent, position })
+const category = (id: string, parent: string | null, position: number): Category => ({ id, name: id.toUpperCase(), slug: id, description: null, parent_id: parent, position, updated_at: '2026-01-01T00:00:00.000Z' })
 const tree = [category('a', null, 0), category('b', null, 1), category('c', null, 2), category('a1', 'a', 0), category('a2', 'a', 0), category('lost', 'gone', 0)]
 
 t.test('categories are a tree, and moving one names what changes', async (t) => {
@@ -125,7 +126,7 @@ t.test('categories are a tree, and moving one names what changes', async (t) => 
 })
 
 t.test('the price of one piece is that in force which started last, or its own', async (t) => {
-  const price = (amount: number, from: string | null, to: string | null, more: object = {}) => ({ id: String(amount), amount, currency: 'EUR', min_quantity: 1, valid_from: from, valid_to: to, ...more })
+  const price = (amount: number, from: string | null, to: string | null, more: object = {}) => ({ id: String(amount), amount, updated_at: '2026-01-01T00:00:00.000Z', currency: 'EUR', min_quantity: 1, valid_from: from, valid_to: to, ...more })
   const at = (day: number) => Date.UTC(2026, 0, day)
   const day = (day: number) => new Date(at(day)).toISOString()
   const prices = [price(900, null, day(20)), price(500, day(5), day(10)), price(1, day(5), null, { min_quantity: 10 }), price(2, day(5), null, { currency: 'USD' })]
@@ -231,4 +232,22 @@ t.test('a name within a sentence keeps its direction to itself', async (t) => {
   t.equal(isolated('Copper Kettle'), 'Copper Kettle')
   t.equal(isolated('Invoice \u202egnp.exe'), '\u2068Invoice \u202egnp.exe\u2069')
   t.equal(isolated('\u05e9\u05dc\u05d5\u05dd \u2069end'), '\u2068\u05e9\u05dc\u05d5\u05dd end\u2069', 'and cannot end it itself')
+})
+
+t.test('what was typed is merged with what others have changed', async (t) => {
+  const before = { name: 'Mug', sku: 'M-1', tag_ids: ['a', 'b'], price_amount: 100, currency: 'EUR' }
+  for (const [mine, theirs, changes, clashing] of [
+    [{ name: 'Cup' }, { sku: 'M-2' }, { name: 'Cup' }, []],
+    [{ name: 'Cup' }, { name: 'Cup' }, {}, []],
+    [{ name: 'Cup' }, { name: 'Beaker', sku: 'M-2' }, {}, [['name']]],
+    [{ tag_ids: ['b', 'c'] }, { tag_ids: ['a', 'b', 'd'] }, { tag_ids: ['b', 'd', 'c'] }, []],
+    [{ tag_ids: ['a'] }, { tag_ids: ['a'] }, {}, []],
+    [{ price_amount: 200 }, { currency: 'JPY' }, {}, [['price_amount', 'currency']]],
+    [{ price_amount: 200 }, { price_amount: 200 }, {}, []],
+    [{ price_amount: 200, name: 'Cup' }, { sku: null }, { price_amount: 200, name: 'Cup' }, []]
+  ] as const) {
+    const merged = merge(before, mine, { ...before, ...theirs })
+    t.strictSame([merged.changes, merged.clashes.map(({ fields }) => fields)], [changes, clashing], JSON.stringify([mine, theirs]))
+  }
+  t.match(merge(before, { price_amount: 200 }, { ...before, currency: 'JPY' }).clashes, [{ mine: { price_amount: 200, currency: 'EUR' }, theirs: { price_amount: 100, currency: 'JPY' } }])
 })

@@ -4,6 +4,7 @@ import { changesOf } from './changes.ts'
 import { type Call, listUrl, rangeFrom } from './http.ts'
 import { inTurn } from './in-turn.ts'
 import { ApiError } from './problem.ts'
+import { saveChanges, type Settle } from './save.ts'
 
 /** Most ids that a filter may have. */
 const MOST_IDS = 100
@@ -19,8 +20,9 @@ const SERVER_FIELDS = ['id', 'shop_id', 'created_at', 'updated_at']
  *
  * @param root - of all resources: `/shops/<id>`, or an empty string
  * @param call - calls the server
+ * @param settle - asks about what others have changed meanwhile
  */
-export function dataProviderFor (root: string, call: Call): DataProvider {
+export function dataProviderFor (root: string, call: Call, settle: Settle): DataProvider {
   const simple = simpleRestProvider(root, call as never)
 
   const patch = async (resource: string, id: unknown, data: object): Promise<any> =>
@@ -57,7 +59,7 @@ export function dataProviderFor (root: string, call: Call): DataProvider {
     async update (resource, { id, data, previousData }) {
       const changes = changesOf(previousData ?? {}, data)
       for (const name of SERVER_FIELDS) delete changes[name]
-      return { data: Object.keys(changes).length === 0 ? previousData : await patch(resource, id, changes) }
+      return { data: Object.keys(changes).length === 0 ? previousData : await saveChanges(call, `${root}/${resource}/${encodeURIComponent(String(id))}`, previousData, changes, settle) }
     },
 
     async updateMany (resource, { ids, data }) {

@@ -1,6 +1,7 @@
 import { Autocomplete, DialogContentText, TextField } from '@mui/material'
 import { useState } from 'react'
 import { changesOf } from '../api/changes.ts'
+import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -15,12 +16,13 @@ interface DialogProps {
 export function CategoryDialog ({ category, parent, onClose, onDone }: DialogProps & { readonly category?: Category, readonly parent: Category | null }) {
   const { call } = useViewer()
   const { id: shopId } = useShop()
+  const saveChanges = useSave()
   const [typed, setTyped] = useState({ name: category?.name ?? '', slug: category?.slug ?? '', description: category?.description ?? '' })
   const path = `/shops/${shopId}/categories`
   const save = async () => {
     const { name, slug, description } = typed
     if (category === undefined) await call(path, { method: 'POST', data: { name, parent_id: parent?.id ?? null, ...slug !== '' && { slug }, ...description !== '' && { description } } })
-    else await call(`${path}/${category.id}`, { method: 'PATCH', data: changesOf({ ...category }, { name, slug, description: description === '' ? null : description }) })
+    else await saveChanges(`${path}/${category.id}`, { ...category }, changesOf({ ...category }, { name, slug, description: description === '' ? null : description }))
     await onDone()
   }
   const title = category !== undefined ? texts.categories.edit(category.name) : parent === null ? texts.categories.add : texts.categories.addBelow(parent.name)

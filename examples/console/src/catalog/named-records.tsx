@@ -2,6 +2,7 @@ import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
 import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { AS_OPENED } from '../api/save.ts'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
@@ -46,7 +47,7 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
 
 export function NamedRecordEdit ({ children }: { readonly children: ReactNode }) {
   return (
-    <Edit mutationMode='pessimistic' actions={false}>
+    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
       <NameAsHeading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
     </Edit>

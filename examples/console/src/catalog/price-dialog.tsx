@@ -2,6 +2,7 @@ import { Button, TextField } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/problem.ts'
+import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { amountFrom, amountText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -14,6 +15,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   const { call } = useViewer()
   const { id: shopId, locale, timeZone } = useShop()
   const queryClient = useQueryClient()
+  const saveChanges = useSave()
   const inCurrency = price?.currency ?? currency
   const [shown] = useState({
     amount: amountText(price?.amount, inCurrency, locale),
@@ -32,7 +34,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
     // Inputs of times have no seconds, and no hour twice: what nobody changed is not written back.
     const changed = Object.fromEntries(Object.entries(after).filter(([name]) => typed[name as keyof typeof after] !== shown[name as keyof typeof after]))
     if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, currency: inCurrency, ...after } })
-    else if (Object.keys(changed).length > 0) await call(`${path}/${price.id}`, { method: 'PATCH', data: changed })
+    else if (Object.keys(changed).length > 0) await saveChanges(`${path}/${price.id}`, { ...price }, changed)
     await readAgain()
   }
   const remove = async () => {

@@ -1,6 +1,7 @@
 /** A price of a product, beside its own. */
 export interface Price {
   readonly id: string
+  readonly updated_at: string
   readonly amount: number
   readonly currency: string
   readonly min_quantity: number

@@ -4,6 +4,7 @@ import { Fragment, lazy, type ReactNode, Suspense } from 'react'
 import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
+import { AS_OPENED } from '../api/save.ts'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { loaded } from '../loaded.ts'
@@ -37,7 +38,7 @@ export function ProductCreate () {
 /** Changes a product. */
 export function ProductEdit () {
   return (
-    <Edit component='div' mutationMode='pessimistic' redirect={false} sx={FLAT} actions={false}>
+    <Edit component='div' mutationMode='pessimistic' queryOptions={AS_OPENED} redirect={false} sx={FLAT} actions={false}>
       <Heading />
       <Form warnWhenUnsavedChanges>
         <Fields isKnown />

@@ -3,6 +3,7 @@ import { groupBy } from '../group-by.ts'
 /** A category as the server has it. */
 export interface Category {
   readonly id: string
+  readonly updated_at: string
   readonly name: string
   readonly slug: string
   readonly description: string | null

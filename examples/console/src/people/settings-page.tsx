@@ -6,6 +6,7 @@ import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { currencies, locales, timeZones } from '../layout/codes.ts'
+import { useSave } from '../layout/conflicts.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Picker } from '../layout/picker.tsx'
 import { Section } from '../layout/section.tsx'
@@ -15,13 +16,13 @@ import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { PayKey } from './pay-key.tsx'
 
-interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean, readonly confirm_agent_calls: boolean }
+interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean, readonly confirm_agent_calls: boolean, readonly updated_at: string }
 
 /** The settings of the shop, and its payment key. */
 export function SettingsPage () {
   const { call } = useViewer()
   const shop = useShop()
-  const { data, error } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json })
+  const { data, error } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json, refetchOnWindowFocus: false })
   return (
     <>
       <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
@@ -36,7 +37,7 @@ export function SettingsPage () {
 
 const SWITCHES = [['prices_include_tax', 'tax'], ['confirm_agent_calls', 'confirm']] as const
 function General ({ config }: { readonly config: Config }) {
-  const { call } = useViewer()
+  const saveChanges = useSave()
   const { id, isOwner } = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
@@ -50,7 +51,7 @@ function General ({ config }: { readonly config: Config }) {
     event.preventDefault()
     setError(undefined)
     try {
-      const { json } = await call<Config>(`/shops/${id}/config`, { method: 'PATCH', data: changes })
+      const json = await saveChanges(`/shops/${id}/config`, { ...config }, changes) as unknown as Config
       queryClient.setQueryData(['config'], json)
       setTyped({})
       notify(texts.settings.saved, { type: 'success' })

@@ -3,6 +3,7 @@ import OpenIcon from '@mui/icons-material/ArrowForward'
 import { Box, Button, Card } from '@mui/material'
 import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { AS_OPENED } from '../api/save.ts'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
@@ -56,7 +57,7 @@ export function ShopCreate () {
 
 export function ShopEdit () {
   return (
-    <Edit mutationMode='pessimistic' actions={false}>
+    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
         <FocusFirstFault />

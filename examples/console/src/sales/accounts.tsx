@@ -1,5 +1,6 @@
 import { Box, Card, Chip } from '@mui/material'
 import { DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { AS_OPENED } from '../api/save.ts'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
@@ -38,7 +39,7 @@ function MissingChip () {
 
 export function AccountEdit () {
   return (
-    <Edit mutationMode='pessimistic' actions={false}>
+    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
         <FocusFirstFault />

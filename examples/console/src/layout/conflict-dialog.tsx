@@ -1,0 +1,62 @@
+import { Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle, FormControl, FormControlLabel, FormLabel, Radio, RadioGroup, Typography } from '@mui/material'
+import { useContext, useEffect, useState } from 'react'
+import { actorOf, type Entry, valueText } from '../activity/entry.ts'
+import { listUrl } from '../api/http.ts'
+import type { Clash } from '../api/merge.ts'
+import type { Versioned } from '../api/save.ts'
+import { moneyText } from '../money.ts'
+import { MANNER } from '../reconcile/manner.ts'
+import { texts } from '../texts.ts'
+import { exactTimeText } from '../times.ts'
+import { ShopContext, useViewer } from '../viewer.tsx'
+import type { Question } from './conflicts.tsx'
+
+const nameOf = ({ fields }: Clash): string => fields.join(' ')
+
+/** What others have changed of a record that somebody saves, and whose to keep. */
+export default function ConflictDialog ({ question: { before, clashes, answer } }: { readonly question: Question }) {
+  const manner = useContext(ShopContext) ?? MANNER
+  const [kept, setKept] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({})
+  const changes = useChangesSince(before)
+  const isReady = clashes.every((clash) => nameOf(clash) in kept)
+  const finish = () => answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))
+  const shown = ({ fields }: Clash, values: Readonly<Record<string, unknown>>) => {
+    const { currency } = { currency: before['currency'], ...values }
+    return fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) => valueText(values[field], field, { manner, ...typeof currency === 'string' && { money: (amount: number) => moneyText(amount, currency, manner.locale) } })).join(' ')
+  }
+  return (
+    <Dialog open fullWidth maxWidth='sm' aria-labelledby='conflicts'>
+      <DialogTitle id='conflicts'>{texts.conflicts.title}</DialogTitle>
+      <DialogContent>
+        <DialogContentText>{texts.conflicts.why}</DialogContentText>
+        {clashes.map((clash) => {
+          const by = changes.find((entry) => clash.fields.some((field) => field in entry.changes))
+          const name = texts.conflicts.field(clash.fields)
+          return (
+            <FormControl key={nameOf(clash)} sx={{ display: 'block', mt: 2 }}>
+              <FormLabel id={`conflict-${nameOf(clash)}`}>{name}</FormLabel>
+              {by !== undefined && <Typography variant='body2' color='textSecondary'>{texts.conflicts.by(actorOf(by), exactTimeText(by.at, manner))}</Typography>}
+              <RadioGroup aria-labelledby={`conflict-${nameOf(clash)}`} value={kept[nameOf(clash)] ?? ''} onChange={(_event, value) => setKept({ ...kept, [nameOf(clash)]: value as 'mine' | 'theirs' })}>
+                {(['mine', 'theirs'] as const).map((whose) => <FormControlLabel key={whose} value={whose} control={<Radio size='small' />} label={<bdi style={{ overflowWrap: 'anywhere' }}>{texts.conflicts[whose](shown(clash, clash[whose]))}</bdi>} />)}
+              </RadioGroup>
+            </FormControl>
+          )
+        })}
+      </DialogContent>
+      <DialogActions>
+        <Button onClick={() => answer(undefined)}>{texts.conflicts.back}</Button>
+        <Button variant='contained' disabled={!isReady} onClick={finish}>{texts.conflicts.save}</Button>
+      </DialogActions>
+    </Dialog>
+  )
+}
+
+/** The latest changes of a record since it was read, the newest first; none if they cannot be read. */
+function useChangesSince ({ id, shop_id: shopId = id, updated_at: since }: Versioned): readonly Entry[] {
+  const { call } = useViewer()
+  const [entries, setEntries] = useState<readonly Entry[]>([])
+  useEffect(() => {
+    call<readonly Entry[]>(listUrl(`/shops/${String(shopId)}/history`, { limit: 50, sort: '-at', filter: { record_id: id ?? shopId, at_gte: since } })).then(({ json }) => setEntries(json), () => {})
+  }, [call, id, shopId, since])
+  return entries
+}
