@@ -25,7 +25,7 @@ const TEXT = `(() => {
 
 /** What differs from one demo to the next. */
 const withoutTimes = (text: string): string => text
-  .replace(/[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d\d(?::\d\d)?\s[AP]M)?/g, '(time)')
+  .replace(/[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d\d(?::\d\d)?\s[AP]M(?: [A-Z]{3,4}\b)?)?/g, '(time)')
   .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)')
   .replace(/^(?:\d+ \w+ ago|now|yesterday|last \w+)$/, '(time)')
   .replace(/localhost:\d+/g, 'localhost:8080')
