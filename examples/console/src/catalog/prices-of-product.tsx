@@ -1,5 +1,5 @@
 import AddIcon from '@mui/icons-material/Add'
-import { Button, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Button, Chip, Skeleton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { LineChart } from '@mui/x-charts/LineChart'
 import { useState } from 'react'
 import { useGetManyReference, useRecordContext } from 'react-admin'
@@ -19,7 +19,7 @@ export default function PricesOfProduct () {
   const product = useRecordContext<any>()
   const shop = useShop()
   const [open, setOpen] = useState<Price | 'new'>()
-  const { data: prices = [] } = useGetManyReference<any>('prices', { target: 'product_id', id: product?.id, pagination: { page: 1, perPage: MOST }, sort: { field: 'valid_from', order: 'ASC' } }, { enabled: product !== undefined })
+  const { data: prices = [], isPending } = useGetManyReference<any>('prices', { target: 'product_id', id: product?.id, pagination: { page: 1, perPage: MOST }, sort: { field: 'valid_from', order: 'ASC' } }, { enabled: product !== undefined })
   if (product === undefined) return null
 
   const now = Date.now()
@@ -40,28 +40,28 @@ export default function PricesOfProduct () {
           />
         </figure>
       )}
-      {prices.length === 0
-        ? <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>
-        : (
-          <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.prices.title)}>
-            <Table size='small'>
-              <TableHead>
-                <TableRow>{[texts.prices.amount, texts.prices.quantity, texts.prices.starts, texts.prices.ends, texts.list.actions].map((name, index) => <TableCell key={name} align={index < 2 || index === 4 ? 'right' : 'left'}>{name}</TableCell>)}</TableRow>
-              </TableHead>
-              <TableBody>
-                {prices.map((price: Price) => (
-                  <TableRow key={price.id} hover>
-                    <TableCell align='right'>{moneyText(price.amount, price.currency, shop.locale)}</TableCell>
-                    <TableCell align='right'>{price.min_quantity}</TableCell>
-                    <TableCell>{price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}</TableCell>
-                    <TableCell>{price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}{isInForce(price) && <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />}</TableCell>
-                    <TableCell align='right'><Button size='small' onClick={() => setOpen(price)}>{texts.prices.edit}</Button></TableCell>
-                  </TableRow>
-                ))}
-              </TableBody>
-            </Table>
-          </TableContainer>
-          )}
+      {isPending && <Skeleton height={40} />}
+      {!isPending && prices.length === 0 && <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>}
+      {prices.length > 0 && (
+        <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.prices.title)}>
+          <Table size='small'>
+            <TableHead>
+              <TableRow>{[texts.prices.amount, texts.prices.quantity, texts.prices.starts, texts.prices.ends, texts.list.actions].map((name, index) => <TableCell key={name} align={index < 2 || index === 4 ? 'right' : 'left'}>{name}</TableCell>)}</TableRow>
+            </TableHead>
+            <TableBody>
+              {prices.map((price: Price) => (
+                <TableRow key={price.id} hover>
+                  <TableCell align='right'>{moneyText(price.amount, price.currency, shop.locale)}</TableCell>
+                  <TableCell align='right'>{price.min_quantity}</TableCell>
+                  <TableCell>{price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}</TableCell>
+                  <TableCell>{price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}{isInForce(price) && <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />}</TableCell>
+                  <TableCell align='right'><Button size='small' onClick={() => setOpen(price)}>{texts.prices.edit}</Button></TableCell>
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </TableContainer>
+      )}
       {open !== undefined && <PriceDialog productId={product.id} currency={product.currency} price={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />}
     </Section>
   )
