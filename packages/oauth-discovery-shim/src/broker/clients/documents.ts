@@ -28,7 +28,13 @@ const MOST_AT_ONCE = 16
 const MOST_WAITING = 64
 const MOST_OF_HOST = 3
 
-export interface DocumentReader extends Omit<FetchOptions, 'largest'> {
+/**
+ * The part of the time for a document that it has although others wait: so the last of those that wait has its turn within
+ * that time, whatever names a stranger has for servers that never answer.
+ */
+const SHARE = 1 / 6
+
+export interface DocumentReader extends Omit<FetchOptions, 'largest' | 'hurry'> {
   /** Schemes of apps that callbacks may have. */
   readonly schemes: readonly string[]
   readonly log: FastifyBaseLogger
@@ -64,14 +70,14 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
  *
  * @see [draft-ietf-oauth-client-id-metadata-document §4.4](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.4)
  */
-function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
+function keeping<Value> (options: Omit<FetchOptions, 'largest' | 'hurry'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
   const kept = new Map<string, { readonly value: Value, readonly until: number, readonly readAt: number }>()
   /** Also those that wait. */
   const reading = new Map<string, { readonly host: string, readonly value: Promise<Value> }>()
-  const slots = createSlots(MOST_AT_ONCE, options.timeout)
+  const slots = createSlots(MOST_AT_ONCE, options.timeout, options.timeout * SHARE)
 
-  async function read (url: URL): Promise<Value> {
-    const { text, maxAge = OTHERWISE } = await fetchJson(url, { ...options, largest })
+  async function read (url: URL, hurry: AbortSignal): Promise<Value> {
+    const { text, maxAge = OTHERWISE } = await fetchJson(url, { ...options, largest, hurry })
     const value = parse(text, url.href)
     kept.delete(url.href)
     if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
@@ -94,7 +100,7 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest'>, largest: number
     const ofHost = [...reading.values()].filter(other => other.host === host)
     if (ofHost.length >= MOST_OF_HOST || reading.size >= MOST_AT_ONCE + MOST_WAITING) return older?.value ?? busy()
     if (older !== undefined && !slots.isFree()) return older.value
-    const starting = slots.run(async () => await read(url), busy)
+    const starting = slots.run(async hurry => await read(url, hurry), busy)
       .catch((error: unknown) => {
         if (older !== undefined && error instanceof DocumentOutage) return older.value
         kept.delete(url.href)

@@ -16,6 +16,8 @@ export interface FetchOptions {
   readonly loopback: boolean
   /** Certificate authorities in PEM, instead of the well-known ones. */
   readonly ca?: string | readonly string[] | undefined
+  /** Ends it before its time, in favour of others. */
+  readonly hurry?: AbortSignal
   /** Resolves names. Default: the system's. */
   readonly lookup?: typeof resolve
 }
@@ -33,10 +35,11 @@ export interface Fetched {
  * @throws {@link DocumentFault}, {@link DocumentOutage}
  * @see [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
  */
-export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, lookup = resolve }: FetchOptions): Promise<Fetched> {
+export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, hurry, lookup = resolve }: FetchOptions): Promise<Fetched> {
   const mayBePrivate = privateHosts.includes(url.hostname)
   if (!mayBePrivate && namesPrivateHost(url, loopback)) throw new DocumentFault(PRIVATE)
-  const signal = AbortSignal.timeout(timeout)
+  const late = AbortSignal.timeout(timeout)
+  const signal = hurry === undefined ? late : AbortSignal.any([late, hurry])
   try {
     const request = https.request(url, {
       signal,
@@ -54,7 +57,8 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     }
   } catch (error) {
     if (error instanceof DocumentFault) throw error
-    throw new DocumentOutage(signal.aborted ? `its server took longer than ${timeout / 1000} seconds` : UNREACHABLE, { cause: error })
+    const why = late.aborted ? `its server took longer than ${timeout / 1000} seconds` : hurry?.aborted === true ? HURRIED : UNREACHABLE
+    throw new DocumentOutage(why, { cause: error })
   }
 }
 
@@ -71,6 +75,8 @@ const PRIVATE = 'its address leads into a private network'
 
 /** The same for a name that leads into a private network, which nobody is to learn by asking. The log has the cause. */
 const UNREACHABLE = 'its server cannot be reached over https'
+
+const HURRIED = 'its server is slow, and many other apps are being looked up. Try again in a moment'
 
 async function read (response: IncomingMessage, largest: number): Promise<Fetched> {
   const { headers } = response
