@@ -62,7 +62,7 @@ export function identityProvider (
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
   // not followed: a redirect could make this server connect to any host
-  const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal })
+  const response = await fetch(url, { headers: { accept: 'application/json', 'accept-encoding': 'identity' }, redirect: 'error', signal })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`reading it returned ${response.status}`)

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
+import { clientAt } from '../src/doctor/clients.ts'
 import { httpClient } from '../src/doctor/http.ts'
 import { isPublic, namesPrivateHost, publicLookup } from '../src/public-address.ts'
 import { run } from '../src/doctor/run.ts'
@@ -23,6 +25,9 @@ async function reasons (url: string, ids = clients.map(client => client.id)): Pr
   const verdicts = await doctor(url, { only: clients.filter(client => ids.includes(client.id)) })
   return Object.fromEntries(verdicts.map(({ client, obstacle }) => [client.id, obstacle?.reason]))
 }
+
+/** Its callback, as it computes it. */
+const codexAt = (mcpUrl: string): string => `http://127.0.0.1:7777/callback/${createHash('sha256').update(mcpUrl).digest('base64url').slice(0, 12)}`
 
 const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map(client => [client.id, reason])), chatgpt: 'unreachable', 'claude-ai': 'unreachable' })
 
@@ -66,6 +71,12 @@ t.test('a server that switches protocols is reported, and one that closes withou
 t.test('a callback registered at the identity provider lets its client in', async t => {
   const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/callback', 'http://127.0.0.1:33418/'] } })
   t.strictSame(await reasons(baseUrl), { ...healthy, 'vs-code': undefined })
+  const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'codex') })
+  t.equal(verdict?.obstacle?.detail, `the identity provider does not know the callback ${codexAt(`${baseUrl}/mcp`)}`)
+})
+
+t.test('the id in the callback of Codex, as its version 0.169.0 makes it', async t => {
+  t.equal(clientAt('http://localhost:8080/mcp', clients.find(({ id }) => id === 'codex')!).callback, 'http://127.0.0.1:7777/callback/2RVLDtro8eoJ')
 })
 
 t.test('broken: only the contract\'s own documents, whose issuer is the identity provider', async t => {
@@ -295,7 +306,7 @@ t.test('what each client asks for, with a registration and with its metadata doc
   ]
   t.strictSame(asked, [
     ...always,
-    registers('claude-code', 'Claude Code'), registers('codex', 'Codex', 'http://127.0.0.1:7777/callback/id'), registers('zed', 'Zed', contract, 'http://localhost:1/first'), registers('vs-code', 'VS Code', 'http://127.0.0.1:33418/'),
+    registers('claude-code', 'Claude Code'), registers('codex', 'Codex', codexAt(`${url}/mcp`)), registers('zed', 'Zed', contract, 'http://localhost:1/first'), registers('vs-code', 'VS Code', 'http://127.0.0.1:33418/'),
     registers('cursor', 'Cursor', cursor), registers('inspector', 'MCP Inspector', inspector), registers('chatgpt', 'ChatGPT', chatgpt), registers('claude-ai', 'claude.ai', claude),
     ...always,
     documented('claude-code', 'https://claude.ai/oauth/claude-code-client-metadata', contract), documented('codex', 'https://chatgpt.com/oauth/codex/client.json', 'http://127.0.0.1:7777/callback'),

@@ -6,6 +6,7 @@ import { clientsFrom, type Clients } from './clients/find.ts'
 import type { Target } from './sign-in/authorize.ts'
 import type { BrokerSettings } from './options.ts'
 import { providerCalls, type ProviderCalls } from './tokens/provider-calls.ts'
+import { sharedResults, type Shared } from './tokens/shared.ts'
 import { sealer, type Sealer } from './seal.ts'
 import { availableStore } from './store/available.ts'
 import type { BrokerStore } from './store/memory.ts'
@@ -19,6 +20,7 @@ export interface Broker {
   readonly provider: ProviderCalls
   readonly sealer: Sealer
   readonly store: BrokerStore
+  readonly shared: Shared
   readonly clients: Clients
   readonly documents: ClientDocuments | undefined
   readonly target: Target
@@ -29,7 +31,7 @@ export interface Broker {
 }
 
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
-  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes } } = settings
+  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes } } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const resource = `${publicBaseUrl}${mcpPath}`
   const seals = sealer(secrets, publicBaseUrl)
@@ -42,10 +44,12 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     provider: providerCalls(provider, settings, log),
     sealer: seals,
     store: availableStore(store, log),
+    shared: sharedResults(),
     clients: clientsFrom({ listed, sealer: seals, documents }),
     documents,
     target: {
       scopes,
+      requiredScopes,
       resource,
       // Clients spell it differently.
       resources: [resource, `${resource}/`, publicBaseUrl, `${publicBaseUrl}/`],

@@ -1,6 +1,7 @@
 import type { AuthorizationServerMetadata } from '../metadata.ts'
 import type { Settings } from '../options.ts'
 import type { ProviderMetadata } from '../provider-metadata.ts'
+import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
 import type { BrokerSettings } from './options.ts'
 
 /**
@@ -18,9 +19,6 @@ export function issuerOf (name: Name, publicBaseUrl: string): string {
 export function authorizePath (name: Name): string {
   return name === 'root' ? '/oauth/root/authorize' : '/oauth/authorize'
 }
-
-/** The algorithms of client assertions. */
-export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 /** Of the identity provider's document: what the tokens, which are its own, are checked with. */
 const PASSED_ON = ['jwks_uri', 'userinfo_endpoint', 'subject_types_supported', 'id_token_signing_alg_values_supported', 'claims_supported', 'ui_locales_supported']

@@ -1,4 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
+import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
 import type { BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
@@ -28,8 +29,15 @@ export interface BrokerOptions {
    * in front, and remove the old one after {@link BrokerOptions.refreshLifetime}. All replicas need the same.
    */
   readonly secrets: readonly BrokerSecret[]
-  /** Secret of `clientId` at the identity provider, sent by HTTP Basic authentication. Default: none, a public client. */
+  /** Secret of `clientId` at the identity provider. Default: none, a public client. */
   readonly clientSecret?: string
+  /** Private key of `clientId` at the identity provider, instead of a secret: the server signs an assertion for each request. */
+  readonly clientKey?: ClientKey
+  /**
+   * How `clientId` authenticates with its secret. Default: as the provider's metadata says, by `client_secret_basic` if it
+   * lists that or nothing.
+   */
+  readonly clientAuth?: 'client_secret_basic' | 'client_secret_post'
   /** Clients that need no registration. Default: none. */
   readonly clients?: readonly ListedClient[]
   /** Whether clients may register dynamically ([RFC 7591](https://www.rfc-editor.org/rfc/rfc7591)). Default `true`. */
@@ -56,13 +64,43 @@ export interface BrokerOptions {
    * twice at the same time. After that its reuse ends the sign-in. Default 60000; `0`: it works once.
    */
   readonly refreshGrace?: number
+  /**
+   * Scopes that every sign-in requests of the identity provider, whatever the client asks for: `offline_access` for a
+   * provider that otherwise issues no refresh token, the scope of this API for one that otherwise issues a token for
+   * another. Default: none.
+   */
+  readonly requiredScopes?: readonly string[]
+  /**
+   * Further parameters for the identity provider: of its sign-in page, and of each request for tokens. Auth0 wants
+   * `{ authorize: { audience: '…' } }`, Google `{ authorize: { access_type: 'offline' } }`. Default: none.
+   */
+  readonly upstream?: { readonly authorize?: Readonly<Record<string, string>>, readonly token?: Readonly<Record<string, string>> }
   /** Whether `resource` is passed on to the identity provider. Turn it off for one that rejects it, such as Microsoft Entra ID. Default `true`. */
   readonly sendResource?: boolean
 }
 
+/**
+ * A key that the identity provider knows the public half, or the certificate, of.
+ *
+ * @see [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2)
+ */
+export interface ClientKey {
+  /** The private key, PKCS #8 in PEM. */
+  readonly pem: string
+  /** Default `RS256`. */
+  readonly alg?: 'RS256' | 'PS256' | 'ES256' | 'EdDSA'
+  /** Further members of the assertion's header: `kid`, or `x5t#S256` for a certificate at Microsoft Entra ID. Default: none. */
+  readonly header?: Readonly<Record<string, string>>
+  /** Who the assertion is for. Default: the provider's token endpoint; some want their issuer. */
+  readonly audience?: string
+}
+
 /** The options with every default in place, checked. */
-export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'documents'>> {
+export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream'>> {
   readonly clientSecret: string | undefined
+  readonly clientKey: ClientKey | undefined
+  readonly clientAuth: BrokerOptions['clientAuth']
+  readonly upstream: Required<NonNullable<BrokerOptions['upstream']>>
   readonly documents: ClientDocumentOptions | false
   /** Whether {@link BrokerOptions.store} was left out. */
   readonly remembersAlone: boolean
@@ -79,7 +117,7 @@ const DAY = 86_400_000
 export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): BrokerSettings {
   must(isObject(options), 'must be an object')
   const {
-    secrets, clientSecret,
+    secrets, clientSecret, clientKey, clientAuth,
     clients = [],
     registration = true,
     documents = {},
@@ -88,6 +126,8 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
     rememberConsent = 30 * DAY,
     refreshLifetime = 30 * DAY,
     refreshGrace = 60_000,
+    requiredScopes = [],
+    upstream = {},
     sendResource = true,
     ...unknown
   } = options
@@ -102,6 +142,17 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
   }
   must(new Set(secrets.map(({ id }) => id)).size === secrets.length, '.secrets must have different ids')
   must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a non-empty string')
+  must(clientSecret === undefined || clientKey === undefined, '.clientSecret and .clientKey exclude each other')
+  must(clientAuth === undefined || (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)), '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret')
+  if (clientKey !== undefined) mustBeKey(clientKey)
+  must(isStrings(requiredScopes) && requiredScopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), '.requiredScopes must list scope tokens, one per entry')
+  must(isObject(upstream), '.upstream must be an object')
+  const { authorize = {}, token = {}, ...others } = upstream
+  for (const name of Object.keys(others)) must(false, `.upstream.${name} is not an option`)
+  for (const [leg, parameters] of Object.entries({ authorize, token })) {
+    must(isObject(parameters) && isStrings(Object.values(parameters)), `.upstream.${leg} must have strings as values`)
+    for (const name of Object.keys(parameters)) must(!OWN.has(name), `.upstream.${leg}.${name} is set by the broker itself`)
+  }
   must(typeof registration === 'boolean', '.registration must be true or false')
   must(isStrings(appSchemes) && appSchemes.every(scheme => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
     '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves')
@@ -130,6 +181,8 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
   return {
     secrets,
     clientSecret,
+    clientKey,
+    clientAuth,
     clients,
     registration,
     documents,
@@ -139,8 +192,23 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
     rememberConsent,
     refreshLifetime,
     refreshGrace,
+    requiredScopes,
+    upstream: { authorize, token },
     sendResource
   }
+}
+
+/** Parameters that prove something, or say who and what a request is for. */
+const OWN = new Set(['response_type', 'response_mode', 'client_id', 'client_secret', 'client_assertion', 'client_assertion_type', 'redirect_uri', 'scope', 'state', 'code', 'code_challenge', 'code_challenge_method', 'code_verifier', 'grant_type', 'refresh_token', 'resource', 'request', 'request_uri'])
+
+function mustBeKey (key: ClientKey): void {
+  must(isObject(key), '.clientKey must be an object')
+  const { pem, alg = 'RS256', header = {}, audience, ...unknown } = key
+  for (const name of Object.keys(unknown)) must(false, `.clientKey.${name} is not an option`)
+  must(typeof pem === 'string' && pem.includes('BEGIN PRIVATE KEY'), '.clientKey.pem must be a private key, PKCS #8 in PEM')
+  must(ASSERTION_ALGORITHMS.includes(alg), `.clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
+  must(isObject(header) && isStrings(Object.values(header)) && !('alg' in header), '.clientKey.header must have strings as values, and no alg')
+  must(audience === undefined || (typeof audience === 'string' && audience !== ''), '.clientKey.audience must be a non-empty string')
 }
 
 /** Schemes that browsers run, read or send themselves. */

@@ -24,8 +24,8 @@ const CIPHER = 'aes-256-gcm'
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** In characters. Nothing that this server seals is longer, because headers and URLs have to hold it. */
-const LONGEST = 16_384
+/** In characters: a refresh token of the provider of 12,000 fits, and the form that a client sends it in. */
+const LONGEST = 24_576
 
 /**
  * AES-256-GCM with a key for each secret and purpose. The first secret seals, all of them open: put a new one in front,

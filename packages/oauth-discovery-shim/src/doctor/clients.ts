@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /** What distinguishes one MCP client's way to the sign-in page. */
 export interface ClientProfile {
   /** Name for the command line. */
@@ -17,7 +19,7 @@ export interface ClientProfile {
   readonly needsRedirectUris: boolean
   /** If neither challenge nor resource document names scopes, it requests none, or all that the server lists. */
   readonly otherwiseScopes: 'none' | 'all'
-  /** Its callback URL; `undefined` if it is not known: the first registered one is used. */
+  /** Its callback URL, where `{id}` stands for {@link idOfUrl}; `undefined` if it is not known: the first registered one is used. */
   readonly callback: string | undefined
   /**
    * Its metadata document, where it has one: it then does not register, if the server's metadata says that it reads such
@@ -40,6 +42,16 @@ const sdk = {
   hosted: false
 } as const
 
+/** What Codex puts at the end of its callback, unless it has a metadata document: it is the same for every person. */
+function idOfUrl (mcpUrl: string): string {
+  return createHash('sha256').update(mcpUrl).digest('base64url').slice(0, 12)
+}
+
+/** A client as it comes to this server. */
+export function clientAt (mcpUrl: string, client: ClientProfile): ClientProfile {
+  return { ...client, callback: client.callback?.replace('{id}', idOfUrl(mcpUrl)) }
+}
+
 /** A client known only by its metadata document: it takes the common steps. */
 export function clientWith (document: { readonly url: string, readonly callback: string }, name: string): ClientProfile {
   return { ...sdk, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
@@ -56,8 +68,7 @@ export const clients: readonly ClientProfile[] = [
   { ...sdk, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
   { ...sdk, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
   { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true, document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' } },
-  // With a registration its callback has an id of the server at its end, which no list of callbacks has.
-  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/id', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
+  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/{id}', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
   { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined, document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' } },
   { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/', document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' } },
   { ...sdk, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },

@@ -1,4 +1,4 @@
-import { clients, clientWith, type ClientProfile } from './clients.ts'
+import { clientAt, clients, clientWith, type ClientProfile } from './clients.ts'
 import { clientsFromDocument } from './document.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
 import { httpClient } from './http.ts'
@@ -54,7 +54,7 @@ export async function doctor (url: string, { document, only = document === undef
   const verdicts: Verdict[] = []
   const documented = document === undefined ? { clients: [] } : await clientsFromDocument(document, timeout, mayBePrivate)
   if (document !== undefined && documented.obstacle) verdicts.push({ client: clientWith({ url: document, callback: '' }, document), obstacle: documented.obstacle })
-  for (const client of [...documented.clients ?? [], ...only]) verdicts.push({ client, obstacle: await walk(client, mcpUrl, endpoint, net) })
+  for (const client of [...documented.clients ?? [], ...only]) verdicts.push({ client, obstacle: await walk(clientAt(mcpUrl, client), mcpUrl, endpoint, net) })
   return verdicts
 }
 

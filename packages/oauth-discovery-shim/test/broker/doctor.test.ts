@@ -56,7 +56,7 @@ t.test('the doctor says why a server cannot use a client\'s document', async t =
     ['/closed.json', 'its server returns the status 403'],
     ['/down.json', 'its server returns the status 503'],
     ['/other.json', 'its client_id is not the address that it was read from'],
-    ['/fixed.json', 'The callback of the request (redirect_uri) is not one that this app has in its metadata document']
+    ['/fixed.json', 'The callback http://localhost:7777/callback of Agent is not in its metadata document, where its maker lists it']
   ] as const) {
     const [verdict] = await doctor(baseUrl, { only: [described(origin + path)] })
     t.strictSame(verdict?.obstacle, { reason: 'document', detail: `the server cannot use its metadata document ${origin}${path}: ${detail}` })

@@ -4,12 +4,16 @@ import { secrets } from './world.ts'
 
 const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com/pool', clientId: 'c1', broker: { secrets } }
 
+const PEM = '-----BEGIN PRIVATE KEY-----'
+
 t.test('defaults', async t => {
   const { store, ...settings } = settingsFromOptions(good).broker!
   t.type(store.raise, 'function')
   t.strictSame(settings, {
     secrets,
     clientSecret: undefined,
+    clientKey: undefined,
+    clientAuth: undefined,
     clients: [],
     registration: true,
     documents: {},
@@ -18,6 +22,8 @@ t.test('defaults', async t => {
     rememberConsent: 2_592_000_000,
     refreshLifetime: 2_592_000_000,
     refreshGrace: 60_000,
+    requiredScopes: [],
+    upstream: { authorize: {}, token: {} },
     sendResource: true
   })
   t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
@@ -34,6 +40,10 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ secrets, clients: {} }, 'broker.clients'], [{ secrets, clients: [{ id: 'a b', name: 'x', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].id'], [{ secrets, clients: [{ id: 'a', name: '', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].name'],
     [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: ['http://x.example.com/'] }] }, 'broker.clients[0].redirectUris'], [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'broker.clients[0].redirectUris'],
     [{ secrets, rememberConsent: -1 }, 'broker.rememberConsent'], [{ secrets, rememberConsent: 401 * 86_400_000 }, 'broker.rememberConsent'], [{ secrets, refreshLifetime: 1 }, 'broker.refreshLifetime'], [{ secrets, refreshGrace: 3_600_001 }, 'broker.refreshGrace'],
+    [{ secrets, clientKey: { pem: 'x' } }, 'broker.clientKey.pem'], [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'broker.clientKey.alg'], [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'broker.clientKey.header'],
+    [{ secrets, clientKey: { pem: PEM, audience: '' } }, 'broker.clientKey.audience'], [{ secrets, clientKey: { pem: PEM, kid: 'x' } }, 'broker.clientKey.kid is not an option'], [{ secrets, clientKey: { pem: PEM }, clientSecret: 'x' }, 'exclude each other'],
+    [{ secrets, clientAuth: 'client_secret_post' }, 'broker.clientAuth'], [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'broker.clientAuth'], [{ secrets, requiredScopes: ['a b'] }, 'broker.requiredScopes'], [{ secrets, requiredScopes: 'a' }, 'broker.requiredScopes'],
+    [{ secrets, upstream: { authorise: {} } }, 'broker.upstream.authorise is not an option'], [{ secrets, upstream: { token: { a: 1 } } }, 'broker.upstream.token'], [{ secrets, upstream: { authorize: { state: 'x' } } }, 'broker.upstream.authorize.state is set by the broker itself'],
     [{ secrets, sendResource: 1 }, 'broker.sendResource'], [{ secrets, clientSecret: '' }, 'broker.clientSecret'], [{ secrets, enabled: true }, 'broker.enabled is not an option'], [{ secrets, registration: false, documents: false }, 'broker admits no client'],
     [{ secrets }, 'broker needs a clientId', { clientId: '' }], [{ secrets }, 'broker needs a publicBaseUrl with https', { publicBaseUrl: 'http://shop.example.com' }], [{ secrets }, 'redirectUris has no effect', { redirectUris: ['http://localhost:7777/callback'] }]
   ] as const) {

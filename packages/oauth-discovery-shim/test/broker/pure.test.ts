@@ -15,7 +15,7 @@ t.test('callback URLs', t => {
     ['http://localhost/callback', 'loopback'], ['http://localhost', 'loopback'], ['http://127.0.0.1:33418', 'loopback'], ['http://127.0.0.1:80/', 'loopback'], ['http://[::1]:1/x', 'loopback'], ['http://127.0.0.1:33418?x=1', undefined],
     ['cursor://anysphere.cursor-mcp/oauth/callback', 'app'], ['com.example.app:/cb', 'app'], ['other://x', undefined], ['Cursor://x', undefined],
     ['http://localhost.example.com/', undefined], ['http://localhost:x/', undefined], ['http://localhost:123456/', undefined], ['http://example.com/', undefined], [`https://a.example.com/${'x'.repeat(478)}`, 'https'], [`https://a.example.com/${'x'.repeat(479)}`, undefined],
-    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', undefined], ['', undefined], [undefined, undefined], [1, undefined],
+    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', 'https'], ['HTTPS://A.example.com:443/Cb', 'https'], ['https://a.example.com:443', 'https'], ['https://a.example.com/../cb', undefined], ['', undefined], [undefined, undefined], [1, undefined],
     // A parser leaves all that stands behind the scheme of such a URL as it is.
     ['com.example.app:a_b', 'app'], ['com.example.app:a b', undefined], ['com.example.app:a"b', undefined], ['com.example.app:a<b', undefined], ['com.example.app:a#b', undefined]
   ] as const) t.equal(redirectKind(uri, ['cursor']), kind, String(uri))
@@ -49,16 +49,16 @@ t.test('sealed values', t => {
     changed[i]! ^= 1
     t.equal(seals.open('code', `${id}.${changed.toString('base64url')}`), undefined, `byte ${i}`)
   }
-  for (const text of ['', '.', '1.', `${sealed}.`, `${sealed}=`, `${sealed} `, ` ${sealed}`, sealed.replace('.', '..'), `1.${encoded.slice(0, 30)}`, '__proto__.x', `1.${'A'.repeat(20_000)}`]) t.equal(seals.open('code', text), undefined, text.slice(0, 40))
+  for (const text of ['', '.', '1.', `${sealed}.`, `${sealed}=`, `${sealed} `, ` ${sealed}`, sealed.replace('.', '..'), `1.${encoded.slice(0, 30)}`, '__proto__.x', `1.${'A'.repeat(30_000)}`]) t.equal(seals.open('code', text), undefined, text.slice(0, 40))
   now += 59_999
   t.ok(seals.open('code', sealed))
   now += 1
   t.equal(seals.open('code', sealed), undefined, 'expired')
-  // 12,286 bytes in base64url, with the id and its dot: 28 are the IV and the tag, and some the JSON around the value.
-  const fits = 12_286 - 28 - JSON.stringify([null, { a: '' }]).length
+  // 18,430 bytes in base64url, with the id and its dot: 28 are the IV and the tag, and some the JSON around the value.
+  const fits = 18_430 - 28 - JSON.stringify([null, { a: '' }]).length
   const [longest, longer] = [0, 1].map(more => seals.seal('code', { a: 'x'.repeat(fits + more) }))
-  t.strictSame([longest!.length, seals.open<{ a: string }>('code', longest!)?.a.length], [16_384, fits])
-  t.strictSame([longer!.length, seals.open('code', longer!)], [16_385, undefined], 'too long')
+  t.strictSame([longest!.length, seals.open<{ a: string }>('code', longest!)?.a.length], [24_576, fits])
+  t.strictSame([longer!.length, seals.open('code', longer!)], [24_577, undefined], 'too long')
   const lasting = seals.seal('client', {})
   now += 1e12
   t.ok(seals.open('client', lasting), 'without a time it does not expire')
@@ -193,6 +193,7 @@ t.test('metadata documents', async t => {
     [{ client_name: undefined }, { name: 'agent.example.com' }],
     [{ redirect_uris: uris(20) }, { redirectUris: uris(20) }],
     [{ redirect_uris: ['cursor://x/y', 'http://localhost/cb'] }, { redirectUris: ['cursor://x/y', 'http://localhost/cb'] }],
+    [{ redirect_uris: ['zed://callback', 'https://agent.example.com/cb'] }, { redirectUris: ['https://agent.example.com/cb'] }],
     [{ grant_types: ['refresh_token', 'authorization_code'], response_types: ['token', 'code'] }, {}],
     [{ ...key, jwks }, { auth: 'private_key_jwt', keys: { jwks } }],
     [{ ...key, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwksUri } }],
@@ -210,9 +211,9 @@ t.test('metadata documents', async t => {
     [{ redirect_uris: [] }, 'its redirect_uris is not a list of 1 to 20 URLs'],
     [{ redirect_uris: uris(21) }, 'its redirect_uris is not a list of 1 to 20 URLs'],
     [{ redirect_uris: 'https://agent.example.com/cb' }, 'its redirect_uris is not a list of 1 to 20 URLs'],
-    [{ redirect_uris: ['https://agent.example.com/cb', 'x:"\\é y'] }, `its redirect_uris contains x:y, ${callbacks}`],
-    [{ redirect_uris: ['x'.repeat(80)] }, `its redirect_uris contains ${'x'.repeat(80)}, ${callbacks}`],
-    [{ redirect_uris: ['x'.repeat(81)] }, `its redirect_uris contains ${'x'.repeat(77)}..., ${callbacks}`],
+    [{ redirect_uris: ['x:"\\é y', 'y:z'] }, `its redirect_uris contains only x:y and the like, ${callbacks}`],
+    [{ redirect_uris: ['x'.repeat(80)] }, `its redirect_uris contains only ${'x'.repeat(80)} and the like, ${callbacks}`],
+    [{ redirect_uris: ['x'.repeat(81)] }, `its redirect_uris contains only ${'x'.repeat(77)}... and the like, ${callbacks}`],
     [{ grant_types: [] }, 'its grant_types does not contain authorization_code'],
     [{ grant_types: 'authorization_code' }, 'its grant_types does not contain authorization_code'],
     [{ response_types: null }, 'its response_types does not contain code'],

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { createHash, generateKeyPairSync, verify } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
+import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
 
 t.test('from a registration to tokens and their refresh: every step in order', async t => {
   const world = await brokerWorld(t)
@@ -26,12 +27,13 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   t.equal(page.statusCode, 200)
   t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' })
   t.match(page.body, /Let An agent use Shop in your name\?/)
-  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser'])
+  const [asked = ''] = person.cookies.keys()
+  t.match(asked, /^__Host-oauth-asked-[\w-]{22}$/)
 
   const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
   t.equal(decided.statusCode, 303)
-  const asked = new URL(String(decided.headers.location))
-  const { state, code_challenge: ownChallenge, ...parameters } = Object.fromEntries(asked.searchParams)
+  const upstream = new URL(String(decided.headers.location))
+  const { state, code_challenge: ownChallenge, ...parameters } = Object.fromEntries(upstream.searchParams)
   t.strictSame(parameters, {
     response_type: 'code',
     redirect_uri: `${base}/oauth/callback`,
@@ -41,16 +43,16 @@ t.test('from a registration to tokens and their refresh: every step in order', a
     client_id: 'broker-client'
   })
   t.not(ownChallenge, challenge, 'PKCE on this leg has a verifier of its own')
-  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser', `__Host-oauth-sign-in-${state}`])
+  t.strictSame([...person.cookies.keys()], [asked, `__Host-oauth-sign-in-${state}`])
   for (const { httpOnly, secure, path, sameSite } of decided.cookies) t.strictSame([httpOnly, secure, path, sameSite], [true, true, '/', 'Lax'])
 
-  const returned = idp.signIn(asked.href)
+  const returned = idp.signIn(upstream.href)
   const landed = await person.get(returned.href)
   t.equal(landed.statusCode, 303)
   const { code, ...answer } = Object.fromEntries(new URL(String(landed.headers.location)).searchParams)
   t.equal(String(landed.headers.location).split('?')[0], loopback)
   t.strictSame(answer, { state: 'the state of the client', iss: `${base}/oauth` })
-  t.strictSame([...person.cookies.keys()], ['__Host-oauth-browser'], 'the sign-in is over')
+  t.strictSame([...person.cookies.keys()], [asked], 'the sign-in is over')
 
   const exchanged = await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: loopback, resource: `${base}/mcp` })
   t.equal(exchanged.statusCode, 200, exchanged.body)
@@ -68,6 +70,7 @@ t.test('from a registration to tokens and their refresh: every step in order', a
 
   const refreshed = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
   t.equal(refreshed.statusCode, 200, refreshed.body)
+  t.match(idp.calls[1]?.form, { grant_type: 'refresh_token', scope: 'openid email profile', resource: `${base}/mcp` }, 'what was granted is said again')
   t.match(refreshed.json(), { access_token: /^idp-access-/, token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' })
   t.not(refreshed.json().refresh_token, refreshToken)
   const last = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })
@@ -181,12 +184,98 @@ t.test('a client of the list signs in, on any port of loopback', async t => {
   for (const port of ['', ':80', ':1', ':65535']) t.equal((await token(world, { ...await grantOf(world, 'desk', `http://localhost${port}/callback`) })).statusCode, 200, port)
 })
 
-t.test('a confidential client of the provider authenticates there, and resource can be left out', async t => {
-  const confidential = await brokerWorld(t, { clientId: 'c:1', broker: { clientSecret: 's:/ secret', sendResource: false } })
-  await signedIn(confidential)
-  const [call] = confidential.idp.calls
-  t.equal(call?.authorization, `Basic ${Buffer.from('c%3A1:s%3A%2F+secret').toString('base64')}`)
-  t.notOk('resource' in (call?.form ?? {}))
+t.test('a confidential client of the provider authenticates as its metadata says, or the operator', async t => {
+  const basic = `Basic ${Buffer.from('c%3A1:s%3A%2F+secret').toString('base64')}`
+  for (const [methods, clientAuth, authorization, secret] of [
+    [undefined, undefined, basic, undefined],
+    [['client_secret_basic', 'client_secret_post'], undefined, basic, undefined],
+    [['private_key_jwt', 'client_secret_post'], undefined, undefined, 's:/ secret'],
+    [['private_key_jwt'], undefined, basic, undefined],
+    [['client_secret_basic'], 'client_secret_post', undefined, 's:/ secret'],
+    [['client_secret_post'], 'client_secret_basic', basic, undefined]
+  ] as const) {
+    const idp = await fakeIdp(t, { token_endpoint_auth_methods_supported: methods })
+    const world = await brokerWorld(t, { idp, clientId: 'c:1', broker: { clientSecret: 's:/ secret', sendResource: false, ...clientAuth && { clientAuth } } })
+    const { clientId, refreshToken } = await signedIn(world)
+    await token(world, { client_id: clientId, token: refreshToken }, '/oauth/revoke')
+    for (const call of idp.calls) t.strictSame([call.authorization, call.form['client_secret'], call.form['resource']], [authorization, secret, undefined], `${methods?.join()} ${call.path}`)
+  }
+})
+
+t.test('a client with a key signs an assertion for each request, in the form that RFC 7523 has', async t => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const seen = new Set<unknown>()
+  for (const audience of [undefined, 'https://tenant.example.com/']) {
+    const world = await brokerWorld(t, { broker: { clientKey: { pem, alg: 'ES256', header: { 'x5t#S256': 'thumbprint' }, ...audience && { audience } } } })
+    const { clientId, refreshToken } = await signedIn(world)
+    await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+    t.equal(world.idp.calls.length, 2)
+    for (const { form } of world.idp.calls) {
+      t.equal(form['client_assertion_type'], 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
+      const [header = '', claims = '', signature = ''] = form['client_assertion']!.split('.')
+      t.ok(verify('sha256', Buffer.from(`${header}.${claims}`), { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url')))
+      t.strictSame(JSON.parse(Buffer.from(header, 'base64url').toString()), { typ: 'JWT', 'x5t#S256': 'thumbprint', alg: 'ES256' })
+      const { jti, iat, nbf, exp, ...rest } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+      t.strictSame([rest, exp - iat, nbf], [{ iss: 'broker-client', sub: 'broker-client', aud: audience ?? `${new URL(world.idp.issuer).origin}/token` }, 60, iat])
+      seen.add(jti)
+    }
+  }
+  t.equal(seen.size, 4, 'each once')
+})
+
+t.test('the provider gets what the client wants of its page, and what the operator adds', async t => {
+  const world = await brokerWorld(t, { scopes: ['openid', 'api://shop/access'], broker: { requiredScopes: ['offline_access', 'api://shop/access'], upstream: { authorize: { audience: 'shop', prompt: 'login' }, token: { audience: 'shop' } } } })
+  const clientId = await register(world.app)
+  const { verifier, challenge } = pkce()
+  const asked = async (more: Readonly<Record<string, string | undefined>>) => Object.fromEntries(new URL(await allow(browser(world.app), authorizeUrl(clientId, challenge, more))).searchParams)
+  t.match(await asked({ scope: 'openid', prompt: 'select_account', login_hint: 'ada@example.com' }), { scope: 'openid offline_access api://shop/access', prompt: 'select_account', login_hint: 'ada@example.com', audience: 'shop' })
+  t.match(await asked({ scope: 'email' }), { scope: 'offline_access api://shop/access', prompt: 'login' }, 'what is required is always requested')
+  t.match(await asked({ scope: undefined }), { scope: 'openid api://shop/access offline_access' })
+  const code = (await signIn(world, authorizeUrl(clientId, challenge, { scope: 'openid api://shop/access' }))).searchParams.get('code')!
+  await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier })
+  t.match(world.idp.calls[0]?.form, { audience: 'shop', grant_type: 'authorization_code' })
+})
+
+t.test('two refreshes at the same time, or after a lost response, are one at a provider that takes its token once', async t => {
+  const idp = await fakeIdp(t)
+  idp.rotates = true
+  const world = await brokerWorld(t, { idp })
+  const { clientId, refreshToken } = await signedIn(world)
+  idp.wait = async () => await sleep(50)
+  const refresh = async (refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+  const results = [...await Promise.all([refresh(refreshToken), refresh(refreshToken)]), await refresh(refreshToken)]
+  t.equal(new Set(results.map(({ access_token: token }) => token)).size, 1)
+  t.equal(idp.calls.filter(({ form }) => form['grant_type'] === 'refresh_token').length, 1)
+  for (const { refresh_token: next } of results) t.match(await refresh(next), { access_token: String }, 'each successor goes on')
+})
+
+t.test('a refresh token of the provider of 12,000 characters comes back', async t => {
+  const world = await brokerWorld(t)
+  const grant = await grantOf(world)
+  const long = 'r'.repeat(12_000)
+  world.idp.answer = () => ({ status: 200, body: { access_token: 'x', refresh_token: long } })
+  const { refresh_token: sealed } = (await token(world, { ...grant })).json()
+  t.equal((await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: sealed })).statusCode, 200)
+  t.equal(world.idp.calls.at(-1)?.form['refresh_token'], long)
+})
+
+t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async t => {
+  const lines: string[] = []
+  const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] }, server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
+  const response = await world.app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] } })
+  t.strictSame([response.statusCode, response.json().redirect_uris], [201, [loopback]])
+  const { client_id: clientId } = response.json()
+  for (const [id, uri, says] of [
+    [clientId, 'zed://callback', 'The callback zed://callback of Zed is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes'],
+    [clientId, 'https://zed.example.com/cb', 'The callback https://zed.example.com/cb of Zed is not one that it registered. Remove this server in the app and add it again, so that it registers anew'],
+    ['desk', 'https://desk.example.com/cb', 'The callback https://desk.example.com/cb of desk is not in redirectUris of the client, where the operator lists it in broker.clients']
+  ] as const) {
+    lines.length = 0
+    const page = await world.app.inject(authorizeUrl(id, pkce().challenge, { redirect_uri: uri }))
+    t.ok(page.body.includes(says), page.body)
+    t.ok(lines.some(line => JSON.parse(line).msg === says))
+  }
 })
 
 t.test('somebody who does not agree, or does not sign in, is sent back with the reason', async t => {
@@ -209,7 +298,8 @@ t.test('somebody who does not agree, or does not sign in, is sent back with the 
 
 t.test('of what the provider answers, the client gets what is of the right type', async t => {
   const world = await brokerWorld(t)
-  const { clientId, refreshToken } = await signedIn(world)
+  const { clientId, refreshToken: first } = await signedIn(world)
+  let refreshToken = first
   const usual = { token_type: 'Bearer', scope: 'openid email profile' }
   for (const [answer, expected] of [
     [{}, usual], [{ expires_in: 60 }, { ...usual, expires_in: 60 }], [{ expires_in: '60' }, { ...usual, expires_in: 60 }], [{ expires_in: 'soon' }, usual], [{ expires_in: '' }, usual], [{ expires_in: null }, usual], [{ expires_in: true }, usual],
@@ -219,6 +309,7 @@ t.test('of what the provider answers, the client gets what is of the right type'
     const { access_token: _access, refresh_token: next, ...rest } = (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
     t.strictSame(rest, expected, JSON.stringify(answer))
     t.type(next, 'string')
+    refreshToken = next
   }
 })
 
@@ -242,8 +333,10 @@ t.test('a provider that grants less, or no refresh token, is taken at its word',
   t.equal(tokens.scope, 'openid')
   world.idp.answer = () => ({ status: 200, body: { access_token: 'x' } })
   const refresh = async (scope?: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: tokens.refresh_token, scope })).json()
-  t.match(await refresh('openid email'), { error: 'invalid_scope' })
+  t.match(await refresh('openid phone'), { error: 'invalid_scope' })
+  t.equal((await refresh('openid email')).scope, 'openid', 'a client may repeat what it asked for')
   t.equal((await refresh()).scope, 'openid')
+  t.equal(world.idp.calls.at(-1)?.form['scope'], 'openid')
 })
 
 t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async t => {

@@ -44,7 +44,7 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     const request = https.request(url, {
       signal,
       agent: false,
-      headers: { accept: 'application/json', 'user-agent': 'oauth-discovery-shim' },
+      headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'oauth-discovery-shim' },
       lookup: mayBePrivate ? lookup : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
       ...ca !== undefined && { ca: [ca].flat() }
     })

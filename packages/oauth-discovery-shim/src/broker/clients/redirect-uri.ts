@@ -25,10 +25,16 @@ export function redirectKind (uri: unknown, schemes: readonly string[]): Redirec
     const parsed = portless(href)
     return parsed === local || parsed === `${local}/` ? 'loopback' : undefined
   }
-  if (href !== uri && href !== `${uri}/`) return undefined
   const scheme = protocol.slice(0, -1)
+  const written = scheme === 'https' ? plainHttps(uri) : uri
+  if (href !== written && href !== `${written}/`) return undefined
   if (scheme === 'https') return 'https'
   return schemes.includes(scheme) || scheme.includes('.') ? 'app' : undefined
+}
+
+/** `https://A.example.com:443/cb` → `https://a.example.com/cb`: what a parser changes that leads nowhere else. */
+function plainHttps (uri: string): string {
+  return uri.replace(/^https:\/\/[^/?]*/i, start => start.toLowerCase().replace(/:443$/, ''))
 }
 
 /**

@@ -44,11 +44,12 @@ export function registeredClientFrom (text: string, schemes: readonly string[]):
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECTS) {
     throw refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MOST_REDIRECTS} URLs`)
   }
-  const wrong = uris.findIndex(uri => redirectKind(uri, schemes) === undefined)
-  if (wrong !== -1) {
-    throw refusal('invalid_redirect_uri', `redirect_uris/${wrong} must be an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}`)
+  // The response lists what was registered, RFC 7591 §3.2.1.
+  const known = uris.filter(uri => redirectKind(uri, schemes) !== undefined)
+  if (known.length === 0) {
+    throw refusal('invalid_redirect_uri', `redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`)
   }
-  return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(uris as string[])] }
+  return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(known as string[])] }
 }
 
 function objectFrom (text: string): Readonly<Record<string, unknown>> {

@@ -14,6 +14,8 @@ export interface SignInRequest {
   readonly scope: string
   readonly challenge: string
   readonly name: Name
+  /** What the client wants of the identity provider's page. */
+  readonly hints: Readonly<Record<string, string>>
   /** Under which a browser may remember the consent; `undefined`: always ask. */
   readonly remember: string | undefined
 }
@@ -29,6 +31,8 @@ export interface Recipient {
 /** What is known of the server that the request is for. */
 export interface Target {
   readonly scopes: readonly string[]
+  /** Requested in any case. */
+  readonly requiredScopes: readonly string[]
   /** What it is called in requests to the identity provider. */
   readonly resource: string
   /** What clients call it. */
@@ -47,13 +51,26 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
   if (redirectUri === undefined) throw refusal('invalid_request', 'The parameter redirect_uri is missing')
   const kind = redirectKind(redirectUri, appSchemes)
   if (kind === undefined || !isRegistered(redirectUri, client.redirectUris)) {
-    throw refusal('invalid_request', `The callback of the request (redirect_uri) is not one that this app has ${client.source === 'document' ? 'in its metadata document' : 'registered'}`)
+    throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ${kind === undefined ? `is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes` : PLACES[client.source]}`)
   }
   const state = parameters.get('state')
-  // It is kept in a cookie, and sent back as it came.
-  const isSendable = state === undefined || /^[\x20-\x7e]{1,1000}$/.test(state)
-  if (!isSendable) throw refusal('invalid_request', 'The parameter state must be at most 1000 characters of printable ASCII')
+  // It is kept in cookies, and sent back as it came.
+  const isSendable = state === undefined || /^[\x20-\x7e]{1,4096}$/.test(state)
+  if (!isSendable) throw refusal('invalid_request', 'The parameter state must be at most 4096 characters of printable ASCII')
   return { client, redirectUri, kind, state }
+}
+
+/** Where a callback has to be listed. */
+const PLACES = {
+  document: 'is not in its metadata document, where its maker lists it',
+  registration: 'is not one that it registered. Remove this server in the app and add it again, so that it registers anew',
+  list: 'is not in redirectUris of the client, where the operator lists it in broker.clients'
+}
+
+/** Of a client, in a sentence that goes into an OAuth error: ASCII without quotes. */
+function shown (text: string): string {
+  const ascii = text.replace(/[^\x20-\x7e]|["\\<>]/g, '')
+  return ascii.length > 200 ? `${ascii.slice(0, 197)}...` : ascii
 }
 
 /**
@@ -74,7 +91,7 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
   if (!/^[\w-]{43}$/.test(challenge)) throw refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url')
   requireResource(parameters, target)
   if (parameters.get('prompt') === 'none') throw refusal('interaction_required', 'prompt=none is not possible: a person has to agree')
-  const scope = scopeFrom(parameters.get('scope'), target.scopes)
+  const scope = scopeFrom(parameters.get('scope'), target)
   const isRemembered = client.source !== 'registration' && kind === 'https'
   return {
     client: digest(client.id),
@@ -84,6 +101,7 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
     scope,
     challenge,
     name,
+    hints: Object.fromEntries(HINTS.flatMap(hint => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])),
     remember: isRemembered ? digest(`${client.id} ${redirectUri} ${scope}`).slice(0, 22) : undefined
   }
 }
@@ -94,12 +112,15 @@ export function requireResource (parameters: Parameters, { resource: own, resour
   if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${own}`)
 }
 
+/** Parameters that only the identity provider understands (OpenID Connect Core §3.1.2.1), and their longest value: a cookie keeps them. */
+const HINTS = ['prompt', 'login_hint']
+const LONGEST_HINT = 200
+
 /** What is wanted and may be had. Clients want what the provider's documents list, too (RFC 6749 §3.3). */
-function scopeFrom (wanted: string | undefined, scopes: readonly string[]): string {
-  if (wanted === undefined) return scopes.join(' ')
-  const granted = [...new Set(wanted.split(' '))].filter(scope => scopes.includes(scope))
-  if (granted.length === 0) throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
-  return granted.join(' ')
+function scopeFrom (wanted: string | undefined, { scopes, requiredScopes }: Target): string {
+  const granted = new Set([...wanted?.split(' ').filter(scope => scopes.includes(scope)) ?? scopes, ...requiredScopes])
+  if (granted.size === 0) throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
+  return [...granted].join(' ')
 }
 
 /** The only callback, which may be left out of a request, unless its port is free. */

@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 export interface Browser {
   /** The value of a cookie of this plugin. */
   get (name: string): string | undefined
-  /** Their names, without the prefix. */
-  names (): readonly string[]
+  /** Those whose names begin so, oldest first, each with its length. */
+  startingWith (beginning: string): ReadonlyArray<readonly [name: string, length: number]>
   /** @param seconds how long it is kept; by default until the browser is closed */
   set (name: string, value: string, seconds?: number): void
   remove (name: string): void
@@ -14,6 +14,12 @@ export interface Browser {
 
 /** Cookies with another name than those of the host. */
 const NAME = 'oauth-'
+
+/** In characters: browsers keep 4,096 bytes of a cookie, with its name and attributes. What is longer is kept in several. */
+const PART = 3500
+
+/** The name of a part; the first has the name itself. */
+const partOf = (name: string, part: number): string => part === 0 ? name : `${name}.${part}`
 
 /**
  * Cookies that only this origin can set and read: with the prefix `__Host-` no other host, not even a subdomain, can
@@ -35,11 +41,20 @@ export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecur
   const send = (name: string, value: string, ...attributes: readonly string[]): void => {
     reply.header('set-cookie', [`${prefix}${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], ...attributes].join('; '))
   }
+  const partsOf = (name: string): readonly string[] => {
+    const parts: string[] = []
+    for (let value = cookies.get(name); value !== undefined; value = cookies.get(partOf(name, parts.length))) parts.push(value)
+    return parts
+  }
   return {
-    get: name => cookies.get(name),
-    names: () => [...cookies.keys()],
-    set: (name, value, seconds) => { send(name, value, ...seconds === undefined ? [] : [`Max-Age=${seconds}`]) },
-    remove: name => { send(name, '', 'Max-Age=0') }
+    get: name => cookies.has(name) ? partsOf(name).join('') : undefined,
+    startingWith: beginning => [...cookies.keys()].filter(name => name.startsWith(beginning) && !name.includes('.')).map(name => [name, partsOf(name).join('').length]),
+    set (name, value, seconds) {
+      for (let part = 0; part * PART < value.length; part++) send(partOf(name, part), value.slice(part * PART, (part + 1) * PART), ...seconds === undefined ? [] : [`Max-Age=${seconds}`])
+    },
+    remove (name) {
+      for (const part of partsOf(name).keys()) send(partOf(name, part), '', 'Max-Age=0')
+    }
   }
 }
 

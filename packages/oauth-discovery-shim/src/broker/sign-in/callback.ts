@@ -7,6 +7,7 @@ import { digest } from '../clients/client.ts'
 import { sendOn } from './pages.ts'
 import { parametersFrom, queryOf } from '../parameters.ts'
 import { refusal } from '../refusal.ts'
+import { LONGEST_DESCRIPTION } from '../tokens/provider-calls.ts'
 import { elsewhere, type Transaction } from './start.ts'
 
 /** In seconds. Clients exchange a code at once. */
@@ -46,7 +47,7 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const browser = browserOf(request, reply, isSecure)
     const cookie = `sign-in-${state}`
     const transaction = sealer.open<Transaction>('transaction', browser.get(cookie))
-    if (transaction === undefined || state === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere()
+    if (transaction === undefined || state === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere(browser)
     browser.remove(cookie)
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
@@ -56,7 +57,8 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const error = parameters.get('error')
     const code = parameters.get('code')
     if (error !== undefined || code === undefined) {
-      request.log.info({ error: error?.slice(0, 100) }, 'the identity provider did not sign a person in')
+      const description = parameters.get('error_description')?.slice(0, LONGEST_DESCRIPTION)
+      request.log.info({ error: error?.slice(0, 100), ...description !== undefined && { description } }, 'the identity provider did not sign a person in')
       const told = error !== undefined && PASSED_ON.has(error) ? error : 'server_error'
       return sendOn(reply, answerUrl(transaction, publicBaseUrl, errorAnswer(refusal(told, 'The identity provider did not sign the person in'))))
     }

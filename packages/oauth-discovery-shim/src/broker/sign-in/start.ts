@@ -15,8 +15,12 @@ import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 const TO_DECIDE = 600
 export const TO_SIGN_IN = 900
 
-/** How many sign-ins one browser may have begun at the same time: each has a cookie. */
-const MOST_AT_ONCE = 3
+/**
+ * How much a browser keeps of sign-ins that it has begun, in characters of cookies, and of questions that it was asked. With
+ * more, servers reject its requests; the oldest go.
+ */
+const MOST_BEGUN = 8000
+const MOST_ASKED = 600
 
 /** What the consent page's form holds: the request, and which browser was asked. */
 interface PendingConsent extends SignInRequest {
@@ -54,8 +58,10 @@ export function startSignIn (broker: Broker, name: Name) {
     if (signIn.remember !== undefined && rememberConsent > 0 && !mustAsk && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
       return goToProvider(broker, browser, reply, signIn)
     }
-    let id = browser.get('browser')
-    if (id === undefined || !/^[\w-]{43}$/.test(id)) browser.set('browser', id = unguessable())
+    const id = unguessable()
+    makeRoom(browser, 'asked-', MOST_ASKED - id.length)
+    // A cookie for each question: two that are asked at the same time in a new browser must not replace each other's.
+    browser.set(askedCookie(digest(id)), id, TO_DECIDE)
     const pending: PendingConsent = { ...signIn, browser: digest(id), isOwnStart: isOwnStart(request), isTold: isToldByRedirect(recipient) }
     const consent = {
       ...recipient,
@@ -100,8 +106,8 @@ export function decideSignIn (broker: Broker) {
     const pending = sealer.open<PendingConsent>('request', form.get('request'))
     // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
     const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
-    const id = browser.get('browser')
-    if (pending === undefined || !isOwnForm || id === undefined || digest(id) !== pending.browser) throw elsewhere()
+    const id = pending && browser.get(askedCookie(pending.browser))
+    if (pending === undefined || !isOwnForm || id === undefined || digest(id) !== pending.browser) throw elsewhere(browser)
 
     const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = pending
     if (form.get('decision') !== 'allow') {
@@ -139,13 +145,28 @@ function goToProvider ({ provider, sealer, callback, target, settings: { broker:
     state,
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
+    ...signIn.hints,
     ...sendResource && { resource: target.resource }
   })
-  const begun = browser.names().filter(cookie => cookie.startsWith('sign-in-'))
-  for (const cookie of begun.slice(0, Math.max(0, begun.length - MOST_AT_ONCE + 1))) browser.remove(cookie)
   const transaction: Transaction = { ...signIn, verifier }
-  browser.set(`sign-in-${state}`, sealer.seal('transaction', transaction, TO_SIGN_IN), TO_SIGN_IN)
+  const sealed = sealer.seal('transaction', transaction, TO_SIGN_IN)
+  makeRoom(browser, 'sign-in-', MOST_BEGUN - sealed.length)
+  browser.set(`sign-in-${state}`, sealed, TO_SIGN_IN)
   return sendOn(reply, url)
+}
+
+/** The name of the cookie that shows that a browser was asked. */
+const askedCookie = (id: string): string => `asked-${id.slice(0, 22)}`
+
+/** Removes the oldest cookies of a kind until the others are no longer than this. */
+function makeRoom (browser: Browser, kind: string, most: number): void {
+  const cookies = browser.startingWith(kind)
+  let total = cookies.reduce((sum, [, length]) => sum + length, 0)
+  for (const [name, length] of cookies) {
+    if (total <= most) return
+    browser.remove(name)
+    total -= length
+  }
 }
 
 /**
@@ -159,7 +180,10 @@ function isOwnStart ({ headers }: FastifyRequest): boolean {
   return headers['sec-fetch-site'] === 'none' || headers['sec-fetch-site'] === 'same-origin'
 }
 
-/** What came back does not belong to this browser. */
-export function elsewhere (): Refusal {
-  return refusal('invalid_request', 'This sign-in was started in another browser, or it took too long')
+/** What came back does not belong to this browser, or not any more. */
+export function elsewhere (browser: Browser): Refusal {
+  const hasOthers = ['asked-', 'sign-in-'].some(kind => browser.startingWith(kind).length > 0)
+  return refusal('invalid_request', hasOthers
+    ? 'This sign-in was started in another browser, took too long, or was replaced by later ones in this browser'
+    : 'This sign-in was started in another browser, or it took too long')
 }

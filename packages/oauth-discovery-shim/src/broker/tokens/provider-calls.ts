@@ -3,6 +3,7 @@ import type { Provider } from '../../provider.ts'
 import type { Settings } from '../../options.ts'
 import type { BrokerSettings } from '../options.ts'
 import { refusal } from '../refusal.ts'
+import { authentication } from './provider-authentication.ts'
 
 /** What the identity provider answered, as far as it is passed on. */
 export interface ProviderTokens {
@@ -32,10 +33,15 @@ interface Answer {
 /** In bytes. */
 const LARGEST = 256 * 1024
 
+/** In characters, in the log: Microsoft Entra ID puts its number of the error first. */
+export const LONGEST_DESCRIPTION = 300
+
 /** Errors that tell a client something it can act on (RFC 6749 §5.2). */
 const PASSED_ON = new Set(['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'])
 
-export function providerCalls (provider: Provider, { clientId, timeout, broker: { clientSecret } }: Settings & { readonly broker: BrokerSettings }, log: FastifyBaseLogger): ProviderCalls {
+export function providerCalls (provider: Provider, settings: Settings & { readonly broker: BrokerSettings }, log: FastifyBaseLogger): ProviderCalls {
+  const { clientId, timeout, broker: { upstream } } = settings
+  const authenticate = authentication(settings)
   const unavailable = () => refusal('temporarily_unavailable', 'The identity provider cannot be reached. Try again in a moment', 503)
 
   function metadata () {
@@ -45,13 +51,11 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
   }
 
   async function post (url: string, form: Readonly<Record<string, string>>): Promise<Response> {
+    const { headers, form: proof } = await authenticate(metadata())
     return await fetch(url, {
       method: 'POST',
-      headers: {
-        accept: 'application/json',
-        ...clientSecret !== undefined && { authorization: `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}` }
-      },
-      body: new URLSearchParams({ ...form, client_id: clientId }),
+      headers: { accept: 'application/json', ...headers },
+      body: new URLSearchParams({ ...form, ...proof, client_id: clientId }),
       // it holds a code or token, which no other address may get
       redirect: 'error',
       signal: AbortSignal.timeout(timeout)
@@ -71,17 +75,18 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
   return {
     authorizationUrl (parameters) {
       const url = new URL(metadata().authorization_endpoint)
-      for (const [name, value] of Object.entries({ ...parameters, client_id: clientId })) url.searchParams.set(name, value)
+      for (const [name, value] of Object.entries({ ...upstream.authorize, ...parameters, client_id: clientId })) url.searchParams.set(name, value)
       return url.href
     },
 
     async tokens (form) {
       const { token_endpoint: url } = metadata()
-      const { status, body } = await answerTo(form, url)
+      const { status, body } = await answerTo({ ...upstream.token, ...form }, url)
       const { access_token: accessToken } = body
       if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
       const error = typeof body['error'] === 'string' ? body['error'] : 'none'
-      log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), url }, 'the identity provider refused a request for tokens')
+      const description = typeof body['error_description'] === 'string' ? { description: body['error_description'].slice(0, LONGEST_DESCRIPTION) } : {}
+      log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), ...description, url }, 'the identity provider refused a request for tokens')
       if (status >= 500 || status === 429) throw unavailable()
       throw PASSED_ON.has(error)
         ? refusal(error, `The identity provider rejected the request: ${error}`)
@@ -102,18 +107,13 @@ export function providerCalls (provider: Provider, { clientId, timeout, broker: 
   }
 }
 
-/** How both parts of HTTP Basic authentication are encoded (RFC 6749 §2.3.1). */
-function formEncoded (part: string): string {
-  return new URLSearchParams({ part }).toString().slice('part='.length)
-}
-
 function tokensFrom (accessToken: string, { refresh_token: refreshToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {
   return {
     accessToken,
     ...typeof refreshToken === 'string' && { refreshToken },
     // some providers send a number as text
     ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
-    ...typeof scope === 'string' && { scope }
+    ...typeof scope === 'string' && scope.trim() !== '' && { scope: scope.trim() }
   }
 }
 

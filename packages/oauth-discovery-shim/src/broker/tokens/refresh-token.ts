@@ -7,7 +7,10 @@ export interface RefreshToken {
   readonly family: string
   readonly client: string
   readonly auth: ClientAuth
+  /** What the identity provider granted. */
   readonly scope: string
+  /** What the client asked for; left out if that is what it got. */
+  readonly asked?: string
   /** Its place in the chain, from 1. */
   readonly generation: number
   /** The identity provider's refresh token. */

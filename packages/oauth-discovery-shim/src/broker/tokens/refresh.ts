@@ -15,16 +15,14 @@ import { familyKey, lifetimeOf, responseFrom, REVOKED, type RefreshToken } from 
  * @see [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2)
  */
 export async function refresh (parameters: Parameters, client: NamedClient, broker: Broker, log: FastifyBaseLogger): Promise<object> {
-  const { sealer, provider, store, target, settings: { broker: { refreshGrace, sendResource } } } = broker
+  const { sealer, provider, store, shared, target, settings: { broker: { refreshGrace, sendResource } } } = broker
   const used = sealer.open<RefreshToken>('refresh', required(parameters, 'refresh_token'))
   if (used === undefined) {
     await client.mustBeKnown()
     throw refusal('invalid_grant', 'The refresh token is not valid or has expired')
   }
   await client.mustHold(used)
-  const scope = parameters.get('scope')
-  const isNarrower = scope === undefined || scope.split(' ').every(name => used.scope.split(' ').includes(name))
-  if (!isNarrower) throw refusal('invalid_scope', `The scope must be part of: ${used.scope}`)
+  const scope = scopeOf(parameters.get('scope'), used)
 
   const { family, generation, client: holder } = used
   const key = familyKey(family)
@@ -40,14 +38,30 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   // this token proves that the one before it was used
   const last = await store.raise(key, generation - 1, lifetime)
   if (mayNotUse(last)) throw last.value === REVOKED ? over() : await end(used.token)
-  const tokens = await provider.tokens({
-    grant_type: 'refresh_token', refresh_token: used.token, ...scope !== undefined && { scope }, ...sendResource && { resource: target.resource }
-  })
+  // The scope always: some providers do not remember what they granted, and issue a token for something else.
+  const tokens = await shared(`${family} ${generation} ${scope}`, refreshGrace, () => provider.tokens({
+    grant_type: 'refresh_token', refresh_token: used.token, scope, ...sendResource && { resource: target.resource }
+  }))
   // only now: a client may try again if the identity provider could not be reached
   const now = await store.raise(key, generation, lifetime)
   // Meanwhile, on this replica or another, it was used as well or revoked: what the provider gave in its place ends, too.
   if (mayNotUse(now)) throw await end(tokens.refreshToken ?? used.token)
   return responseFrom(tokens, used, broker)
+}
+
+/**
+ * What to request: all that was granted, or the part that the client wants. A client may repeat what it asked for at
+ * first, though the provider granted less.
+ *
+ * @throws a {@link refusal} `invalid_scope`
+ */
+function scopeOf (wanted: string | undefined, { scope, asked = scope }: RefreshToken): string {
+  if (wanted === undefined) return scope
+  const granted = scope.split(' ')
+  const names = wanted.split(' ')
+  const part = names.filter(name => granted.includes(name))
+  if (part.length === 0 || !names.every(name => granted.includes(name) || asked.split(' ').includes(name))) throw refusal('invalid_scope', `The scope must be part of: ${scope}`)
+  return part.join(' ')
 }
 
 type NotRaised = Raised & { readonly raised: false }

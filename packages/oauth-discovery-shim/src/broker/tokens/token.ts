@@ -49,8 +49,9 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   const tokens = await provider.tokens({
     grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resource }
   })
-  const { family, client: holder, auth } = code
-  return responseFrom(tokens, { family, client: holder, auth, scope: tokens.scope ?? code.scope, generation: 0, token: '' }, broker)
+  const { family, client: holder, auth, scope: asked } = code
+  const scope = tokens.scope ?? asked
+  return responseFrom(tokens, { family, client: holder, auth, scope, ...asked !== scope && { asked }, generation: 0, token: '' }, broker)
 }
 
 /** [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6) */
