@@ -10,7 +10,7 @@ export interface Settings {
   /** The origin that the sign-in returns to. */
   readonly origin: string
   readonly version: string
-  readonly sign_in: { readonly issuer: string, readonly client_id: string, readonly scope: string, readonly callback: string }
+  readonly sign_in: { readonly issuer: string, readonly client_id: string, readonly scope: string, readonly callback: string, readonly parameters: Readonly<Record<string, string>> }
   /** The page of a customer at the payment provider, without the customer's id. Left out where the provider is a stand-in. */
   readonly pay_dashboard?: string
   /** Left out where tools are disabled. */

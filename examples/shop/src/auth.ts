@@ -8,6 +8,7 @@ import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'
 import type { Settings } from './settings/settings.ts'
 import { allowedBy } from './settings/risks.ts'
+import { offeredScopes } from './settings/sign-in-request.ts'
 import { pepperFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
@@ -48,7 +49,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     },
     challenge: {
       resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
-      scope: 'openid email profile'
+      scope: offeredScopes(config).join(' ')
     },
     management: {
       canManage: async (request, shopId) => {

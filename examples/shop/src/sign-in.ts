@@ -2,6 +2,7 @@ import type { Knex } from 'knex'
 import { type BrokerOptions, knexBrokerStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
 import { MCP_PATH } from './auth.ts'
 import { allowedBy } from './settings/risks.ts'
+import { offeredScopes, requiredScopes, signInRequest } from './settings/sign-in-request.ts'
 import { secretFromText } from './settings/secrets.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -13,19 +14,28 @@ export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShim
     insecureHttp: allowedBy(config, 'http-issuer'),
     clientId: config.IDP_MCP_CLIENT_ID,
     mcpPath: config.MCP_ENABLED && MCP_PATH,
+    scopes: offeredScopes(config),
     resourceName: 'Shop',
     config: { auth: 'public', cors: false },
     ...(config.OAUTH_BROKER && { broker: brokerOptions(config, knex) })
   }
 }
 
+/** Those of the package, which a list of one's own replaces. */
+const APP_SCHEMES = ['cursor', 'vscode', 'vscode-insiders', 'windsurf']
+
 /** All replicas have the database, so what must happen once is remembered there. */
-function brokerOptions ({ OAUTH_BROKER_SECRETS: secrets, OAUTH_BROKER_DOCUMENTS: withDocuments, IDP_PROVIDER: provider }: Settings, knex: Knex): BrokerOptions {
+function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
+  const { OAUTH_BROKER_SECRETS: secrets, OAUTH_BROKER_DOCUMENTS: withDocuments, OAUTH_BROKER_APP_SCHEMES: schemes, IDP_MCP_CLIENT_SECRET: clientSecret } = config
+  const { parameters, takesResource } = signInRequest(config)
   return {
     secrets: secrets.map(secretFromText),
     store: knexBrokerStore(knex),
     documents: withDocuments && {},
-    // It rejects requests that have both a resource and scopes of its own.
-    sendResource: provider !== 'entra'
+    ...(schemes.length > 0 && { appSchemes: [...APP_SCHEMES, ...schemes] }),
+    ...(clientSecret !== undefined && { clientSecret }),
+    requiredScopes: requiredScopes(config),
+    upstream: { authorize: parameters },
+    sendResource: takesResource
   }
 }

@@ -1,6 +1,7 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { knexBrokerStore } from 'oauth-discovery-shim'
-import { authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, type Idp, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { signInRequest } from '../src/settings/sign-in-request.ts'
 import { build, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -15,6 +16,66 @@ const settings = {
   OAUTH_BROKER_SECRETS: `test:${'b'.repeat(32)}`
 }
 const open = async (more: object = {}) => ({ app: await build(t, database, { settings: {} } as never, { settings: { ...settings, ...more } }), idp })
+
+const API = '6e74172b-be56-4843-9ff4-e66a39bb12e3'
+const ACCESS = `api://${API}/access`
+
+/** A provider that answers as Microsoft documents it: the scope alone says which API a token is for, at each request. */
+async function entraLike (t: Test): Promise<Idp> {
+  const entra = await fakeIdp(t)
+  entra.rotates = true
+  entra.answer = ({ path, form }) => {
+    if (path !== '/token') return undefined
+    if ('resource' in form) return { status: 400, body: { error: 'invalid_target', error_description: 'AADSTS9010010: The resource parameter provided in the request does not match with the requested scopes.' } }
+    if (form['grant_type'] === 'refresh_token' && !form['scope']?.split(' ').includes(ACCESS)) return { status: 400, body: { error: 'invalid_request', error_description: 'AADSTS90009: Application is requesting a token for itself.' } }
+    return undefined
+  }
+  return entra
+}
+
+t.test('Entra: people sign in for hours, on the console and on /docs too', async (t) => {
+  const entra = await entraLike(t)
+  const app = await build(t, database, { settings: {} } as never, { settings: {
+    ...settings, IDP_ISSUER: entra.issuer, IDP_PROVIDER: 'entra', IDP_AUDIENCE: API, IDP_MCP_CLIENT_SECRET: 'a secret', CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: 'console'
+  } })
+  const world = { app, idp: entra }
+  t.match((await app.inject('/.well-known/oauth-protected-resource/mcp')).json(), { scopes_supported: ['openid', 'email', 'profile', ACCESS] })
+  t.match((await app.inject({ method: 'POST', url: '/mcp' })).headers['www-authenticate'], `scope="openid email profile ${ACCESS}"`)
+
+  const upstream = new URL(await allow(browser(app), authorizeUrl(await register(app), pkce().challenge, { scope: 'openid' }))).searchParams
+  t.strictSame([upstream.get('scope'), upstream.has('resource')], [`openid offline_access ${ACCESS}`, false])
+  const { clientId, refreshToken: first } = await signedIn(world)
+  let refreshToken = first
+  for (let hour = 0; hour < 3; hour++) {
+    const response = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+    t.equal(response.statusCode, 200, response.body)
+    refreshToken = response.json().refresh_token
+  }
+  t.ok(entra.calls.every(({ authorization }) => authorization?.startsWith('Basic ')), 'by its secret')
+
+  const all = ['openid', 'email', 'profile', 'offline_access', ACCESS]
+  const [, page = ''] = /id="settings"[^>]*>(.*?)<\/script>/s.exec((await app.inject('/console')).body) ?? []
+  t.strictSame([JSON.parse(page).sign_in.scope, JSON.parse(page).sign_in.parameters], [all.join(' '), {}])
+  const { components } = (await app.inject('/docs/json')).json()
+  t.strictSame(Object.keys(components.securitySchemes.sign_in.flows.authorizationCode.scopes), all)
+})
+
+t.test('what sign-ins request of each provider', async (t) => {
+  const standard = ['openid', 'email', 'profile']
+  for (const [provider, audience, scopes, expected] of [
+    ['cognito', [], [], { scopes: standard, takesResource: true, parameters: {} }],
+    ['entra', ['api://shop'], [], { scopes: [...standard, 'offline_access', 'api://shop/access'], takesResource: false, parameters: {} }],
+    ['entra', [API], ['openid', 'api://x/y'], { scopes: ['openid', 'api://x/y'], takesResource: false, parameters: {} }],
+    ['auth0', ['https://api.example.com'], [], { scopes: [...standard, 'offline_access'], takesResource: true, parameters: { audience: 'https://api.example.com' } }],
+    ['zitadel', ['2345'], [], { scopes: [...standard, 'offline_access', 'urn:zitadel:iam:org:project:id:2345:aud'], takesResource: true, parameters: {} }],
+    ['okta', [], [], { scopes: [...standard, 'offline_access'], takesResource: true, parameters: {} }]
+  ] as const) t.strictSame(signInRequest({ IDP_PROVIDER: provider, IDP_AUDIENCE: audience, IDP_SCOPES: scopes }), expected, provider)
+})
+
+t.test('apps of other schemes can be let in', async (t) => {
+  const world = await open({ OAUTH_BROKER_APP_SCHEMES: 'zed' })
+  for (const uri of ['zed://callback', 'cursor://callback']) t.equal((await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
+})
 
 t.test('two replicas share one memory: a code and a refresh token work once, on whichever replica', async (t) => {
   const [one, other] = [await open(), await open()]
@@ -62,7 +123,7 @@ t.test('the table holds no secret', async (t) => {
 
 t.test('the rate limits of calls without a credential cover every endpoint of a sign-in', async (t) => {
   for (const [method, url] of [
-    ['GET', '/oauth/authorize'], ['POST', '/oauth/authorize'], ['GET', '/oauth/root/authorize'], ['GET', '/oauth/callback'], ['POST', '/oauth/token'], ['POST', '/oauth/revoke'], ['POST', '/oauth/register']
+    ['GET', '/oauth/authorize'], ['POST', '/oauth/authorize'], ['GET', '/oauth/callback'], ['POST', '/oauth/token'], ['POST', '/oauth/revoke'], ['POST', '/oauth/clients']
   ] as const) {
     const { app } = await open({ RATE_LIMIT_ANONYMOUS_MAX: 2 })
     const statuses = []

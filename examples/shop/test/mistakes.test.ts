@@ -61,6 +61,15 @@ t.test('an issuer over http on another machine is accepted only where http-issue
   t.match(settingsFromEnvironment({ ...inCluster, ALLOW_INSECURE: 'http-issuer' }, {}, risksIn), { IDP_ISSUER: inCluster.IDP_ISSUER })
 })
 
+t.test('Entra and a client with a secret need what belongs to them', (t) => {
+  for (const [settings, mistake] of [
+    [{ IDP_PROVIDER: 'entra' }, 'IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'],
+    [{ IDP_MCP_CLIENT_ID: 'mcp', IDP_MCP_CLIENT_SECRET: 'x' }, 'IDP_MCP_CLIENT_SECRET needs OAUTH_BROKER: without it, each client would need the secret']
+  ] as const) t.throws(() => settingsFromEnvironment({ ...good, ...settings }), { message: `These settings cannot be used:\n  ${mistake}` })
+  t.match(settingsFromEnvironment({ ...good, IDP_PROVIDER: 'entra', IDP_AUDIENCE: 'x', IDP_SCOPES: 'openid, api://x/access' }), { IDP_SCOPES: ['openid', 'api://x/access'] })
+  t.end()
+})
+
 t.test('a setting whose form is wrong is named once', async (t) => {
   t.throws(() => settingsFromEnvironment({ ...good, IDP_ISSUER: 'keycloak', DATABASE_URL: 'mysql://a:b/c' }), {
     message: /^These settings cannot be used:\n {2}IDP_ISSUER has the wrong format\.[^\n]+\n {2}DATABASE_URL has the wrong format\.[^\n]+$/

@@ -44,7 +44,7 @@ declare module 'fastify' {
 async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {
   if (app.prefix !== '') throw new OAUTH_DISCOVERY_SHIM_PREFIXED(app.prefix)
   const settings = settingsFromOptions(options)
-  const { clientId, mcpPath, config, strictDiscovery, broker } = settings
+  const { clientId, mcpPath, config, strictDiscovery } = settings
   const provider = identityProvider(settings, app.log)
 
   app.decorate('oauthChallenge', challenge(settings))
@@ -60,6 +60,8 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
     compileNothing(scope)
     cors(scope, config)
 
+    // HEAD too, whatever the host's default is.
+    const document = { config, exposeHeadRoute: true }
     const resource = (document: object) => async (_: unknown, reply: FastifyReply) => cached(reply, document)
     const server = (documentFrom: (provider: ProviderMetadata) => AuthorizationServerMetadata) => async (_: unknown, reply: FastifyReply) => {
       const metadata = provider.metadata()
@@ -69,28 +71,27 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       }
       return cached(reply, documentFrom(metadata))
     }
-    const contract = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings, 'root') : rootServer(metadata, settings))
-    const strict = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings, 'path') : pathServer(metadata, settings))
+    // The broker is under its own issuer: who reads the root finds the identity provider, with the broker as without it.
+    const contract = server(metadata => rootServer(metadata, settings))
+    const strict = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings) : pathServer(metadata, settings))
 
     // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
-    scope.get('/.well-known/oauth-protected-resource', { config, schema: schemas.protectedResource }, resource(rootResource(settings)))
+    scope.get('/.well-known/oauth-protected-resource', { ...document, schema: schemas.protectedResource }, resource(rootResource(settings)))
     if (mcpPath !== '') {
       // '/' under a prefix also serves the prefix alone: a client that was given /mcp/ keeps the slash
       await scope.register(async own => {
-        own.get('/', { config, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
+        own.get('/', { ...document, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
       }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
     }
 
     // RFC 8414 §3, and where OpenID Connect Discovery 1.0 §4 has it
-    scope.get('/.well-known/oauth-authorization-server', { config, schema: schemas.authorizationServer }, contract)
-    scope.get('/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, contract)
+    scope.get('/.well-known/oauth-authorization-server', { ...document, schema: schemas.authorizationServer }, contract)
+    scope.get('/.well-known/openid-configuration', { ...document, schema: schemas.alias(schemas.authorizationServer) }, contract)
     if (strictDiscovery === 'path') {
-      scope.get('/.well-known/oauth-authorization-server/oauth', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
-      scope.get('/.well-known/openid-configuration/oauth', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
-      scope.get('/oauth/.well-known/openid-configuration', { config, schema: schemas.alias(schemas.authorizationServer) }, strict)
+      scope.get('/.well-known/oauth-authorization-server/oauth', { ...document, schema: schemas.alias(schemas.authorizationServer) }, strict)
+      scope.get('/.well-known/openid-configuration/oauth', { ...document, schema: schemas.alias(schemas.authorizationServer) }, strict)
+      scope.get('/oauth/.well-known/openid-configuration', { ...document, schema: schemas.alias(schemas.authorizationServer) }, strict)
     }
-
-    if (broker !== undefined) return
 
     // RFC 7591 §3. The body is ignored, so none within the host's bodyLimit may fail: without a media type Fastify
     // validates nothing. The parser makes Fastify read the body and count its bytes

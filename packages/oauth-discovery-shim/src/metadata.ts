@@ -98,7 +98,8 @@ export function pathServer (provider: ProviderMetadata, settings: Settings): Aut
   return { ...rest, issuer: ownIssuer(settings) }
 }
 
-const ownIssuer = ({ publicBaseUrl }: Site): string => `${publicBaseUrl}${oauth}`
+/** The issuer of the second pair of documents, and of the broker. */
+export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): string => `${publicBaseUrl}${oauth}`
 
 /** The same client for every request. Auth method `none`: it has no secret. */
 export function registration ({ clientId, redirectUris, scopes }: Settings): ClientRegistration {

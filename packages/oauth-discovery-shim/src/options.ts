@@ -133,7 +133,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
 
   const origin = originOf(publicBaseUrl)
   must(broker === undefined || clientId !== '', 'broker needs a clientId: that of this server at the identity provider')
-  must(broker === undefined || options.redirectUris === undefined, 'redirectUris has no effect with broker: clients bring their own')
+  must(broker === undefined || strictDiscovery === 'path', 'strictDiscovery must be path with broker: its documents are those at the path-suffixed URLs')
 
   return {
     publicBaseUrl: origin,

@@ -68,6 +68,14 @@ t.test('routes carry the host\'s config, so that a host that closes everything c
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201)
 })
 
+t.test('every document answers HEAD and OPTIONS, also where the host exposes no HEAD routes', async t => {
+  const { issuer } = await provider(t)
+  const app = Fastify({ exposeHeadRoutes: false })
+  t.teardown(() => app.close())
+  await app.register(shim, options(issuer))
+  for (const url of documents) t.strictSame([(await app.inject({ method: 'HEAD', url })).statusCode, (await app.inject({ method: 'OPTIONS', url })).statusCode], [200, 204], url)
+})
+
 t.test('a page of any origin may read these routes, and only these', async t => {
   const { issuer } = await provider(t)
   const app = Fastify()

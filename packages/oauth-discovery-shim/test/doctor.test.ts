@@ -287,8 +287,10 @@ t.test('what each client asks for, with a registration and with its metadata doc
   const endpoints = { authorization_endpoint: `${origin}/authorize`, registration_endpoint: `${origin}/register` }
   const here = clients.map(client => ({ ...client, hosted: false }))
   const asked: unknown[] = []
+  let first = ''
   for (const documents of [false, true]) {
     const url = await byHand(t, () => ({ server: { ...endpoints, client_id_metadata_document_supported: documents } }))
+    first ||= url
     for (const client of here) {
       noted.length = 0
       t.strictSame((await doctor(url, { only: [client] }))[0]?.obstacle, undefined, client.id)
@@ -306,7 +308,7 @@ t.test('what each client asks for, with a registration and with its metadata doc
   ]
   t.strictSame(asked, [
     ...always,
-    registers('claude-code', 'Claude Code'), registers('codex', 'Codex', codexAt(`${url}/mcp`)), registers('zed', 'Zed', contract, 'http://localhost:1/first'), registers('vs-code', 'VS Code', 'http://127.0.0.1:33418/'),
+    registers('claude-code', 'Claude Code'), registers('codex', 'Codex', codexAt(`${first}/mcp`)), registers('zed', 'Zed', contract, 'http://localhost:1/first'), registers('vs-code', 'VS Code', 'http://127.0.0.1:33418/'),
     registers('cursor', 'Cursor', cursor), registers('inspector', 'MCP Inspector', inspector), registers('chatgpt', 'ChatGPT', chatgpt), registers('claude-ai', 'claude.ai', claude),
     ...always,
     documented('claude-code', 'https://claude.ai/oauth/claude-code-client-metadata', contract), documented('codex', 'https://chatgpt.com/oauth/codex/client.json', 'http://127.0.0.1:7777/callback'),

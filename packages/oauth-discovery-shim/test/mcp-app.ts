@@ -3,7 +3,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import Fastify from 'fastify'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
-import { startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
+import { callbacks, startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { freePort } from '../../../examples/shop/src/demo/ports.ts'
 import { folderWithKey } from '../../../examples/shop/test/signing-key-folder.ts'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
@@ -45,7 +45,7 @@ export async function signInWorld (
     resource: baseUrl,
     clientId,
     m2m: { clientId: 'machine', clientSecret: 'of no use here' },
-    ...shimOptions.broker && { redirectUris: [`${baseUrl}/oauth/callback`] },
+    ...shimOptions.broker && { redirectUris: [...callbacks, `${baseUrl}/oauth/callback`] },
     ...idpOptions
   })
   t.teardown(close)

@@ -41,16 +41,16 @@ export class SessionEnded extends Error {}
 /** True until the next sign-in: the provider still knows the person, and another one may want to sign in. */
 const SIGNED_OUT = 'shop-console.signed-out'
 
-export function openSession ({ origin, sign_in: { issuer, client_id: clientId, scope, callback } }: Settings): Session {
+export function openSession ({ sign_in: { issuer, client_id: clientId, scope, callback, parameters } }: Settings): Session {
   const manager = new UserManager({
     authority: issuer,
     client_id: clientId,
     scope,
     redirect_uri: callback,
     popup_redirect_uri: callback,
-    // The server's tokens name it (RFC 8707).
-    resource: origin,
-    extraTokenParams: { resource: origin },
+    // What makes its tokens be for this server: for most, a resource (RFC 8707).
+    extraQueryParams: parameters,
+    extraTokenParams: parameters,
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
     // The state of a sign-in under way, which has no tokens.
     stateStore: new WebStorageStateStore({ store: sessionStorage }),

@@ -44,7 +44,7 @@ try {
     resource: baseUrl,
     clientId: CLIENT_ID,
     consoleClientId: CONSOLE_CLIENT_ID,
-    redirectUris: [...callbacks, `${baseUrl}/oauth/callback`],
+    redirectUris: [...callbacks, `${baseUrl}/docs/static/oauth2-redirect.html`, ...(given['OAUTH_BROKER'] === 'false' ? [] : [`${baseUrl}/oauth/callback`])],
     m2m: { clientId: MACHINE_ID, clientSecret: secrets.machineSecret }
   })
   const idp: Demo['idp'] = {

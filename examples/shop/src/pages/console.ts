@@ -7,6 +7,7 @@ import { MCP_PATH } from '../auth.ts'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { VERSION } from '../operations/version.ts'
 import type { Settings } from '../settings/settings.ts'
+import { signInRequest } from '../settings/sign-in-request.ts'
 import { KEY_PLACE, keySetups } from './mcp-clients.ts'
 
 /** Where the web application is. */
@@ -14,9 +15,6 @@ export const CONSOLE_PATH = '/console'
 
 /** Where the identity provider sends people back to: the URL to register for the client of the console. */
 export const CONSOLE_CALLBACK = `${CONSOLE_PATH}/signed-in`
-
-/** The scopes of the sign-in, the same as in the server's discovery documents. */
-const SCOPES = 'openid email profile'
 
 /** In the built page, where each response has its own nonce, and each server its settings. */
 const NONCE = 'NONCE_OF_RESPONSE'
@@ -28,7 +26,7 @@ const FOREVER = { maxAge: '365d', immutable: true } as const
 /** Where people see a customer of the payment provider; the id follows. */
 const PAY_DASHBOARD = 'https://dashboard.stripe.com/customers/'
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID'>
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE'>
 
 /**
  * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
@@ -75,13 +73,15 @@ function builtPage (): string {
 }
 
 /** What the application has to know before it can call the server. */
-function settingsOfPage ({ PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId }: Needed): object {
+function settingsOfPage (config: Needed): object {
+  const { PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId } = config
+  const { scopes, parameters, takesResource } = signInRequest(config)
   const { origin } = new URL(baseUrl)
   const mcpUrl = origin + MCP_PATH
   return {
     origin,
     version: VERSION,
-    sign_in: { issuer, client_id: clientId, scope: SCOPES, callback: origin + CONSOLE_CALLBACK },
+    sign_in: { issuer, client_id: clientId, scope: scopes.join(' '), callback: origin + CONSOLE_CALLBACK, parameters: { ...parameters, ...(takesResource && { resource: origin }) } },
     ...(standIn === undefined && { pay_dashboard: PAY_DASHBOARD }),
     ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })
   }

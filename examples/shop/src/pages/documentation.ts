@@ -4,14 +4,12 @@ import { MCP_PATH } from '../auth.ts'
 import { Problem } from '../http/problem.ts'
 import { VERSION } from '../operations/version.ts'
 import type { Settings } from '../settings/settings.ts'
+import { signInRequest } from '../settings/sign-in-request.ts'
 import { type Described, endpointSchema, forPeople, type SignIn, withSharedParts } from './openapi.ts'
 
 /** The description of the API, for programs and for people. */
 export const OPENAPI_PATH = '/openapi.json'
 export const DOCS_PATH = '/docs'
-
-/** The scopes of the sign-in on the pages, the same as in the server's discovery documents. */
-const SCOPES = ['openid', 'email', 'profile'] as const
 
 const DESCRIPTION = `Catalogs, accounts, orders and payment keys of many shops.
 
@@ -114,7 +112,9 @@ function signInHeaders (url: string, { 'content-security-policy': policy }: Reco
   }
 }
 
-async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId }: Settings, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
+async function describingApp (routes: readonly RouteOptions[], config: Settings, signIn: () => SignIn | undefined): Promise<FastifyInstance> {
+  const { PUBLIC_BASE_URL: publicBaseUrl, IDP_MCP_CLIENT_ID: clientId } = config
+  const { scopes, parameters } = signInRequest(config)
   const [{ default: swagger }, { default: swaggerUi }] = await Promise.all([import('@fastify/swagger'), import('@fastify/swagger-ui')])
   const docs = Fastify({ exposeHeadRoutes: false, routerOptions: { ignoreTrailingSlash: true } })
   // These routes get no requests; only their schemas are read.
@@ -141,8 +141,8 @@ async function describingApp (routes: readonly RouteOptions[], { PUBLIC_BASE_URL
     // Without sources on other servers, and without an upgrade to https that the server may not have.
     transformStaticCSP: (policy) => policy.replaceAll(/ (?:https:|validator\.swagger\.io|upgrade-insecure-requests;)/g, ''),
     uiConfig: { deepLinking: true, docExpansion: 'none', validatorUrl: null },
-    initOAuth: { clientId, scopes: [...SCOPES], usePkceWithAuthorizationCodeGrant: true },
-    transformSpecification: (document) => forPeople(document as Described, clientId === '' ? undefined : signIn(), SCOPES),
+    initOAuth: { clientId, scopes: [...scopes], usePkceWithAuthorizationCodeGrant: true, ...(Object.keys(parameters).length > 0 && { additionalQueryStringParams: parameters }) },
+    transformSpecification: (document) => forPeople(document as Described, clientId === '' ? undefined : signIn(), scopes),
     transformSpecificationClone: true
   })
   docs.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {

@@ -34,7 +34,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
  * The same for people who sign in.
  *
  * @param anyCallback - whether clients may have callbacks of their own. Otherwise it is the one that is registered at the
- * identity provider, and Codex is not among the clients: its callback has an id of the server in its path
+ * identity provider, and Codex is not among the clients: its callback has an id of the URL in its path
  */
 export function loginSetups (mcpUrl: string, anyCallback: boolean): readonly ClientSetup[] {
   if (anyCallback) {

@@ -58,17 +58,22 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
-  return [...wrong, ...brokerMistakes(given)]
+  return [...wrong, ...brokerMistakes(given), ...entraMistakes(given)]
 }
 
 /** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
 function brokerMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
-  if (String(given['OAUTH_BROKER']) !== 'true') return []
+  if (String(given['OAUTH_BROKER']) !== 'true') return given['IDP_MCP_CLIENT_SECRET'] === undefined ? [] : ['IDP_MCP_CLIENT_SECRET needs OAUTH_BROKER: without it, each client would need the secret']
   const missing = ['IDP_MCP_CLIENT_ID', 'OAUTH_BROKER_SECRETS'].filter((name) => name in given && itemsOf(given[name]).length === 0)
   return [
     ...missing.map((name) => `${name} is required with OAUTH_BROKER`),
     ...(given['PUBLIC_BASE_URL'] === undefined || isTrustworthy(String(given['PUBLIC_BASE_URL'])) ? [] : ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server'])
   ]
+}
+
+/** Its tokens name the id of an application, not a URL of this server. */
+function entraMistakes ({ IDP_PROVIDER: provider, IDP_AUDIENCE: audience }: Readonly<Record<string, unknown>>): readonly string[] {
+  return provider === 'entra' && itemsOf(audience).length === 0 ? ['IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'] : []
 }
 
 /** `a, b,` is a list of two. Lists are accepted, too. */

@@ -34,9 +34,12 @@ const Schema = Type.Object({
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
   IDP_PROVIDER: Type.Unsafe<Provider>({ type: 'string', enum: PROVIDERS, default: 'cognito', description: `Kind of identity provider: ${PROVIDERS.join(', ')}` }),
   IDP_AUDIENCE: List({ default: '', description: 'Accepted values of the aud claim, separated by commas; default: PUBLIC_BASE_URL, with and without /mcp' }),
+  IDP_SCOPES: List({ default: '', pattern: '^[\\x21-\\x7e]*(\\s*,\\s*[\\x21-\\x7e]+)*$', description: 'Scopes that sign-ins request, separated by commas; default: openid, email and profile, and what IDP_PROVIDER needs for tokens of this API that can be renewed' }),
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client for MCP clients that sign in with a browser; required for browser login' }),
-  OAUTH_BROKER: Type.Boolean({ default: false, description: 'Lets MCP clients with any callback URL sign in through this server; IDP_MCP_CLIENT_ID then needs one callback, /oauth/callback of PUBLIC_BASE_URL' }),
+  IDP_MCP_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'Secret of IDP_MCP_CLIENT_ID, if it has one; only with OAUTH_BROKER, since clients on the machines of people cannot keep it' })),
+  OAUTH_BROKER: Type.Boolean({ default: false, description: 'Lets MCP clients with any callback URL sign in through this server; IDP_MCP_CLIENT_ID then needs the callback /oauth/callback of PUBLIC_BASE_URL' }),
   OAUTH_BROKER_DOCUMENTS: Type.Boolean({ default: true, description: 'Whether clients may identify themselves by metadata documents, which the server reads from the internet; with false, they register' }),
+  OAUTH_BROKER_APP_SCHEMES: List({ default: '', pattern: '^[a-z0-9+.,\\s-]*$', description: 'Further schemes of apps that may receive codes of OAUTH_BROKER, separated by commas, without the colon; always: cursor, vscode, vscode-insiders, windsurf, and schemes with a dot' }),
   OAUTH_BROKER_SECRETS: List({
     default: '',
     pattern: `^$|${SECRETS}`,

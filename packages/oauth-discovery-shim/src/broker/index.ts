@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { brokerFrom, type WithBroker } from './broker.ts'
 import { registerClient } from './clients/register.ts'
-import { authorizePath } from './metadata.ts'
+import { REGISTRATION } from './metadata.ts'
 import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
 import * as schemas from './schemas.ts'
 import { finishSignIn } from './sign-in/callback.ts'
@@ -10,7 +10,6 @@ import { decideSignIn, startSignIn } from './sign-in/start.ts'
 import { revokeToken } from './tokens/revoke.ts'
 import { issueTokens } from './tokens/token.ts'
 import type { Provider } from '../provider.ts'
-import { alias } from '../schemas.ts'
 import { compileNothing, cors } from '../scope.ts'
 
 /** In bytes: forms of a few thousand characters. */
@@ -36,7 +35,7 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       request.log.info({ err: error }, error.message)
       return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
     })
-    if (registration) scope.post('/oauth/register', options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
+    if (registration) scope.post(REGISTRATION, options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
     scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
     scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
   }, { logSerializers })
@@ -49,10 +48,8 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       request.log.info({ err: error }, error.message)
       return showRefusal(retryLater(reply, error), error)
     })
-    scope.get(authorizePath('path'), options(schemas.authorize), startSignIn(broker, 'path'))
-    scope.post(authorizePath('path'), options(schemas.decide), decideSignIn(broker))
-    scope.get(authorizePath('root'), options(alias(schemas.authorize)), startSignIn(broker, 'root'))
-    scope.post(authorizePath('root'), options(alias(schemas.decide)), decideSignIn(broker))
+    scope.get('/oauth/authorize', options(schemas.authorize), startSignIn(broker))
+    scope.post('/oauth/authorize', options(schemas.decide), decideSignIn(broker))
     scope.get('/oauth/callback', options(schemas.callback), finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true))
   }, { logSerializers })
 }

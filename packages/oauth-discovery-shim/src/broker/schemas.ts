@@ -21,8 +21,8 @@ const page = { description: 'A page', content: { 'text/html': { schema: { type: 
 const onward = { description: 'The browser is sent on', type: 'null' } as const
 
 export const register = {
-  operationId: 'register_oauth_client',
-  summary: 'Register a client',
+  operationId: 'register_oauth_broker_client',
+  summary: 'Register a client with the broker',
   description: 'Gives a client an id that holds its name and its callbacks (RFC 7591). Nothing is stored.',
   tags,
   response: {

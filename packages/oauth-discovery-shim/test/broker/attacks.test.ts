@@ -47,24 +47,24 @@ t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', a
     'ms-msdt:x', 'search-ms:x', 'evil://x', 'https://agent.example.com/#fragment', 'https://user:pass@agent.example.com/', 'https://exa mple.com/', 'https://\u0430gent.example.com/', 'https://agent.example.com/\r\nset-cookie:x=1',
     'https://agent.example.com/<script>', 'https://agent.example.com/"onload="x', 'ftp://agent.example.com/', 'ws://127.0.0.1/', `https://agent.example.com/${'x'.repeat(500)}`, '', ' ', 1, null, {}, ['https://agent.example.com/']
   ]) {
-    const registered = async (uris: readonly unknown[]) => await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: uris } })
+    const registered = async (uris: readonly unknown[]) => await app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: uris } })
     const { statusCode, json } = await registered([uri])
     t.strictSame([statusCode, json().error], [400, 'invalid_redirect_uri'], JSON.stringify(uri))
     t.strictSame((await registered([loopback, uri])).json().redirect_uris, [loopback], JSON.stringify(uri))
   }
   for (const body of ['', '{', '[]', 'null', '"x"', '{}', '{"redirect_uris":[]}', '{"redirect_uris":"https://x.example.com/"}', `{"redirect_uris":${JSON.stringify(Array.from({ length: 21 }, (_, i) => `https://x.example.com/${i}`))}}`, '{"__proto__":{"redirect_uris":["https://x.example.com/"]}}']) {
-    const { statusCode, json } = await app.inject({ method: 'POST', url: '/oauth/register', headers: { 'content-type': 'application/json' }, payload: body })
+    const { statusCode, json } = await app.inject({ method: 'POST', url: '/oauth/clients', headers: { 'content-type': 'application/json' }, payload: body })
     t.equal(statusCode, 400, body)
     t.match(json(), { code: 'OAUTH_DISCOVERY_SHIM_OAUTH', error: /^invalid_(redirect_uri|client_metadata)$/, error_description: json().message })
   }
   for (const uri of ['cursor://anysphere.cursor-mcp/oauth/callback', 'vscode://vscode.github-authentication/did-authenticate', 'com.example.app:/callback', 'com.example.app://x/y', 'https://xn--80ak6aa92e.example.com/cb']) {
-    t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
+    t.equal((await app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
   }
 })
 
 t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 characters', async t => {
   const { app } = await brokerWorld(t)
-  const registered = async (uris: readonly string[]) => await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'x', redirect_uris: uris } })
+  const registered = async (uris: readonly string[]) => await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'x', redirect_uris: uris } })
   const uris = (count: number, length: number) => Array.from({ length: count }, (_, i) => `https://x.example.com/${i % 10}${'x'.repeat(length - 23)}${i > 9 ? 'y' : 'z'}`)
   t.equal((await registered(uris(20, 100))).statusCode, 201)
   t.match((await registered(uris(21, 100))).json(), { error: 'invalid_redirect_uri', error_description: 'redirect_uris must be a list of 1 to 20 URLs' })
@@ -405,7 +405,7 @@ t.test('RFC 7009: a revoked sign-in is over, here and at the provider', async t 
 t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`, async t => {
   const { app } = await brokerWorld(t)
   const clientId = await register(app, [loopback], '<script>alert(1)</script>"\'&')
-  for (const url of [authorizeUrl(clientId, pkce().challenge), authorizeUrl('unknown', 'x'), '/oauth/callback?state=x', '/oauth/root/authorize']) {
+  for (const url of [authorizeUrl(clientId, pkce().challenge), authorizeUrl('unknown', 'x'), '/oauth/callback?state=x', '/oauth/authorize']) {
     const { headers, body } = await app.inject(url)
     t.match(headers, { 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'cross-origin-opener-policy': 'unsafe-none', 'content-security-policy': /^default-src 'none';style-src 'sha256-[^']+';base-uri 'none';frame-ancestors 'none'$/ }, url)
     t.notOk('access-control-allow-origin' in headers, url)
@@ -421,7 +421,7 @@ t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
     ['\u3164', 'An app without a name'], ['\u115f\u1160\u2800', 'An app without a name'], ['A\u034f\u{e0041}B', 'AB'], ['A\ud800B', 'AB'], [`x${'\u0334'.repeat(58)}`, `x${'\u0334'.repeat(3)}`], ['x'.repeat(60_000), `${'x'.repeat(59)}…`],
     ['Claude\u202eedoC', 'ClaudeedoC'], ['A\u0000\u0007\u200b\ufeffB', 'AB'], ['x'.repeat(60), 'x'.repeat(60)], ['two\nlines\u2028more', 'two lines more'], ['  ', 'An app without a name'], ['ﬁle', 'file'], ['x'.repeat(100), `${'x'.repeat(59)}…`], ['', 'An app without a name']
   ] as const) {
-    const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: [loopback] } })).json()
+    const { client_name: registered } = (await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: name, redirect_uris: [loopback] } })).json()
     t.equal(registered, shown)
   }
   const rightToLeft = await register(app, [loopback], '\u05d0\u05d1 (')
@@ -511,7 +511,7 @@ t.test('no secret is logged', async t => {
   await world.app.inject(`/oauth/callback?code=a-code-of-somebody&state=${'s'.repeat(43)}`)
   // clients that send their form as a query, or to the wrong URL
   const query = new URLSearchParams(used).toString()
-  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/register']) t.equal((await world.app.inject({ method: 'POST', url: `${url}?${query}` })).statusCode, 400)
+  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/clients']) t.equal((await world.app.inject({ method: 'POST', url: `${url}?${query}` })).statusCode, 400)
   const log = lines.join('')
   t.match(log, /"url":"\/oauth\/callback"/)
   t.match(log, /The code was used before/)
@@ -535,7 +535,7 @@ t.test('a store that fails stops sign-ins for a while, and does not say where it
 
 t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async t => {
   const world = await brokerWorld(t)
-  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/register', '/oauth/authorize']) {
+  for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/clients', '/oauth/authorize']) {
     t.equal((await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_536), headers: { 'content-type': 'text/plain' } })).statusCode, 400, url)
     const large = await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_537), headers: { 'content-type': 'text/plain' } })
     t.strictSame(large.json(), { statusCode: 413, code: 'FST_ERR_CTP_BODY_TOO_LARGE', error: 'Payload Too Large', message: 'Request body is too large' }, url)

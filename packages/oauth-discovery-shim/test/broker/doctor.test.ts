@@ -36,7 +36,7 @@ t.test('a broker without documents lets every client register that can reach it'
   const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false } } })
   const reachable = clients.filter(({ hosted }) => !hosted)
   t.strictSame((await doctor(baseUrl, { only: reachable })).map(({ obstacle }) => obstacle), reachable.map(() => undefined))
-  t.equal(requests.filter(request => request === 'POST /oauth/register').length, reachable.length)
+  t.equal(requests.filter(request => request === 'POST /oauth/clients').length, reachable.length)
 })
 
 t.test('a client with a document uses it where the server reads documents, and only there', async t => {
@@ -45,7 +45,7 @@ t.test('a client with a document uses it where the server reads documents, and o
     const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker: { secrets, documents } } })
     const [verdict] = await doctor(baseUrl, { only: [described(`${origin}/client.json`)] })
     t.equal(verdict?.obstacle, undefined)
-    t.equal(requests.includes('POST /oauth/register'), !reads)
+    t.equal(requests.includes('POST /oauth/clients'), !reads)
   }
 })
 

@@ -272,7 +272,7 @@ t.test('on this machine a server may read documents of this machine, and of no o
   const { app } = await brokerWorld(t, { publicBaseUrl: 'http://localhost:8080', broker: { documents: { ca: cert } } })
   const page = await app.inject(authorizeUrl(client('/client.json'), pkce().challenge, { resource: undefined }))
   t.equal(page.statusCode, 200, page.body)
-  t.match(String(page.headers['set-cookie']), /^oauth-browser=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/)
+  t.match(String(page.headers['set-cookie']), /^oauth-asked-[\w-]{22}=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/)
   t.match((await app.inject(authorizeUrl('https://10.0.0.1/client.json', pkce().challenge))).body, /private network/)
 })
 

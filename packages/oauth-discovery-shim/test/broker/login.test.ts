@@ -26,9 +26,9 @@ async function published (t: Test): Promise<string> {
 }
 
 for (const { name, Unauthorized, attempt } of lines) {
-  for (const [how, spelling, strictDiscovery] of [['by registration', '/mcp/', 'path'], ['by a metadata document', '/mcp', 'path'], ['by registration, with the root documents', '/mcp', 'off']] as const) {
+  for (const [how, spelling] of [['by registration', '/mcp/'], ['by a metadata document', '/mcp']] as const) {
     t.test(`${name} signs in ${how}, on a port that nobody registered: ${spelling}`, async t => {
-      const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker, strictDiscovery } })
+      const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker } })
       const port = await freePort(0)
       const { signIn } = await person(t, port)
       const document = how === 'by a metadata document' ? await published(t) : undefined
@@ -36,9 +36,9 @@ for (const { name, Unauthorized, attempt } of lines) {
       const first = attempt(new URL(`${baseUrl}${spelling}`), store)
       t.type(await first.connect().catch((error: unknown) => error), Unauthorized)
       const [page] = store.redirects
-      t.match(page?.href, `${baseUrl}${strictDiscovery === 'off' ? '/oauth/root/authorize' : '/oauth/authorize'}?`)
+      t.match(page?.href, `${baseUrl}/oauth/authorize?`)
       t.equal(page?.searchParams.get('client_id') === document, document !== undefined)
-      t.equal(requests.includes('POST /oauth/register'), document === undefined)
+      t.equal(requests.includes('POST /oauth/clients'), document === undefined)
       await first.finish(await signIn(page ?? new URL('about:blank')))
 
       const client = await attempt(new URL(`${baseUrl}${spelling}`), store).connect()

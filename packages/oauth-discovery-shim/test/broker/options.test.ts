@@ -45,7 +45,7 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ secrets, clientAuth: 'client_secret_post' }, 'broker.clientAuth'], [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'broker.clientAuth'], [{ secrets, requiredScopes: ['a b'] }, 'broker.requiredScopes'], [{ secrets, requiredScopes: 'a' }, 'broker.requiredScopes'],
     [{ secrets, upstream: { authorise: {} } }, 'broker.upstream.authorise is not an option'], [{ secrets, upstream: { token: { a: 1 } } }, 'broker.upstream.token'], [{ secrets, upstream: { authorize: { state: 'x' } } }, 'broker.upstream.authorize.state is set by the broker itself'],
     [{ secrets, sendResource: 1 }, 'broker.sendResource'], [{ secrets, clientSecret: '' }, 'broker.clientSecret'], [{ secrets, enabled: true }, 'broker.enabled is not an option'], [{ secrets, registration: false, documents: false }, 'broker admits no client'],
-    [{ secrets }, 'broker needs a clientId', { clientId: '' }], [{ secrets }, 'broker needs a publicBaseUrl with https', { publicBaseUrl: 'http://shop.example.com' }], [{ secrets }, 'redirectUris has no effect', { redirectUris: ['http://localhost:7777/callback'] }]
+    [{ secrets }, 'broker needs a clientId', { clientId: '' }], [{ secrets }, 'broker needs a publicBaseUrl with https', { publicBaseUrl: 'http://shop.example.com' }], [{ secrets }, 'strictDiscovery must be path with broker', { strictDiscovery: 'off' }]
   ] as const) {
     t.throws(() => settingsFromOptions({ ...good, broker, ...more } as never), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(named.replace(/[.[\]]/g, '\\$&')) }, named)
   }

@@ -1,6 +1,8 @@
 import { createHash, generateKeyPairSync, verify } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
 import t from 'tap'
+import shim from '../../src/index.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
 
 t.test('from a registration to tokens and their refresh: every step in order', async t => {
@@ -8,7 +10,7 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   const { app, idp } = world
   const { verifier, challenge } = pkce()
 
-  const registered = await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' } })
+  const registered = await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' } })
   t.equal(registered.statusCode, 201)
   const { client_id: clientId, client_id_issued_at: issuedAt, ...registration } = registered.json()
   t.ok(Number.isInteger(issuedAt) && Math.abs(issuedAt - Date.now() / 1000) < 60, 'in seconds')
@@ -116,11 +118,9 @@ t.test('secrets rotate: what the old one sealed works until it is removed', asyn
   t.match(body, /This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used/)
 })
 
-t.test('each pair of documents names its own issuer, sign-in page and iss', async t => {
+t.test('the documents of the broker name its own issuer, sign-in page, registration and iss', async t => {
   const world = await brokerWorld(t)
   for (const [url, issuer, path] of [
-    ['/.well-known/oauth-authorization-server', base, '/oauth/root/authorize'],
-    ['/.well-known/openid-configuration', base, '/oauth/root/authorize'],
     ['/.well-known/oauth-authorization-server/oauth', `${base}/oauth`, '/oauth/authorize'],
     ['/.well-known/openid-configuration/oauth', `${base}/oauth`, '/oauth/authorize'],
     ['/oauth/.well-known/openid-configuration', `${base}/oauth`, '/oauth/authorize']
@@ -130,7 +130,7 @@ t.test('each pair of documents names its own issuer, sign-in page and iss', asyn
       authorization_endpoint: `${base}${path}`,
       token_endpoint: `${base}/oauth/token`,
       revocation_endpoint: `${base}/oauth/revoke`,
-      registration_endpoint: `${base}/oauth/register`,
+      registration_endpoint: `${base}/oauth/clients`,
       scopes_supported: ['openid', 'email', 'profile'],
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
@@ -151,30 +151,47 @@ t.test('each pair of documents names its own issuer, sign-in page and iss', asyn
     }, url)
   }
   const clientId = await register(world.app)
-  for (const [path, iss] of [['/oauth/root/authorize', base], ['/oauth/authorize', `${base}/oauth`]] as const) {
-    const landed = await signIn(world, authorizeUrl(clientId, pkce().challenge).replace('/oauth/authorize', path))
-    t.equal(landed.searchParams.get('iss'), iss, path)
+  t.equal((await signIn(world, authorizeUrl(clientId, pkce().challenge))).searchParams.get('iss'), `${base}/oauth`)
+})
+
+t.test('the root is the identity provider\'s, with the broker as without it', async t => {
+  const idp = await fakeIdp(t)
+  const [brokered, plain] = [(await brokerWorld(t, { idp })).app, Fastify()]
+  t.teardown(() => plain.close())
+  await plain.register(shim, { publicBaseUrl: base, issuer: idp.issuer, clientId: 'broker-client', resourceName: 'Shop' })
+  const bodies = [undefined, '', '{', '{"redirect_uris":["https://evil.example.com/cb"]}']
+  const requests: ReadonlyArray<readonly ['GET' | 'POST', string, string?]> = [
+    ['GET', '/.well-known/oauth-protected-resource'], ['GET', '/.well-known/oauth-authorization-server'], ['GET', '/.well-known/openid-configuration'],
+    ...bodies.map(body => ['POST', '/oauth/register', body] as const)
+  ]
+  for (const [method, url, payload] of requests) {
+    const [one, other] = await Promise.all([brokered, plain].map(async app => await app.inject({ method, url, ...payload !== undefined && { payload } })))
+    t.strictSame([one!.statusCode, one!.body], [other!.statusCode, other!.body], url)
   }
+  t.match((await brokered.inject('/.well-known/oauth-authorization-server')).json(), { issuer: idp.issuer, authorization_endpoint: /\/authorize$/, registration_endpoint: `${base}/oauth/register` })
+  t.match((await brokered.inject({ method: 'POST', url: '/oauth/register', payload: '{' })).json(), { client_id: 'broker-client', redirect_uris: ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'] })
+  t.match((await brokered.inject('/.well-known/oauth-protected-resource')).json(), { authorization_servers: [base] })
+  t.match((await brokered.inject('/.well-known/oauth-protected-resource/mcp')).json(), { authorization_servers: [`${base}/oauth`] }, 'where the 401 leads')
 })
 
 t.test('what tokens are checked with is the provider\'s own, as far as the provider says it', async t => {
   const said = { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['phone'], end_session_endpoint: 'https://idp.example.com/logout' }
   const { app } = await brokerWorld(t, { idp: await fakeIdp(t, said) })
-  const metadata = (await app.inject('/.well-known/oauth-authorization-server')).json()
+  const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
   t.match(metadata, { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['openid', 'email', 'profile'] })
   t.notOk('end_session_endpoint' in metadata)
 })
 
 t.test('what the operator turned off is neither announced nor there', async t => {
   const { app } = await brokerWorld(t, { broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] } })
-  const metadata = (await app.inject('/.well-known/oauth-authorization-server')).json()
+  const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
   t.notOk('registration_endpoint' in metadata)
   t.equal(metadata.client_id_metadata_document_supported, false)
   for (const endpoint of ['token', 'revocation']) {
     t.strictSame(metadata[`${endpoint}_endpoint_auth_methods_supported`], ['none'])
     t.notOk(`${endpoint}_endpoint_auth_signing_alg_values_supported` in metadata)
   }
-  t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { redirect_uris: [loopback] } })).statusCode, 404)
+  t.equal((await app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [loopback] } })).statusCode, 404)
   t.match((await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body, /does not accept clients by a metadata document/)
   t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /<bdi>Desk<\/bdi><br>Known to this server\./)
 })
@@ -263,7 +280,7 @@ t.test('a refresh token of the provider of 12,000 characters comes back', async 
 t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async t => {
   const lines: string[] = []
   const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] }, server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
-  const response = await world.app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] } })
+  const response = await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] } })
   t.strictSame([response.statusCode, response.json().redirect_uris], [201, [loopback]])
   const { client_id: clientId } = response.json()
   for (const [id, uri, says] of [

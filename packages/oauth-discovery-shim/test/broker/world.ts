@@ -136,7 +136,7 @@ export function pkce (): { readonly verifier: string, readonly challenge: string
 
 /** @returns the client id */
 export async function register (app: FastifyInstance, redirectUris: readonly string[] = [loopback], name = 'An agent'): Promise<string> {
-  const response = await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: name, redirect_uris: redirectUris } })
+  const response = await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: name, redirect_uris: redirectUris } })
   return response.json().client_id
 }
 

@@ -11,8 +11,8 @@ const minute = 60
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Of MCP clients, and of the shop's own pages of documentation. */
-export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].flatMap(host => [`http://${host}:7777/callback`, `http://${host}:8080/docs/static/oauth2-redirect.html`])
+/** Of MCP clients whose callback is registered. */
+export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].map(host => `http://${host}:7777/callback`)
 
 /** The provider's configuration: up to three clients, one resource server, the lifetimes of the service's contract. */
 export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {
@@ -27,7 +27,7 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
       {
         client_id: clientId,
         token_endpoint_auth_method: 'none',
-        application_type: 'native',
+        // Not native, whose port on loopback is free: a user pool compares the whole URL.
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         redirect_uris: [...redirectUris],

@@ -2,7 +2,7 @@ import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jos
 import type { Broker } from '../broker.ts'
 import { digest, type ClientAuth } from './client.ts'
 import { ASSERTION_ALGORITHMS } from '../assertion-algorithms.ts'
-import { issuerOf } from '../metadata.ts'
+import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
 import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 
@@ -65,7 +65,7 @@ async function requireAssertion (assertion: string, id: string, { clients, docum
     const { payload: { exp, jti } } = await jwtVerify(assertion, createLocalJWKSet(keys as JSONWebKeySet), {
       issuer: id,
       subject: id,
-      audience: [issuerOf('path', publicBaseUrl), issuerOf('root', publicBaseUrl), `${publicBaseUrl}/oauth/token`, `${publicBaseUrl}/oauth/revoke`],
+      audience: [ownIssuer({ publicBaseUrl }), `${publicBaseUrl}/oauth/token`, `${publicBaseUrl}/oauth/revoke`],
       algorithms: ASSERTION_ALGORITHMS,
       clockTolerance: TOLERANCE,
       requiredClaims: ['exp', 'jti']

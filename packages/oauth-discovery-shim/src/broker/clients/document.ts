@@ -44,7 +44,7 @@ export function clientFromDocument (text: string, url: string, schemes: readonly
   must(document['client_secret'] === undefined && document['client_secret_expires_at'] === undefined, 'it contains a client_secret, which anybody could read')
   must(Array.isArray(uris) && uris.length > 0 && uris.length <= MOST_REDIRECTS, `its redirect_uris is not a list of 1 to ${MOST_REDIRECTS} URLs`)
   const known = (uris as unknown[]).filter(uri => redirectKind(uri, schemes) !== undefined)
-  must(known.length > 0, `its redirect_uris contains only ${shown((uris as unknown[])[0])} and the like, which is not allowed here: callbacks must be https, http on this computer, or open a known app`)
+  must(known.length > 0, `its redirect_uris contains ${shown((uris as unknown[])[0])}, which is not allowed here: callbacks must be https, http on this computer, or open a known app`)
   must(allows(document['grant_types'], 'authorization_code'), 'its grant_types does not contain authorization_code')
   must(allows(document['response_types'], 'code'), 'its response_types does not contain code')
 

@@ -1,5 +1,5 @@
 import { digest, type Client, type ClientAuth } from '../clients/client.ts'
-import { issuerOf, type Name } from '../metadata.ts'
+import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
 import { isRegistered, portless, redirectKind, type RedirectKind } from '../clients/redirect-uri.ts'
 import { refusal, type Refusal } from '../refusal.ts'
@@ -13,7 +13,6 @@ export interface SignInRequest {
   readonly state: string | undefined
   readonly scope: string
   readonly challenge: string
-  readonly name: Name
   /** What the client wants of the identity provider's page. */
   readonly hints: Readonly<Record<string, string>>
   /** Under which a browser may remember the consent; `undefined`: always ask. */
@@ -79,7 +78,7 @@ function shown (text: string): string {
  * @throws a {@link refusal}, which the client may be told
  * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3), [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2)
  */
-export function signInRequestFrom (parameters: Parameters, { client, redirectUri, kind, state }: Recipient, target: Target, name: Name): SignInRequest {
+export function signInRequestFrom (parameters: Parameters, { client, redirectUri, kind, state }: Recipient, target: Target): SignInRequest {
   for (const parameter of ['request', 'request_uri']) {
     if (parameters.has(parameter)) throw refusal(`${parameter}_not_supported`, `The parameter ${parameter} is not supported`)
   }
@@ -100,7 +99,6 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
     state,
     scope,
     challenge,
-    name,
     hints: Object.fromEntries(HINTS.flatMap(hint => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])),
     remember: isRemembered ? digest(`${client.id} ${redirectUri} ${scope}`).slice(0, 22) : undefined
   }
@@ -133,8 +131,8 @@ function only ([uri, ...others]: readonly string[]): string | undefined {
  *
  * @see [RFC 9207 §2](https://www.rfc-editor.org/rfc/rfc9207#section-2)
  */
-export function answerUrl ({ redirectUri, state, name }: Pick<SignInRequest, 'redirectUri' | 'state' | 'name'>, publicBaseUrl: string, answer: Readonly<Record<string, string>>): string {
-  const parameters = new URLSearchParams({ ...answer, ...state !== undefined && { state }, iss: issuerOf(name, publicBaseUrl) })
+export function answerUrl ({ redirectUri, state }: Pick<SignInRequest, 'redirectUri' | 'state'>, publicBaseUrl: string, answer: Readonly<Record<string, string>>): string {
+  const parameters = new URLSearchParams({ ...answer, ...state !== undefined && { state }, iss: ownIssuer({ publicBaseUrl }) })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters.toString()}`
 }
 

@@ -6,7 +6,6 @@ import { browserOf, unguessable, type Browser } from './browser.ts'
 import { digest } from '../clients/client.ts'
 import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
 import { consentHeading, consentPage, consentTitle } from './consent.ts'
-import { authorizePath, type Name } from '../metadata.ts'
 import { sendOn, sendPage, sendProblemPage } from './pages.ts'
 import { formOf, parametersFrom, queryOf, required } from '../parameters.ts'
 import { isRefusal, refusal, type Refusal } from '../refusal.ts'
@@ -38,7 +37,7 @@ export interface Transaction extends SignInRequest {
 }
 
 /** `GET`: asks the person, or sends on a browser that remembers the answer. */
-export function startSignIn (broker: Broker, name: Name) {
+export function startSignIn (broker: Broker) {
   const { settings: { publicBaseUrl, resourceName, broker: { rememberConsent } }, clients, sealer, target, isSecure } = broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -47,10 +46,10 @@ export function startSignIn (broker: Broker, name: Name) {
     const recipient = recipientFrom(parameters, client, target)
     let signIn: SignInRequest
     try {
-      signIn = signInRequestFrom(parameters, recipient, target, name)
+      signIn = signInRequestFrom(parameters, recipient, target)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      return tellClient(reply, recipient, name, error)
+      return tellClient(reply, recipient, error)
     }
 
     const browser = browserOf(request, reply, isSecure)
@@ -67,15 +66,15 @@ export function startSignIn (broker: Broker, name: Name) {
       ...recipient,
       scope: signIn.scope,
       resource: resourceName ?? new URL(publicBaseUrl).host,
-      action: authorizePath(name),
+      action: '/oauth/authorize',
       sealed: sealer.seal('request', pending, TO_DECIDE)
     }
     return sendPage(reply, 200, consentTitle(consent), consentPage(consent), consentHeading(consent))
   }
 
-  function tellClient (reply: FastifyReply, recipient: Recipient, name: Name, error: Refusal): FastifyReply {
+  function tellClient (reply: FastifyReply, recipient: Recipient, error: Refusal): FastifyReply {
     const { client, kind, redirectUri, state } = recipient
-    const url = answerUrl({ redirectUri, state, name }, publicBaseUrl, errorAnswer(error))
+    const url = answerUrl({ redirectUri, state }, publicBaseUrl, errorAnswer(error))
     if (isToldByRedirect(recipient)) return sendOn(reply, url)
     return sendProblemPage(reply, {
       statusCode: 400,
