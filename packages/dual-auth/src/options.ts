@@ -62,7 +62,7 @@ export interface ClaimNames {
 
 /** Which tokens are accepted. */
 export interface JwtOptions {
-  /** Whose access tokens they are: each provider has other claims. `rfc9068` is the standard. @default 'cognito' */
+  /** Whose access tokens they are: each provider has other claims. `rfc9068` is the standard, `generic` for those without a preset. @default 'cognito' */
   readonly provider?: Provider
   /**
    * The issuer, exactly as in its tokens. Entra's may contain `{tenantid}`: it then stands for each of `tenants`.
@@ -77,7 +77,7 @@ export interface JwtOptions {
   readonly insecureHttp?: boolean
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
-  /** Client ids that people sign in with. Required for Cognito. @default any client that has a token for `audience` */
+  /** Client ids that people sign in with. Required for Cognito and `generic`. @default any client that has a token for `audience` */
   readonly userClients?: readonly string[]
   /**
    * Client ids of machines. Zitadel and authentik do not mark a machine's tokens: only these are machines there.
@@ -281,7 +281,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   safeUrl(`${name}.issuer`, issuer, insecure)
   must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
   must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
-  must(provider !== 'cognito' || userClients !== undefined, `${name}.userClients is required with the provider cognito`)
+  must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
   must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)

@@ -161,6 +161,14 @@ const more: Partial<Record<Provider, typeof attacks>> = {
     ['a person who is named like a machine', target => target.user({ azp: 'robot', preferred_username: 'service-account-robot' })],
     ['a machine that is named like a person', target => target.machine({ preferred_username: 'ada' })]
   ],
+  generic: [
+    ['a logout token by its type', target => target.user({}, { typ: 'logout+jwt' })],
+    ['a refresh token by its claim', target => target.user({ typ: 'Refresh' })],
+    ['an ID token by its claim', target => target.user({ token_use: 'id' })],
+    ["a machine's token by the grant, at a client of people", target => target.user({ gty: 'client-credentials' })],
+    ['a machine without a subject that is not listed', target => target.machine({ sub: undefined, client_id: 'web-app' })],
+    ['a client that signs in nobody', target => target.user({ client_id: 'other' })]
+  ],
   okta: [robotsName, ['a machine whose subject is not itself', target => target.machine({ sub: 'ada@shop.test' })]],
   zitadel: [['no jti', target => target.user({ jti: undefined })]]
 }

@@ -247,6 +247,41 @@ const TOKENS: readonly Published[] = [
     },
     options: { provider: 'authentik', audience: ['pickle-web'] },
     becomes: { kind: 'user', subject: 'dummy-sub-id-1234567890abcdef', username: 'ada@example.com', groups: [], scopes: ['email', 'profile', 'offline_access', 'user_profile', 'openid'] }
+  },
+  {
+    title: 'Stytch: a person at a connected app',
+    source: 'stytch.com/docs/b2b/api/connected-app-access-token',
+    claims: { sub: 'user-test-16d9ba61-97a1-4ba4-9720-b03761dc50c6', aud: ['PROJECT_ID'], client_id: 'connected-app-test-d731954d', nbf: 1, jti: 'LOe49j3s9d9dmacslUvrb15ZIjPbptMm7fS5UlE52JCF', scope: 'openid email profile phone' },
+    options: { provider: 'generic', audience: ['PROJECT_ID'], userClients: ['connected-app-test-d731954d'] },
+    becomes: { kind: 'user', subject: 'user-test-16d9ba61-97a1-4ba4-9720-b03761dc50c6', username: null, groups: [], scopes: ['openid', 'email', 'profile', 'phone'] }
+  },
+  {
+    title: 'Corppass: a person whose sub is a list of names',
+    source: 'docs.corppass.gov.sg/technical-specifications/corppass-authorization-api/token-endpoint/access-token-structure',
+    claims: { scope: 'authinfo tpauthinfo', aud: ['https://corppass.example/authorization-info'], client_id: '97ZZnLxUfzzVz50kfCwB', sub: 's=S1234567P,uuid=0f14a2fc-09c2-4780-95f0-8c28347f2780,u=CP192,c=SG', jti: 'vhC0eLzU-ol8IQ0RuFL5f' },
+    options: { provider: 'generic', audience: ['https://corppass.example/authorization-info'], userClients: ['97ZZnLxUfzzVz50kfCwB'] },
+    becomes: { kind: 'user', subject: 's=S1234567P,uuid=0f14a2fc-09c2-4780-95f0-8c28347f2780,u=CP192,c=SG', username: null, groups: [], scopes: ['authinfo', 'tpauthinfo'] }
+  },
+  {
+    title: 'PingOne: a machine, which has no sub, that is listed',
+    source: 'developer.pingidentity.com/pingone-api/foundations/authentication-concepts/access-tokens-and-id-tokens/token-claims',
+    claims: { client_id: 'c7e31d36', aud: ['https://api.example.com'], scope: 'read', env: '5caa81af', org: '7d1a5b3c' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: ['web'], machineClients: ['c7e31d36'] },
+    becomes: { kind: 'machine', clientId: 'c7e31d36', scopes: ['read'] }
+  },
+  {
+    title: 'PingOne: a machine that is not listed',
+    source: 'developer.pingidentity.com/pingone-api/foundations/authentication-concepts/access-tokens-and-id-tokens/token-claims',
+    claims: { client_id: 'c7e31d36', aud: ['https://api.example.com'], scope: 'read' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: ['c7e31d36'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Hydra: a machine, whose scopes are a list',
+    source: 'github.com/ory/hydra/discussions/3430: scp is a list; a client is the subject of its own token',
+    claims: { client_id: 'b1f6', sub: 'b1f6', aud: ['https://api.example.com'], scp: ['read'], ext: {}, nbf: 1, jti: 'x' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [] },
+    becomes: { kind: 'machine', clientId: 'b1f6', scopes: ['read'] }
   }
 ]
 

@@ -132,6 +132,15 @@ export const SAMPLES: Readonly<Record<Provider, Samples>> = {
     idToken: { sub: PERSON, aud: AUDIENCE, acr: 'goauthentik.io/providers/oauth2/default', preferred_username: 'ada', nonce: 'n', at_hash: 'h' },
     client: 'azp',
     identities: { user: { ...user, username: 'ada', groups: ['staff'] }, machine }
+  },
+  generic: {
+    jwt: standard('generic'),
+    header: { typ: 'JWT' },
+    user: { sub: PERSON, client_id: 'web-app', aud: [AUDIENCE], scp: ['openid', 'write'], preferred_username: 'ada', roles: 'staff' },
+    machine: { sub: 'robot', client_id: 'robot', aud: [AUDIENCE], scope: 'write' },
+    idToken: { sub: PERSON, aud: [AUDIENCE, 'web-app'], azp: 'web-app', at_hash: 'h' },
+    client: 'client_id',
+    identities: { user: { ...user, username: 'ada', groups: ['staff'] }, machine }
   }
 }
 

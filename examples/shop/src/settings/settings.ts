@@ -22,7 +22,7 @@ const SECRET = '\\s*[^\\s:,][^:,]*:[^,]{31,}[^\\s,]\\s*'
 /** `id:secret,id:secret`. */
 const SECRETS = `^${SECRET}(,${SECRET})*$`
 
-const PROVIDERS: readonly Provider[] = ['cognito', 'rfc9068', 'auth0', 'entra', 'keycloak', 'okta', 'zitadel', 'authentik']
+const PROVIDERS: readonly Provider[] = ['cognito', 'rfc9068', 'auth0', 'entra', 'keycloak', 'okta', 'zitadel', 'authentik', 'generic']
 
 const Schema = Type.Object({
   HOST: Type.String({ default: 'localhost', minLength: 1, description: 'Interface to listen on' }),

@@ -114,6 +114,7 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
 
 function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'insecure-http': insecureHttp, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes }: Arguments['values']): JwtOptions {
   const isCognito = provider === undefined || provider === 'cognito'
+  const listsPeople = isCognito || provider === 'generic'
   return {
     issuer,
     ...provider !== undefined && { provider: provider as Provider },
@@ -121,7 +122,7 @@ function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'inse
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.
     ...audience !== undefined ? { audience } : !isCognito && { audience: ['(set --audience)'] },
-    ...users !== undefined ? { userClients: users } : isCognito && { userClients: [] },
+    ...users !== undefined ? { userClients: users } : listsPeople && { userClients: [] },
     ...machines !== undefined && { machineClients: machines },
     ...scopes !== undefined && { machineScopes: scopes },
     ...algorithm !== undefined && { algorithms: algorithm as unknown as NonNullable<JwtOptions['algorithms']> },

@@ -38,7 +38,7 @@ export function identityFromClaims (claims: Claims, rules: ClaimRules, now: numb
   const { iss, sub, iat, exp, aud } = claims
   const flaw = shape.flaw(claims)
   if (flaw !== undefined) throw invalidCredential(flaw)
-  if (typeof sub !== 'string' || sub === '') throw invalidCredential('sub is not a string')
+  if (!(sub === undefined && shape.machinesLackSubject) && (typeof sub !== 'string' || sub === '')) throw invalidCredential('sub is not a string')
   // RFC 7519 §2: seconds, and fractions of them.
   if (![exp, iat].every(time => Math.abs(Number(time)) <= Number.MAX_SAFE_INTEGER && typeof time === 'number')) throw invalidCredential('exp or iat is not a time')
   if (Number(iat) * 1000 > now + rules.clockTolerance) throw invalidCredential('iat is in the future')

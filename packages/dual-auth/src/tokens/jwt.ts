@@ -22,7 +22,11 @@ export interface TokenVerifier {
   ready (): boolean
 }
 
-const REQUIRED_CLAIMS = ['iss', 'exp', 'iat', 'sub']
+// Others are the provider's.
+const REQUIRED_CLAIMS = ['iss', 'exp', 'iat']
+
+/** Types of tokens that are no access tokens, RFC 8725 §3.11. */
+const OTHER_TYPES = /^(?:ID_TOKEN|LOGOUT|SECEVENT|DPOP|CLIENT-AUTHENTICATION|OAUTH-AUTHZ-REQ|KB|ENTITY-STATEMENT)\+JWT$/
 
 /** An issuer of tokens and its signing keys. */
 interface Issuer { readonly settings: JwtSettings, readonly keys: KeySet }
@@ -114,10 +118,15 @@ async function keyFromToken ({ header, payload, signature }: DecodedToken, { set
   if (typeof alg !== 'string' || !algorithms.some(allowed => allowed === alg)) throw invalidCredential('alg is not allowed')
   if (kid !== undefined && !isKid(kid)) throw invalidCredential('kid is malformed')
   if (header.crit !== undefined) throw invalidCredential('crit is not supported')
-  if (!shape.types.includes(typeof typ === 'string' ? typ.toUpperCase() : typ as undefined)) throw invalidCredential('typ is not an access token')
+  if (!isAccessType(typeof typ === 'string' ? typ.toUpperCase() : typ, shape.types)) throw invalidCredential('typ is not an access token')
   // Otherwise unused bits at the end would allow several spellings of one signature.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) throw invalidCredential('the signature is not canonical base64url')
   return keys.find({ kid, alg, issuer: String(payload.iss) })
+}
+
+function isAccessType (typ: unknown, types: ReadonlyArray<string | undefined> | undefined): boolean {
+  if (types !== undefined) return types.some(type => type === typ)
+  return typ === undefined || (typeof typ === 'string' && !OTHER_TYPES.test(typ.replace(/^APPLICATION\//, '')))
 }
 
 function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {

@@ -2,7 +2,7 @@
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The identity providers whose access tokens are known. */
-export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik'
+export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik' | 'generic'
 
 /** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
 export const TENANT = '{tenantid}'
@@ -16,8 +16,12 @@ export type ClaimPaths = Readonly<Record<'client' | 'subject' | 'username' | 'gr
 /** How the access tokens of a provider look. */
 export interface TokenShape {
   readonly claims: ClaimPaths
-  /** Allowed values of the header's `typ`, in upper case. */
-  readonly types: ReadonlyArray<string | undefined>
+  /** Allowed values of the header's `typ`, in upper case; undefined: all but those that mean something else. */
+  readonly types: ReadonlyArray<string | undefined> | undefined
+  /** Whether tokens of machines may lack `sub`. */
+  readonly machinesLackSubject?: boolean
+  /** Whether the host must list the clients that people sign in with. */
+  readonly needsUserClients?: boolean
   /** Whether the token must have `aud`. */
   readonly needsAudience: boolean
   /** Whether machines need a scope that ends in `/api`, unless `machineScopes` says otherwise. */
@@ -49,6 +53,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     claims: { ...STANDARD, username: [['username']], groups: [['cognito:groups']] },
     needsAudience: false,
     needsMachineScope: true,
+    needsUserClients: true,
     flaw: ({ token_use: use }) => use === 'access' ? undefined : 'token_use is not access',
     // Both conditions: a person's token with a machine's scope must not become a machine.
     holder: (claims, client) => claims.username === undefined && claims['cognito:username'] === undefined && claims.sub === client ? 'machine' : 'user'
@@ -121,6 +126,24 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     claims: { ...STANDARD, client: [['azp']] },
     flaw: ({ uid }) => uid === undefined ? 'uid is missing: it is an ID token' : undefined,
     holder: listedHolder
+  },
+  /**
+   * For providers without a preset: what most of them have in common, and no more trust than that allows. People are those
+   * with a token of a listed client. Who is none of them is a machine only if its subject is its client, or it is listed.
+   */
+  generic: {
+    ...COMMON,
+    claims: { ...STANDARD, client: [['client_id'], ['azp']], groups: [['groups'], ['roles']], scopes: [['scope'], ['scp']], machineScopes: [['scope'], ['scp']] },
+    types: undefined,
+    machinesLackSubject: true,
+    needsUserClients: true,
+    flaw: ({ token_use: use = 'access', typ = 'Bearer', ...claims }) =>
+      use !== 'access' ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
+    holder ({ sub, gty }, client, machineClients = []) {
+      if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'
+      // Who is a machine by the grant, or has no subject, must not pass for a person.
+      return sub === undefined || /^client[-_]credentials$/.test(String(gty)) ? undefined : 'user'
+    }
   }
 }
 
