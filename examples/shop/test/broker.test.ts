@@ -35,9 +35,11 @@ async function entraLike (t: Test): Promise<Idp> {
 
 t.test('Entra: people sign in for hours, on the console and on /docs too', async (t) => {
   const entra = await entraLike(t)
-  const app = await build(t, database, { settings: {} } as never, { settings: {
-    ...settings, IDP_ISSUER: entra.issuer, IDP_PROVIDER: 'entra', IDP_AUDIENCE: API, IDP_MCP_CLIENT_SECRET: 'a secret', CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: 'console'
-  } })
+  const app = await build(t, database, { settings: {} } as never, {
+    settings: {
+      ...settings, IDP_ISSUER: entra.issuer, IDP_PROVIDER: 'entra', IDP_AUDIENCE: API, IDP_MCP_CLIENT_SECRET: 'a secret', CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: 'console'
+    }
+  })
   const world = { app, idp: entra }
   t.match((await app.inject('/.well-known/oauth-protected-resource/mcp')).json(), { scopes_supported: ['openid', 'email', 'profile', ACCESS] })
   t.match((await app.inject({ method: 'POST', url: '/mcp' })).headers['www-authenticate'], `scope="openid email profile ${ACCESS}"`)

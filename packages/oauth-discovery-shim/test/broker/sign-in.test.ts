@@ -160,7 +160,7 @@ t.test('the root is the identity provider\'s, with the broker as without it', as
   t.teardown(() => plain.close())
   await plain.register(shim, { publicBaseUrl: base, issuer: idp.issuer, clientId: 'broker-client', resourceName: 'Shop' })
   const bodies = [undefined, '', '{', '{"redirect_uris":["https://evil.example.com/cb"]}']
-  const requests: ReadonlyArray<readonly ['GET' | 'POST', string, string?]> = [
+  const requests: ReadonlyArray<readonly [method: 'GET' | 'POST', url: string, payload?: string | undefined]> = [
     ['GET', '/.well-known/oauth-protected-resource'], ['GET', '/.well-known/oauth-authorization-server'], ['GET', '/.well-known/openid-configuration'],
     ...bodies.map(body => ['POST', '/oauth/register', body] as const)
   ]

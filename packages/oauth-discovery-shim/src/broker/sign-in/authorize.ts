@@ -50,7 +50,7 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
   if (redirectUri === undefined) throw refusal('invalid_request', 'The parameter redirect_uri is missing')
   const kind = redirectKind(redirectUri, appSchemes)
   if (kind === undefined || !isRegistered(redirectUri, client.redirectUris)) {
-    throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ${kind === undefined ? `is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes` : PLACES[client.source]}`)
+    throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ${kind === undefined ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes' : PLACES[client.source]}`)
   }
   const state = parameters.get('state')
   // It is kept in cookies, and sent back as it came.
