@@ -29,6 +29,7 @@ const wrong: ReadonlyArray<readonly [name: keyof Settings, value: string, mistak
   ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
   ['IDP_ISSUER', 'https://', ISSUER],
   ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must not have a query or fragment'],
+  ['IDP_SCOPES', 'openid email', 'IDP_SCOPES must be scopes separated by commas, without spaces and quotes'],
   ['IDP_MCP_CLIENT_ID', 'the client', 'IDP_MCP_CLIENT_ID must be printable ASCII without spaces'],
   ...['Shop', 'my-shop', '_shop', 'shop_', '1shop', 'eyshop', 'a'.repeat(17)].map((value) => ['API_KEY_MARKER', value, MARKER] as const),
   ['API_KEY_PEPPERS', `k1:${SECRET},k1:${OTHER}`, 'API_KEY_PEPPERS has several secrets with the id k1: give each secret its own id'],

@@ -21,6 +21,7 @@ const checks: Readonly<Record<string, Check>> = {
     if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
     return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
   },
+  IDP_SCOPES: (text) => itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ? undefined : 'must be scopes separated by commas, without spaces and quotes',
   IDP_MCP_CLIENT_ID: clientId,
   IDP_CONSOLE_CLIENT_ID: clientId,
   API_KEY_MARKER: (text) => MARKER.test(text) && text.length <= MARKER_LENGTH

@@ -34,7 +34,7 @@ const Schema = Type.Object({
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
   IDP_PROVIDER: Type.Unsafe<Provider>({ type: 'string', enum: PROVIDERS, default: 'cognito', description: `Kind of identity provider: ${PROVIDERS.join(', ')}` }),
   IDP_AUDIENCE: List({ default: '', description: 'Accepted values of the aud claim, separated by commas; default: PUBLIC_BASE_URL, with and without /mcp' }),
-  IDP_SCOPES: List({ default: '', pattern: '^[\\x21-\\x7e]*(\\s*,\\s*[\\x21-\\x7e]+)*$', description: 'Scopes that sign-ins request, separated by commas; default: openid, email and profile, and what IDP_PROVIDER needs for tokens of this API that can be renewed' }),
+  IDP_SCOPES: List({ default: '', pattern: '^[\\x20-\\x7e]*$', description: 'Scopes that sign-ins request, separated by commas; default: openid, email and profile, and what IDP_PROVIDER needs for tokens of this API that can be renewed' }),
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client for MCP clients that sign in with a browser; required for browser login' }),
   IDP_MCP_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'Secret of IDP_MCP_CLIENT_ID, if it has one; only with OAUTH_BROKER, since clients on the machines of people cannot keep it' })),
   OAUTH_BROKER: Type.Boolean({ default: false, description: 'Lets MCP clients with any callback URL sign in through this server; IDP_MCP_CLIENT_ID then needs the callback /oauth/callback of PUBLIC_BASE_URL' }),
