@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
+import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, goWithin, inColours, openBrowser, openPage, type Person, signIn, violations, withoutChromium } from './browser.ts'
 
@@ -24,6 +26,12 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
   const demo = readDemo(settings.DATA_DIR)
   const person = (name: string) => demo.users.find(({ username }) => username === name)!
   const browser = await openBrowser(t)
+  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const reads = async (headers: object, path: string) => (await call('GET', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: { ...headers } })).body
+  // An agent has been here, on every database.
+  await reads({ 'x-api-key': kettle.api_key }, 'tags')
+  const asKim = bearer(await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url }))
+  while (!(await reads(asKim, 'history?filter={"operation":"api_key.first_used"}')).length) await new Promise((resolve) => setTimeout(resolve, 100))
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'))
   const titles = new Set<string>()

@@ -102,7 +102,9 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     const { body: turned } = await api('POST', '/products', { name: 'Tea \u202egnp.exe' })
     await api('PATCH', `/products/${turned.id}`, { price_amount: 100 })
     await goWithin(kim, `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: turned.id }))}`)
-    const [parts] = await kim.getByRole('listitem').filter({ hasText: 'changed' }).first().getByRole('paragraph').evaluateAll((elements: any[]) => elements.map((element) => {
+    const sentence = kim.getByRole('listitem').filter({ hasText: 'changed' }).first().getByRole('paragraph')
+    await sentence.waitFor()
+    const [parts] = await sentence.evaluateAll((elements: any[]) => elements.map((element) => {
       const range = element.ownerDocument.createRange()
       return [...element.childNodes].map((node) => { range.selectNodeContents(node); return range.getBoundingClientRect().left })
     }))

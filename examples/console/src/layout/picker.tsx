@@ -11,10 +11,10 @@ interface PickerProps extends Omit<TextFieldProps, 'value' | 'onChange' | 'onBlu
 }
 
 /** A code that is chosen by its name, or typed. The server says whether there is what was typed. */
-export function Picker ({ value, onChange, onBlur, choices, sx, ...field }: PickerProps) {
+export function Picker ({ value, onChange, onBlur, choices, disabled = false, sx, ...field }: PickerProps) {
   return (
     <Autocomplete
-      freeSolo fullWidth options={choices as Choice[]} inputValue={value} value={value} onInputChange={(_event, text) => onChange(text)} onBlur={onBlur} {...sx !== undefined && { sx }}
+      freeSolo fullWidth disabled={disabled} options={choices as Choice[]} inputValue={value} value={value} onInputChange={(_event, text) => onChange(text)} onBlur={onBlur} {...sx !== undefined && { sx }}
       getOptionLabel={(choice) => typeof choice === 'string' ? choice : choice.id} getOptionKey={(choice) => typeof choice === 'string' ? choice : choice.id}
       filterOptions={(all, { inputValue }) => found(all, inputValue)} isOptionEqualToValue={({ id }, chosen) => id === (chosen as unknown)}
       renderOption={({ key, ...props }, { id, name }) => <li key={key} {...props}>{id === name ? id : `${id} · ${name}`}</li>}
