@@ -23,6 +23,8 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
   /** Leaves by the menu and by Back: both ask, and with "no" the page stays. */
   const asks = async (page: Page, heading: string) => {
     questions.length = 0
+    // Nobody types and leaves within the same moment, which the router needs to learn of the first letter.
+    await page.waitForTimeout(500)
     await page.evaluate("document.querySelector('nav a[href$=tags]').click()")
     for (let tries = 0; tries < 50 && questions.length < 1; tries++) await page.waitForTimeout(100)
     await page.evaluate('history.back()')
