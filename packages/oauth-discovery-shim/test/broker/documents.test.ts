@@ -537,6 +537,7 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
     ['another key', { client_assertion: await assertion({}, stranger.privateKey) }],
     ['another issuer', { client_id: id, client_assertion: await assertion({ iss: 'x' }) }],
     ['another audience', { client_assertion: await assertion({ aud: 'https://other.example.com' }) }],
+    ['the issuer of the root, which is the provider\'s', { client_assertion: await assertion({ aud: base }) }],
     ['expired', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) - 60 }) }],
     ['expired half a minute ago', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) - 30 }) }],
     ['for more than an hour', { client_assertion: await assertion({ exp: Math.floor(Date.now() / 1000) + 3602 }) }],
@@ -566,7 +567,7 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   t.teardown(() => { Date.now = now })
   const second = Math.floor(now() / 1000)
   Date.now = () => second * 1000
-  for (const claims of [{ aud: `${base}/oauth` }, { aud: base }, { aud: `${base}/oauth/revoke` }, { exp: Math.floor(Date.now() / 1000) - 20 }, { exp: Math.floor(Date.now() / 1000) + 3600 }]) {
+  for (const claims of [{ aud: `${base}/oauth` }, { aud: `${base}/oauth/revoke` }, { exp: Math.floor(Date.now() / 1000) - 20 }, { exp: Math.floor(Date.now() / 1000) + 3600 }]) {
     t.equal((await token(world, { ...refresh, client_assertion: await assertion(claims), client_assertion_type: type })).statusCode, 200, JSON.stringify(claims))
   }
 
@@ -602,7 +603,7 @@ t.test('a client with its keys in its document, or with many', async t => {
   const tooLong = { ...invalid, error_description: 'The metadata document of this app cannot be used: it is larger than 32768 bytes' }
   for (const [path, members, expected] of [['/own', { jwks: keys }, undefined], ['/no', { jwks: { keys: [] } }, invalid], ['/fits', { jwks_uri: `${origin}/fits.json` }, undefined], ['/long', { jwks_uri: `${origin}/long.json` }, tooLong]] as const) {
     const id = client(path, { token_endpoint_auth_method: 'private_key_jwt', ...members })
-    const assertion = await new SignJWT({ iss: id, sub: id, aud: base, jti: path, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: `${base}/oauth`, jti: path, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
     const { client_id: _id, ...grant } = await grantOf(world, id)
     const response = await token(world, { ...grant, client_assertion: assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' })
     if (expected) t.match(response.json(), expected, path)
@@ -620,7 +621,7 @@ t.test('a client whose document no longer has keys, or whose store is away, prov
   const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [await exportJWK(publicKey)] } })
   const { client_id: _id, ...grant } = await grantOf(world, id)
   const ask = async (jti: string, replica = world) => {
-    const assertion = await new SignJWT({ iss: id, sub: id, aud: base, jti, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
+    const assertion = await new SignJWT({ iss: id, sub: id, aud: `${base}/oauth`, jti, exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
     return await token(replica, { ...grant, client_assertion: assertion, client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer' })
   }
   isAway = true
