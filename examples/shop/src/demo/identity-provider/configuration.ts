@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Configuration } from 'oidc-provider'
 import { accountFrom, userById } from './account.ts'
 import { adapterIn } from './adapter.ts'
-import { errors } from './library.ts'
+import { errors, interactionPolicy } from './library.ts'
 import { errorPage, show } from './pages.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { IdentityProviderOptions } from './types.ts'
@@ -65,7 +65,7 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
     responseTypes: ['code'],
     renderError: (ctx, { error, error_description: description = '' }) =>
       show(ctx, ctx.status, nonce => errorPage({ nonce, error, description })),
-    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}` },
+    interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}`, policy: askingEachTime(clientId) },
     pkce: { required: () => true },
     clientBasedCORS: () => true,
     rotateRefreshToken: false,
@@ -124,4 +124,12 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
       Session: hour
     }
   }
+}
+
+/** Several people use the demo in one browser: whoever connects an MCP client says who they are. */
+function askingEachTime (clientId: string): NonNullable<NonNullable<Configuration['interactions']>['policy']> {
+  const policy = interactionPolicy.base()
+  policy.get('consent')!.checks.add(new interactionPolicy.Check('asked_each_time', 'the person has to sign in', 'interaction_required',
+    ({ oidc }) => oidc.client?.clientId === clientId && oidc.result?.consent === undefined))
+  return policy
 }

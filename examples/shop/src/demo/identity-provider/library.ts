@@ -7,4 +7,4 @@ console.warn = (...line: unknown[]) => { if (!String(line[0]).includes('Unsuppor
 const library = await import('oidc-provider')
 console.warn = warn
 
-export const { default: Provider, errors } = library
+export const { default: Provider, errors, interactionPolicy } = library
