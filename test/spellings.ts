@@ -6,9 +6,6 @@
 /** The scheme of `Authorization` has no case, RFC 9110 §11.1. */
 export const schemes: readonly string[] = ['Bearer', 'bearer', 'BEARER']
 
-/** The same UUID. */
-export const idSpellings = (id: string): readonly string[] => [id, id.toUpperCase()]
-
 /** Single letters, by how many bytes of UTF-8 and how many units of UTF-16 they are. */
 export const letters = {
   a: { bytes: 1, units: 1 },
