@@ -32,7 +32,6 @@ for (const [what, world, spelling = '/mcp'] of [
   ['the identity provider names itself on the callback', { idpOptions: { sendIss: true } }],
   ['a broker', { shimOptions: { broker } }],
   ['a broker, with a slash', { shimOptions: { broker } }, '/mcp/'],
-  ['a broker, and only the root documents', { shimOptions: { broker, strictDiscovery: 'off' } }],
   ['a broker, and the identity provider names itself on the callback', { shimOptions: { broker }, idpOptions: { sendIss: true } }],
   ['a broker that registers nobody', { shimOptions: { broker: { ...broker, registration: false } } }],
   ['a broker whose callback the provider does not know', { shimOptions: { broker }, idpOptions: { redirectUris: ['http://localhost:7777/callback'] } }]
