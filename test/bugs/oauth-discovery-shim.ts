@@ -123,13 +123,6 @@ export const bugs: readonly Bug[] = [
     noticedBy: 'test/broker/sign-in.test.ts'
   },
   {
-    suffered: 'somebody who opened four tabs cannot finish in the last one',
-    file: 'src/broker/sign-in/start.ts',
-    before: 'begun.slice(0, Math.max(0, begun.length - MOST_AT_ONCE + 1))',
-    after: 'begun.slice(MOST_AT_ONCE - 1)',
-    noticedBy: 'test/broker/sign-in.test.ts'
-  },
-  {
     suffered: 'a second click on the callback signs in a second time with one code',
     file: 'src/broker/sign-in/callback.ts',
     before: 'const family = digest(state).slice(0, 22)',
@@ -145,7 +138,7 @@ export const bugs: readonly Bug[] = [
   },
   {
     suffered: 'a client with a secret cannot sign in whose secret has a plus or a colon in it',
-    file: 'src/broker/tokens/provider-calls.ts',
+    file: 'src/broker/tokens/provider-authentication.ts',
     before: '`${formEncoded(clientId)}:${formEncoded(clientSecret)}`',
     after: '`${clientId}:${clientSecret}`',
     noticedBy: 'test/broker/sign-in.test.ts'
