@@ -77,7 +77,7 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
       titles.add(title)
       t.equal(await page.evaluate("document.activeElement?.localName + ': ' + document.querySelectorAll('h1').length"), 'h1: 1', 'one heading, which has the focus')
       t.equal(await page.getByRole('navigation', { name: 'Shop console' }).locator('[aria-current=page]').count(), name === 'No such page' ? 0 : 1, 'the menu says where we are')
-      const written = readable(await page.locator('#main-content').ariaSnapshot())
+      const written = await reading(page, expected.get(name))
       found.set(name, written)
       t.equal(written, expected.get(name) ?? written)
       t.strictSame(await obscured(page), [], 'nothing has the focus that cannot be seen')
@@ -221,6 +221,15 @@ async function obscured (page: Page): Promise<readonly string[]> {
     if (said !== '') hidden.push(said)
   }
   return [...hidden, `more than ${MOST} elements`]
+}
+
+/** What a screen reader finds. Parts of a page come by themselves: they get two seconds. */
+async function reading (page: Page, expected: string | undefined): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const written = readable(await page.locator('#main-content').ariaSnapshot())
+    if (written === expected || tries === 20) return written
+    await page.waitForTimeout(100)
+  }
 }
 
 /** The tree with what differs by run replaced, and only the first of many that are alike. */

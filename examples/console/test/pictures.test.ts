@@ -29,7 +29,7 @@ const withoutTimes = (text: string): string => text
   .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)')
   .replace(/^(?:\d+ \w+ ago|now|yesterday|last \w+)$/, '(time)')
   .replace(/localhost:\d+/g, 'localhost:8080')
-  .replace(/\d+ ms/g, '(n) ms')
+  .replace(/\d+(?:\.\d+)? ms/g, '(n) ms')
 
 t.test('the pictures of the documentation show what the pages show', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)

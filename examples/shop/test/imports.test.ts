@@ -458,9 +458,9 @@ t.test('another call in between does not make an import skip its question', asyn
   }
 })
 
-/** Lets no import of the shop be applied until the returned function is called. */
+/** Lets no import of the shop be applied until the returned function is called: others take its SKUs each time. */
 async function hold (t: { teardown: (end: () => Promise<void>) => void }, shop: string): Promise<() => Promise<void>> {
-  await knex.raw(`create function held() returns trigger language plpgsql as $$ begin if new.shop_id = '${shop}' then raise 'held' using errcode = '40001'; end if; return new; end $$`)
+  await knex.raw(`create function held() returns trigger language plpgsql as $$ begin if new.shop_id = '${shop}' then raise 'held' using errcode = '23505', constraint = 'products_sku_taken'; end if; return new; end $$`)
   await knex.raw('create trigger held before update on import_lines for each row execute function held()')
   const release = async (): Promise<void> => { await knex.raw('drop function if exists held() cascade') }
   t.teardown(release)

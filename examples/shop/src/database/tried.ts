@@ -2,7 +2,12 @@
 const TRIES = 3
 
 /** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */
-const PASSING: readonly unknown[] = ['40P01', '40001', '23505']
+const MET: readonly unknown[] = ['40P01', '40001', '23505']
+
+/** Whether it failed only because of another transaction at the same time. */
+export function metAnother (error: unknown): boolean {
+  return MET.includes((error as { code?: string }).code)
+}
 
 /** Tries work again that met another transaction. */
 export async function tried<Result> (work: () => Promise<Result>): Promise<Result> {
@@ -10,7 +15,7 @@ export async function tried<Result> (work: () => Promise<Result>): Promise<Resul
     try {
       return await work()
     } catch (error) {
-      if (!PASSING.includes((error as { code?: string }).code) || tries === TRIES) throw error
+      if (!metAnother(error) || tries === TRIES) throw error
     }
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
 import { errorFromDatabase } from '../database/errors.ts'
+import { metAnother } from '../database/tried.ts'
 import { importSteps } from './step.ts'
 
 /** How often the server looks for imports that another process has left, in milliseconds. */
@@ -66,7 +67,7 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
     app.log.error({ err: error }, 'An import could not be applied')
     const { importId, statusCode } = error as { importId?: string, statusCode?: number }
     if (importId === undefined) return false
-    const isPassing = (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
+    const isPassing = metAnother(error) || (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
     await (isPassing ? postpone(importId) : fail(importId, 'Internal server error'))
     return true
   }

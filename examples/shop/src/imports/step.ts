@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { type ItemOutcome, type ItemProblem, productBatch, type ProductItem } from '../catalog/product-batch.ts'
 import { itemsOfPortion, PORTION } from '../catalog/portion.ts'
 import { changedSince, type Found } from '../catalog/product-found.ts'
-import { tried } from '../database/tried.ts'
+import { metAnother, tried } from '../database/tried.ts'
 import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { ShopScope } from '../shops/scope.ts'
@@ -78,7 +78,7 @@ export function importSteps (knex: Knex) {
         }))
       } catch (error) {
         const refusal = (error as { statusCode?: number }).statusCode === undefined ? errorFromDatabase(error as { code?: string }) : error as { statusCode: number, message: string }
-        if (current === undefined || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { importId: current?.id })
+        if (current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { importId: current?.id })
         const { id } = current
         await fail(id, refusal.message)
         return true
