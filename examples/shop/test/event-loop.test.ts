@@ -110,7 +110,7 @@ const QUERY = 12_000
 const FILE = 16 * 1_048_576
 
 /** Nearly as many values as a body may have. */
-const VALUES = 29_000
+const VALUES = 19_000
 
 /** Values that take long to read, by their type, as JSON: of as many bytes, or values. */
 const LARGE: Readonly<Record<string, readonly string[]>> = {

@@ -13,6 +13,9 @@ type AccountRow = Static<typeof Account>
 /** The keys of `details` that the payment routes write. */
 const PAY_KEYS = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at']
 
+/** How large `details` may be as JSON, in bytes. */
+const MAX_DETAILS = 64 * 1024
+
 /** Accounts. The shop writes their `details`, except the keys of the payment routes. */
 export function accountRepository (knex: Knex) {
   const rows = recordRepository(knex, {
@@ -55,6 +58,8 @@ export function accountRepository (knex: Knex) {
 function splitDetails (details: Details): { set: Details, removed: string[] } {
   const key = PAY_KEYS.find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)
+  // The database holds the merged value to the same limit.
+  if (Buffer.byteLength(JSON.stringify(details)) > MAX_DETAILS) throw invalid('details', `details must not be larger than ${MAX_DETAILS / 1024} KiB`)
   const entries = Object.entries(details)
   return {
     set: Object.fromEntries(entries.filter(([, value]) => value !== null)),
