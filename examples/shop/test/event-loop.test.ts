@@ -260,7 +260,7 @@ t.test('eight uploads at once, slow ones, and such that end in the middle keep n
   t.strictSame(await exit, [0, null])
   const answers: string[] = JSON.parse(said)
   t.equal(answers.length, 24)
-  // A dry run may answer at a limit, before its client is gone.
+  // A file that cannot be read on has its answer before its end, a dry run one of 200.
   t.strictSame(answers.filter((answer) => !/^(?:whole|slow), .*: (?:200|202|422)$|^aborted, .*: (?:closed|200|422|429)$/.test(answer)), [])
   // One in a hundred may meet the collection of garbage.
   const [worst, typical] = [0, 0.01].map((part) => delays.toSorted((a, b) => b - a)[Math.floor(delays.length * part)]!) as [number, number]
