@@ -105,7 +105,7 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
     created_at: new Date(Date.UTC(2026, 0, 5) + index * DAY).toISOString()
   }))
   await trx('products').insert(rows)
-  await trx('prices').insert(pricesOf(rows))
+  await trx('prices').insert(pricesOf(rows, Date.now()))
 
   const links = products.map(({ name, model, values }) => ({
     owner: { shop_id: shopId, product_id: id('product', name) }, model, values
