@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts'
+import { bugFrom, type Bug } from './bug.ts'
 import { bugs as ofConsole } from './console.ts'
 import { bugs as ofDualAuth } from './dual-auth.ts'
 import { bugs as ofMcpFromRoutes } from './mcp-from-routes.ts'
@@ -15,10 +15,10 @@ export interface Area {
 }
 
 export const areas: readonly Area[] = [
-  { name: 'mcp-from-routes', home: 'packages/mcp-from-routes', bugs: ofMcpFromRoutes },
-  { name: 'dual-auth', home: 'packages/dual-auth', bugs: ofDualAuth },
-  { name: 'oauth-discovery-shim', home: 'packages/oauth-discovery-shim', bugs: ofOauthDiscoveryShim },
-  { name: 'pay-reconcile', home: 'packages/pay-reconcile', bugs: ofPayReconcile },
-  { name: 'shop', home: 'examples/shop', bugs: ofShop },
-  { name: 'console', home: 'examples/console', bugs: ofConsole }
+  { name: 'mcp-from-routes', home: 'packages/mcp-from-routes', bugs: ofMcpFromRoutes.map(bugFrom) },
+  { name: 'dual-auth', home: 'packages/dual-auth', bugs: ofDualAuth.map(bugFrom) },
+  { name: 'oauth-discovery-shim', home: 'packages/oauth-discovery-shim', bugs: ofOauthDiscoveryShim.map(bugFrom) },
+  { name: 'pay-reconcile', home: 'packages/pay-reconcile', bugs: ofPayReconcile.map(bugFrom) },
+  { name: 'shop', home: 'examples/shop', bugs: ofShop.map(bugFrom) },
+  { name: 'console', home: 'examples/console', bugs: ofConsole.map(bugFrom) }
 ]

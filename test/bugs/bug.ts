@@ -13,6 +13,13 @@ export interface Bug {
   readonly noticedBy?: string
 }
 
+/** A bug in three lines: what it is, and what it makes of what. */
+export type Row = readonly [suffered: string, file: string, noticedBy: string | undefined, before: string, after: string, on?: 'postgres']
+
+export function bugFrom ([suffered, file, noticedBy, before, after, on]: Row): Bug {
+  return { suffered, file, before, after, ...on && { on }, ...noticedBy !== undefined && { noticedBy } }
+}
+
 /**
  * The source with the bug in it.
  *

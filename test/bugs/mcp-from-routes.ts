@@ -1,222 +1,98 @@
 /* eslint no-template-curly-in-string: 0 -- these are lines of sources */
-import type { Bug } from './bug.ts'
+import type { Row } from './bug.ts'
 
-export const bugs: readonly Bug[] = [
-  {
-    suffered: 'a page of Japanese text gets past `maxResultBytes`: characters are counted as bytes',
-    file: 'src/call/result.ts',
-    before: 'if (Buffer.byteLength(response.body) > context.maxResultBytes)',
-    after: 'if (response.body.length > context.maxResultBytes)',
-    noticedBy: 'test/options.test.ts'
-  },
-  {
-    suffered: 'a route with a body in another alphabet gets half of it: the length counts characters',
-    file: 'src/call/light.ts',
-    before: "headers['content-length'] = String(Buffer.byteLength(body))",
-    after: "headers['content-length'] = String(body.length)",
-    noticedBy: 'test/loopback.test.ts'
-  },
-  {
-    suffered: 'progress of a character that two pieces share is garbled',
-    file: 'src/call/progress.ts',
-    before: '(text + decoder.write(chunk))',
-    after: '(text + chunk.toString())',
-    noticedBy: 'test/progress.test.ts'
-  },
-  {
-    suffered: 'JSON of a route that writes `Application/JSON` reaches the model as text without structure',
-    file: 'src/call/result.ts',
-    before: ".replace(/;.*/s, '').trim().toLowerCase()",
-    after: ".replace(/;.*/s, '').trim()",
-    noticedBy: 'test/result.test.ts'
-  },
-  {
-    suffered: 'a call that may have been carried out is said to be safe to repeat when the route fails',
-    file: 'src/call/result.ts',
-    before: '${statusText(statusCode)}.${context.open} The request id',
-    after: '${statusText(statusCode)}. The request id',
-    noticedBy: 'test/result.test.ts'
-  },
-  {
-    suffered: 'the model repeats a write whose answer was too large, because it reads that it should narrow the call',
-    file: 'src/call/result.ts',
-    before: "if (open !== '') return cut",
-    after: "if (open !== '' && cut) return cut",
-    noticedBy: 'test/result.test.ts'
-  },
-  {
-    suffered: 'a 403 about a missing permission signs the user out',
-    file: 'src/call/result.ts',
-    before: ': statusCode === 403 && /\\berror="?insufficient_scope\\b/.test(authenticate)',
-    after: ": statusCode === 403 && authenticate !== ''",
-    noticedBy: 'test/result.test.ts'
-  },
-  {
-    suffered: 'an address with `/` or `?` in an id reaches another route, or none',
-    file: 'src/tool/path.ts',
-    before: 'encodeURIComponent(',
-    after: 'encodeURI(',
-    noticedBy: 'test/request.test.ts'
-  },
-  {
-    suffered: 'two answers that are given at once carry out a confirmed call twice',
-    file: 'src/confirm/held.ts',
-    before: 'sealer.isFor(state, subject) && await confirmStore.use(state.id, LIFETIME)',
-    after: 'sealer.isFor(state, subject) && (await confirmStore.use(state.id, LIFETIME), true)',
-    noticedBy: 'test/confirm/attacks.test.ts'
-  },
-  {
-    suffered: 'a person who said yes to one deletion has said yes to another one',
-    file: 'src/confirm/seal.ts',
-    before: 'serverInfo.name, callerOf(outer), tool, args, question])',
-    after: 'serverInfo.name, callerOf(outer), tool, question])',
-    noticedBy: 'test/confirm/attacks.test.ts'
-  },
-  {
-    suffered: 'a yes counts for ever: its time is never looked at',
-    file: 'src/confirm/seal.ts',
-    before: 'isFor: ({ of, until }, subject) => until >= Date.now() && of ===',
-    after: 'isFor: ({ of, until }, subject) => of ===',
-    noticedBy: 'test/confirm/attacks.test.ts'
-  },
-  {
-    suffered: 'a person agrees to a text in which an invisible character turned the order round',
-    file: 'src/confirm/question.ts',
-    before: "text.slice(0, 4 * MAX_DATA).replace(UNSEEN, ' ')",
-    after: "text.slice(0, 4 * MAX_DATA).replace(/\\p{Cc}/gu, ' ')",
-    noticedBy: 'test/confirm/question.test.ts'
-  },
-  {
-    suffered: 'a confirmation is accepted twice around the moment at which the store forgets',
-    file: 'src/confirm/store.ts',
-    before: 'older = now - since >= 2 * ttl ? new Set() : recent',
-    after: 'older = new Set()',
-    noticedBy: 'test/confirm/rounds.test.ts'
-  },
-  {
-    suffered: 'the task of one person can be followed by another',
-    file: 'src/task/seal.ts',
-    before: 'JSON.stringify([serverInfo.name, callerOf(outer)])',
-    after: 'JSON.stringify([serverInfo.name])',
-    noticedBy: 'test/task/attacks.test.ts'
-  },
-  {
-    suffered: 'somebody who lost access to a tool still reads the result of its task',
-    file: 'src/endpoint/tasks/open.ts',
-    before: 'const tool = sealed && await toolFor(sealed.tool, outer)',
-    after: 'const tool = sealed && [...rules().keys()].find(({ public: { name } }) => name === sealed.tool)',
-    noticedBy: 'test/task/attacks.test.ts'
-  },
-  {
-    suffered: 'a client that may not delete cancels work all the same',
-    file: 'src/endpoint/tasks/cancel.ts',
-    before: 'if (await isDenied(route, outer, mayUse)) throw cannot',
-    after: 'if (isDenied(route, outer, mayUse) instanceof Error) throw cannot',
-    noticedBy: 'test/task/rounds.test.ts'
-  },
-  {
-    suffered: 'cancelling work that has ended meanwhile deletes its result',
-    file: 'src/endpoint/tasks/cancel.ts',
-    before: "if (before.status !== 'working' || work === undefined) {",
-    after: 'if (work === undefined) {',
-    noticedBy: 'test/task/rounds.test.ts'
-  },
-  {
-    suffered: 'a task asks again a thousand times too early: `Retry-After` has seconds',
-    file: 'src/task/state.ts',
-    before: 'Number(text) * 1000',
-    after: 'Number(text)',
-    noticedBy: 'test/task/stages.test.ts'
-  },
-  {
-    suffered: 'a status route that is over its rate limit fails the work',
-    file: 'src/task/state.ts',
-    before: 'if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return',
-    after: 'if (statusCode === 503 && poll !== undefined) return',
-    noticedBy: 'test/task/stages.test.ts'
-  },
-  {
-    suffered: 'the result of a task is lost when its route is busy at that moment',
-    file: 'src/task/follow.ts',
-    before: "if (statusCode === 429 || statusCode >= 500) return { status: 'unreadable', why: textOf(result) }\n    return { ...said, status: 'completed', result }",
-    after: "return { ...said, status: 'completed', result }",
-    noticedBy: 'test/task/rounds.test.ts'
-  },
-  {
-    suffered: 'what one client sees of the tools is sent to the next one',
-    file: 'src/endpoint/list.ts',
-    before: 'if (isPerClient || start < 0 || start % pageSize !== 0) return write(era, found)',
-    after: 'if (start < 0 || start % pageSize !== 0) return write(era, found)',
-    noticedBy: 'test/pages.test.ts'
-  },
-  {
-    suffered: 'a client that pages through the list misses a tool on each page',
-    file: 'src/endpoint/list.ts',
-    before: 'nextCursor: cursorFromName(last.public.name)',
-    after: 'nextCursor: cursorFromName(rest[size]!.public.name)',
-    noticedBy: 'test/pages.test.ts'
-  },
-  {
-    suffered: 'the arguments of one shop are implied for a caller of another: forms are kept by tool alone',
-    file: 'src/tool/implied.ts',
-    before: "const key = names.join('\\n')",
-    after: "const key = ''",
-    noticedBy: 'test/pages.test.ts'
-  },
-  {
-    suffered: 'an argument that is given is overwritten by the implied one',
-    file: 'src/call/call.ts',
-    before: '{ ...impliedValues(tool, outer, impliedArguments), ...args }',
-    after: '{ ...args, ...impliedValues(tool, outer, impliedArguments) }',
-    noticedBy: 'test/implied.test.ts'
-  },
-  {
-    suffered: 'calls after a client has gone go on working for nobody',
-    file: 'src/call/stop.ts',
-    before: "if (!raw.writableEnded) stop.stop('client gone')",
-    after: "if (!raw.writableFinished && raw.errored) stop.stop('client gone')",
-    noticedBy: 'test/endpoint.test.ts'
-  },
-  {
-    suffered: 'a slow call that started while another ran is never ended',
-    file: 'src/call/stop.ts',
-    before: '    if (next < Infinity) this.#wait(next - now)\n',
-    after: '',
-    noticedBy: 'test/deadlines.test.ts'
-  },
-  {
-    suffered: 'a deadline ends the call of somebody else: the list of running calls is out of step',
-    file: 'src/call/stop.ts',
-    before: '    last.index = index\n',
-    after: '',
-    noticedBy: 'test/deadlines.test.ts'
-  },
-  {
-    suffered: 'an empty list in a query means every record',
-    file: 'src/call/query-string.ts',
-    before: 'if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : ',
-    after: 'if (isArray && value.length === 0) return shape !== undefined ? undefined : ',
-    noticedBy: 'test/query.test.ts'
-  },
-  {
-    suffered: 'an optional field that the model leaves null is refused by routes that convert types',
-    file: 'src/call/request.ts',
-    before: '&& !tool.required.has(argument) && !takesNull(plan)) return undefined',
-    after: '&& tool.required.has(argument) && !takesNull(plan)) return undefined',
-    noticedBy: 'test/typed.test.ts'
-  },
-  {
-    suffered: 'a call is answered with the envelope of another client: only names are compared',
-    file: 'src/endpoint/wire.ts',
-    before: 'if (!Object.hasOwn(b, name) || !isSame(a[name], b[name])) return false',
-    after: 'if (!Object.hasOwn(b, name)) return false',
-    noticedBy: 'test/wire.test.ts'
-  },
-  {
-    suffered: 'the trace of a call is joined to the trace state of another request',
-    file: 'src/call/trace.ts',
-    before: '    delete headers.tracestate\n',
-    after: '',
-    noticedBy: 'test/reads.test.ts'
-  }
+export const bugs: readonly Row[] = [
+  ['a page of Japanese text gets past `maxResultBytes`: characters are counted as bytes', 'src/call/result.ts', 'test/options.test.ts',
+    'if (Buffer.byteLength(response.body) > context.maxResultBytes)',
+    'if (response.body.length > context.maxResultBytes)'],
+  ['a route with a body in another alphabet gets half of it: the length counts characters', 'src/call/light.ts', 'test/loopback.test.ts',
+    "headers['content-length'] = String(Buffer.byteLength(body))",
+    "headers['content-length'] = String(body.length)"],
+  ['progress of a character that two pieces share is garbled', 'src/call/progress.ts', 'test/progress.test.ts',
+    '(text + decoder.write(chunk))',
+    '(text + chunk.toString())'],
+  ['JSON of a route that writes `Application/JSON` reaches the model as text without structure', 'src/call/result.ts', 'test/result.test.ts',
+    ".replace(/;.*/s, '').trim().toLowerCase()",
+    ".replace(/;.*/s, '').trim()"],
+  ['a call that may have been carried out is said to be safe to repeat when the route fails', 'src/call/result.ts', 'test/result.test.ts',
+    '${statusText(statusCode)}.${context.open} The request id',
+    '${statusText(statusCode)}. The request id'],
+  ['the model repeats a write whose answer was too large, because it reads that it should narrow the call', 'src/call/result.ts', 'test/result.test.ts',
+    "if (open !== '') return cut",
+    "if (open !== '' && cut) return cut"],
+  ['a 403 about a missing permission signs the user out', 'src/call/result.ts', 'test/result.test.ts',
+    ': statusCode === 403 && /\\berror="?insufficient_scope\\b/.test(authenticate)',
+    ": statusCode === 403 && authenticate !== ''"],
+  ['an address with `/` or `?` in an id reaches another route, or none', 'src/tool/path.ts', 'test/request.test.ts',
+    'encodeURIComponent(',
+    'encodeURI('],
+  ['two answers that are given at once carry out a confirmed call twice', 'src/confirm/held.ts', 'test/confirm/attacks.test.ts',
+    'sealer.isFor(state, subject) && await confirmStore.use(state.id, LIFETIME)',
+    'sealer.isFor(state, subject) && (await confirmStore.use(state.id, LIFETIME), true)'],
+  ['a person who said yes to one deletion has said yes to another one', 'src/confirm/seal.ts', 'test/confirm/attacks.test.ts',
+    'serverInfo.name, callerOf(outer), tool, args, question])',
+    'serverInfo.name, callerOf(outer), tool, question])'],
+  ['a yes counts for ever: its time is never looked at', 'src/confirm/seal.ts', 'test/confirm/attacks.test.ts',
+    'isFor: ({ of, until }, subject) => until >= Date.now() && of ===',
+    'isFor: ({ of, until }, subject) => of ==='],
+  ['a person agrees to a text in which an invisible character turned the order round', 'src/confirm/question.ts', 'test/confirm/question.test.ts',
+    "text.slice(0, 4 * MAX_DATA).replace(UNSEEN, ' ')",
+    "text.slice(0, 4 * MAX_DATA).replace(/\\p{Cc}/gu, ' ')"],
+  ['a confirmation is accepted twice around the moment at which the store forgets', 'src/confirm/store.ts', 'test/confirm/rounds.test.ts',
+    'older = now - since >= 2 * ttl ? new Set() : recent',
+    'older = new Set()'],
+  ['the task of one person can be followed by another', 'src/task/seal.ts', 'test/task/attacks.test.ts',
+    'JSON.stringify([serverInfo.name, callerOf(outer)])',
+    'JSON.stringify([serverInfo.name])'],
+  ['somebody who lost access to a tool still reads the result of its task', 'src/endpoint/tasks/open.ts', 'test/task/attacks.test.ts',
+    'const tool = sealed && await toolFor(sealed.tool, outer)',
+    'const tool = sealed && [...rules().keys()].find(({ public: { name } }) => name === sealed.tool)'],
+  ['a client that may not delete cancels work all the same', 'src/endpoint/tasks/cancel.ts', 'test/task/rounds.test.ts',
+    'if (await isDenied(route, outer, mayUse)) throw cannot',
+    'if (isDenied(route, outer, mayUse) instanceof Error) throw cannot'],
+  ['cancelling work that has ended meanwhile deletes its result', 'src/endpoint/tasks/cancel.ts', 'test/task/rounds.test.ts',
+    "if (before.status !== 'working' || work === undefined) {",
+    'if (work === undefined) {'],
+  ['a task asks again a thousand times too early: `Retry-After` has seconds', 'src/task/state.ts', 'test/task/stages.test.ts',
+    'Number(text) * 1000',
+    'Number(text)'],
+  ['a status route that is over its rate limit fails the work', 'src/task/state.ts', 'test/task/stages.test.ts',
+    'if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return',
+    'if (statusCode === 503 && poll !== undefined) return'],
+  ['the result of a task is lost when its route is busy at that moment', 'src/task/follow.ts', 'test/task/rounds.test.ts',
+    "if (statusCode === 429 || statusCode >= 500) return { status: 'unreadable', why: textOf(result) }\n    return { ...said, status: 'completed', result }",
+    "return { ...said, status: 'completed', result }"],
+  ['what one client sees of the tools is sent to the next one', 'src/endpoint/list.ts', 'test/pages.test.ts',
+    'if (isPerClient || start < 0 || start % pageSize !== 0) return write(era, found)',
+    'if (start < 0 || start % pageSize !== 0) return write(era, found)'],
+  ['a client that pages through the list misses a tool on each page', 'src/endpoint/list.ts', 'test/pages.test.ts',
+    'nextCursor: cursorFromName(last.public.name)',
+    'nextCursor: cursorFromName(rest[size]!.public.name)'],
+  ['the arguments of one shop are implied for a caller of another: forms are kept by tool alone', 'src/tool/implied.ts', 'test/pages.test.ts',
+    "const key = names.join('\\n')",
+    "const key = ''"],
+  ['an argument that is given is overwritten by the implied one', 'src/call/call.ts', 'test/implied.test.ts',
+    '{ ...impliedValues(tool, outer, impliedArguments), ...args }',
+    '{ ...args, ...impliedValues(tool, outer, impliedArguments) }'],
+  ['calls after a client has gone go on working for nobody', 'src/call/stop.ts', 'test/endpoint.test.ts',
+    "if (!raw.writableEnded) stop.stop('client gone')",
+    "if (!raw.writableFinished && raw.errored) stop.stop('client gone')"],
+  ['a slow call that started while another ran is never ended', 'src/call/stop.ts', 'test/deadlines.test.ts',
+    '    if (next < Infinity) this.#wait(next - now)\n',
+    ''],
+  ['a deadline ends the call of somebody else: the list of running calls is out of step', 'src/call/stop.ts', 'test/deadlines.test.ts',
+    '    last.index = index\n',
+    ''],
+  ['an empty list in a query means every record', 'src/call/query-string.ts', 'test/query.test.ts',
+    'if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : ',
+    'if (isArray && value.length === 0) return shape !== undefined ? undefined : '],
+  ['an optional field that the model leaves null is refused by routes that convert types', 'src/call/request.ts', 'test/typed.test.ts',
+    '&& !tool.required.has(argument) && !takesNull(plan)) return undefined',
+    '&& tool.required.has(argument) && !takesNull(plan)) return undefined'],
+  ['a call is answered with the envelope of another client: only names are compared', 'src/endpoint/wire.ts', 'test/wire.test.ts',
+    'if (!Object.hasOwn(b, name) || !isSame(a[name], b[name])) return false',
+    'if (!Object.hasOwn(b, name)) return false'],
+  ['the trace of a call is joined to the trace state of another request', 'src/call/trace.ts', 'test/reads.test.ts',
+    '    delete headers.tracestate\n',
+    '']
 ]

@@ -14,11 +14,11 @@ const contract = (tool: Partial<ContractTool>): Contract => new Map([['t', { inp
  */
 const file = new URL('names.txt', import.meta.url)
 const isWritten = process.env.NAMES === 'write'
-const known = isWritten ? [] : readFileSync(file, 'utf8').trimEnd().split('\n\n')
+const known = isWritten ? [] : readFileSync(file, 'utf8').trimEnd().split('\n')
 const found: string[] = []
 
-function blockOf (change: string, findings: readonly Finding[]): string {
-  return [change, ...findings.map((finding) => `  ${finding.bump}  ${nameOfFinding(finding)}${finding.certain ? '' : ', perhaps'}`)].join('\n')
+function rowOf (change: string, findings: readonly Finding[]): string {
+  return [change, ...findings.map((finding) => `${finding.bump} ${nameOfFinding(finding)}${finding.certain ? '' : ', perhaps'}`)].join(' | ')
 }
 
 for (const [index, { title, source, before, after, input, output }] of [...changes, ...checked].entries()) {
@@ -27,14 +27,14 @@ for (const [index, { title, source, before, after, input, output }] of [...chang
     t.equal(asInput.bump, input, `input: ${asInput.findings.map(textOfFinding).join('; ')}`)
     const asOutput = diffContracts(contract({ outputSchema: before }), contract({ outputSchema: after }))
     t.equal(asOutput.bump, output, `output: ${asOutput.findings.map(textOfFinding).join('; ')}`)
-    found[index] = blockOf(`${title}: ${source}`, [...asInput.findings, ...asOutput.findings])
+    found[index] = rowOf(`${title}: ${source}`, [...asInput.findings, ...asOutput.findings])
     if (!isWritten) t.equal(found[index], known[index])
     for (const finding of [...asInput.findings, ...asOutput.findings]) t.notMatch(textOfFinding(finding), /\n|undefined|\[object/)
   })
 }
 
 t.test('the file holds the names of these changes and no others', async (t) => {
-  if (isWritten) writeFileSync(file, `${found.join('\n\n')}\n`)
+  if (isWritten) writeFileSync(file, `${found.join('\n')}\n`)
   else t.equal(known.length, found.length)
 })
 
