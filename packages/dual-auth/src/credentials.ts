@@ -7,6 +7,8 @@ export type Credential =
   | { readonly kind: 'none' }
   | { readonly kind: 'api-key', readonly value: string }
   | { readonly kind: 'jwt', readonly value: string }
+  /** A token that only its issuer can read. */
+  | { readonly kind: 'opaque', readonly value: string }
   | { readonly kind: 'malformed', readonly value: string, readonly reason: string }
 
 // RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). One space, as every client sends it.
@@ -36,8 +38,9 @@ export function credentialFromHeaders (headers: IncomingHttpHeaders, header: str
     return { kind: 'api-key', value }
   }
   if (bearerKey !== undefined) return { kind: 'api-key', value: bearerKey }
-  if (bearer === undefined || !JWT.test(bearer)) return { kind: 'malformed', value: String(authorization), reason: flawOf(String(authorization), bearer, marker) }
-  return { kind: 'jwt', value: bearer }
+  if (bearer !== undefined && JWT.test(bearer)) return { kind: 'jwt', value: bearer }
+  const reason = flawOf(String(authorization), bearer, marker)
+  return bearer !== undefined && reason === undefined ? { kind: 'opaque', value: bearer } : { kind: 'malformed', value: String(authorization), reason: reason ?? NO_TOKEN }
 }
 
 /** What clients get wrong, each with what the log says of it; the first that fits. */
@@ -45,16 +48,17 @@ const FLAWS: ReadonlyArray<readonly [shape: RegExp, reason: string]> = [
   [/^(?:ey[\w-]*\.|[a-z][a-z0-9_]{0,15}_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$)/, 'Authorization has no scheme: it must start with Bearer'],
   [/^(?!Bearer(?:\s|$))/i, 'Authorization has another scheme than Bearer'],
   [/^Bearer\s*$/i, 'Authorization has nothing after Bearer'],
-  [/^Bearer (?:undefined|null|none|nan|\[object|[<$%{])/i, 'Authorization has a placeholder, or a variable that is not set'],
+  // A token may start like one of these words.
+  [/^Bearer (?:(?:undefined|null|none|nan)$|\[object|[<$%{])/i, 'Authorization has a placeholder, or a variable that is not set'],
   [/["']/, 'Authorization contains quotes'],
   [/^Bearer ey[\w-]*(?:\.[\w-]*){4}$/i, 'the token is encrypted (JWE)'],
-  [/^Bearer ey[\w-]*\.\S*$/i, 'the token is a damaged JWT'],
-  [/^Bearer [\w.~+/-]+=*$/i, 'the token is opaque, not a JWT: some issuers send one to a client that requests no audience'],
-  [/^/, 'Authorization is not Bearer, one space and a single token']
+  [/^Bearer ey[\w-]*\.\S*$/i, 'the token is a damaged JWT']
 ]
 
-function flawOf (authorization: string, bearer: string | undefined, marker: string): string {
-  return (bearer === undefined ? undefined : otherMarker(bearer, marker)) ?? FLAWS.find(([shape]) => shape.test(authorization))![1]
+const NO_TOKEN = 'Authorization is not Bearer, one space and a single token'
+
+function flawOf (authorization: string, bearer: string | undefined, marker: string): string | undefined {
+  return (bearer === undefined ? undefined : otherMarker(bearer, marker)) ?? FLAWS.find(([shape]) => shape.test(authorization))?.[1]
 }
 
 /** Whether the same credential was presented twice. */

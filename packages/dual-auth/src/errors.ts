@@ -63,7 +63,7 @@ export const DUAL_AUTH_BUSY = createError('DUAL_AUTH_BUSY', 'Too many API keys a
 /** 503: the key store failed or did not answer in time. */
 export const DUAL_AUTH_STORE_UNAVAILABLE = createError('DUAL_AUTH_STORE_UNAVAILABLE', 'API keys cannot be verified at the moment', 503)
 
-/** 503: the identity provider cannot be reached and the token's signing key is not known. */
+/** 503: the identity provider cannot be reached and the token's signing key is not known, or it does not say what an opaque token is. */
 export const DUAL_AUTH_PROVIDER_UNAVAILABLE = createError('DUAL_AUTH_PROVIDER_UNAVAILABLE', 'Tokens cannot be verified at the moment', 503)
 
 /** 403: a report of leaked keys is not signed with a key that the scanner publishes. The reason is the `cause`, which is logged. */

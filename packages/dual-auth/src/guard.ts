@@ -105,7 +105,8 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     switch (credential.kind) {
       case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
       case 'malformed': throw invalidCredential(credential.reason)
-      case 'jwt': return tokens.identityFromToken(request)
+      case 'jwt': return tokens.identityFromToken(request, credential.value)
+      case 'opaque': return tokens.identityFromOpaque(credential.value)
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.
         if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')

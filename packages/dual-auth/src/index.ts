@@ -31,6 +31,7 @@ export { keyPattern } from './keys/format.ts'
 export { memoryStore } from './keys/memory.ts'
 export type { ScanningOptions } from './scanning/options.ts'
 export type { Leak } from './scanning/report.ts'
+export type { IntrospectionOptions } from './tokens/introspection-options.ts'
 export type { Provider } from './tokens/providers.ts'
 export * from './errors.ts'
 

@@ -1,7 +1,13 @@
 import { hasUser, isSafeUrl } from './option-checks.ts'
 
-/** In bytes; a set of keys has a few thousand. */
+/** In bytes; a set of keys has a few thousand, what is said of a token less. */
 const BODY_LIMIT = 512 * 1024
+
+/** A request with a form in its body. */
+export interface Question {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly form?: Readonly<Record<string, string>>
+}
 
 /**
  * Reads a JSON document of another server. Redirects are rejected: they could lead anywhere.
@@ -9,14 +15,15 @@ const BODY_LIMIT = 512 * 1024
  * @param what the document, for messages
  * @param signal ends the whole read
  * @param http whether it may come over http from another machine
+ * @param question what to send; @default a GET
  * @throws an Error whose message names the document, its URL and the reason
  */
-export async function jsonFrom (url: string, what: string, signal: AbortSignal, http = false): Promise<unknown> {
+export async function jsonFrom (url: string, what: string, signal: AbortSignal, http = false, question: Question = {}): Promise<unknown> {
   if (!isSafeUrl(url, http)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
   if (hasUser(url)) throw new Error(`the URL of ${what} contains a user or a password`)
   let text
   try {
-    text = await textFrom(url, signal)
+    text = await textFrom(url, signal, question)
   } catch (error) {
     throw new Error(`${what} at ${url} cannot be read: ${reasonOf(error)}`, { cause: error })
   }
@@ -27,8 +34,10 @@ export async function jsonFrom (url: string, what: string, signal: AbortSignal, 
   }
 }
 
-async function textFrom (url: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(url, { headers: { accept: 'application/json', 'accept-encoding': 'identity' }, signal, redirect: 'error' })
+async function textFrom (url: string, signal: AbortSignal, { headers, form }: Question): Promise<string> {
+  const response = await fetch(url, {
+    headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers }, signal, redirect: 'error', ...form !== undefined && { method: 'POST', body: new URLSearchParams(form) }
+  })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new Error(`status ${response.status}`)

@@ -8,6 +8,7 @@ import { boolean, duration, func, integer, must, noOthers, object, safeUrl, stri
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
+import { introspectionSettings, type IntrospectionOptions, type IntrospectionSettings } from './tokens/introspection-options.ts'
 import { PROVIDERS, TENANT, TOKEN_SHAPES, type ClaimPaths, type Provider } from './tokens/providers.ts'
 import type { AuthPolicy, AuthRoute } from './types.ts'
 
@@ -91,10 +92,21 @@ export interface JwtOptions {
    * (RFC 8707), and one without passes.
    */
   readonly audience?: readonly string[]
+  /**
+   * Accepts tokens without `aud`, of the provider `generic` only. Then any token of `userClients` and `machineClients` opens
+   * this API, also one that a person gave to such a client for something else. One with another `aud` stays refused.
+   * @default false
+   */
+  readonly insecureNoAudience?: boolean
   /** Signature algorithms, asymmetric only; `EdDSA` and `Ed25519` are the same. @default ['RS256'] */
   readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA' | 'Ed25519'>
   /** The claims that differ from those of the provider. @default those of the provider */
   readonly claims?: ClaimNames
+  /**
+   * Asks the issuer about opaque tokens. For `generic`, `zitadel` and `keycloak`; one issuer can have it, since an opaque
+   * token does not name its own. @default opaque tokens get 401
+   */
+  readonly introspection?: IntrospectionOptions
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
   readonly clockTolerance?: number
   /** Least time between two reads of the keys because of unknown key ids, in milliseconds. @default 30000 */
@@ -166,6 +178,7 @@ export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>>
 export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'insecureHttp' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
   readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
+  readonly introspection: IntrospectionSettings | undefined
 }
 
 /** All options, checked and complete. */
@@ -265,13 +278,14 @@ export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readon
   const issuers = Array.isArray(jwt) ? jwt.map((options, i) => jwtSettings(`jwt[${i}]`, options)) : [jwtSettings('jwt', jwt as JwtOptions)]
   must(issuers.length > 0, 'jwt must have at least one issuer')
   must(new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length, 'jwt must have different issuers')
+  must(issuers.filter(({ introspection }) => introspection !== undefined).length <= 1, 'jwt must have introspection for one issuer only: an opaque token does not name its own')
   must(new Set(issuers.map(({ clockTolerance }) => clockTolerance)).size === 1, 'jwt must have the same clockTolerance for all issuers')
   return issuers
 }
 
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, userClients, machineClients, machineScopes, audience, algorithms = ['RS256'], claims = {}, clockTolerance = 5_000,
+    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, userClients, machineClients, machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
     jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
   } = object(name, options)
   noOthers(`${name}.`, rest)
@@ -283,12 +297,17 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
   must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
+  must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
+  if (introspection !== undefined) {
+    must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
+    must(jwksUri === undefined || introspection.endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
+  }
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
   must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
   must(integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000, `${name}.clockTolerance must be at most 60000 milliseconds`)
   return {
     provider,
-    shape,
+    shape: insecureNoAudience ? { ...shape, needsAudience: false } : shape,
     issuer,
     insecureHttp,
     tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
@@ -300,6 +319,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     // One algorithm with two names, of RFC 8037 and RFC 9864.
     algorithms: algorithms.some(alg => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
+    introspection: introspection === undefined ? undefined : introspectionSettings(`${name}.introspection`, introspection, insecure),
     clockTolerance,
     jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),
     jwksTimeout: duration(`${name}.jwksTimeout`, jwksTimeout),

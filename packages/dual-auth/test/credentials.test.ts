@@ -27,12 +27,13 @@ const cases: Array<[title: string, headers: Record<string, string>, kind: string
   ['two tokens', { authorization: `Bearer ${JWT} ${JWT}` }, 'malformed'],
   ['Basic', { authorization: 'Basic YTpi' }, 'malformed'],
   ['Token', { authorization: `Token ${JWT}` }, 'malformed'],
-  ['two segments', { authorization: 'Bearer aa.bb' }, 'malformed'],
-  ['four segments', { authorization: 'Bearer aa.bb.cc.dd' }, 'malformed'],
-  ['five segments', { authorization: 'Bearer aa.bb.cc.dd.ee' }, 'malformed'],
-  ['an empty signature', { authorization: 'Bearer aa.bb.' }, 'malformed'],
-  ['padding', { authorization: 'Bearer aa.bb.cc=' }, 'malformed'],
-  ['a marker in capitals', { authorization: 'Bearer SHOP_TEST_abc' }, 'malformed']
+  ['two segments', { authorization: 'Bearer aa.bb' }, 'opaque', 'aa.bb'],
+  ['four segments', { authorization: 'Bearer aa.bb.cc.dd' }, 'opaque', 'aa.bb.cc.dd'],
+  ['what starts like a placeholder', { authorization: 'Bearer nanUu7Xw' }, 'opaque', 'nanUu7Xw'],
+  ['five segments', { authorization: 'Bearer aa.bb.cc.dd.ee' }, 'opaque'],
+  ['an empty signature', { authorization: 'Bearer aa.bb.' }, 'opaque'],
+  ['padding', { authorization: 'Bearer aa.bb.cc=' }, 'opaque'],
+  ['a marker in capitals', { authorization: 'Bearer SHOP_TEST_abc' }, 'opaque']
 ]
 
 for (const [title, headers, kind, value] of cases) {
@@ -42,7 +43,6 @@ for (const [title, headers, kind, value] of cases) {
 }
 
 const OTHER_KEY = `shop_live_abcdefghijkl_${'x'.repeat(49)}`
-const OPAQUE = 'the token is opaque, not a JWT: some issuers send one to a client that requests no audience'
 const flaws: Array<[authorization: string, reason: string]> = [
   ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln', 'Authorization has no scheme: it must start with Bearer'],
   [OTHER_KEY, 'Authorization has no scheme: it must start with Bearer'],
@@ -53,8 +53,6 @@ const flaws: Array<[authorization: string, reason: string]> = [
   ['Bearer "eyJhbGciOiJSUzI1NiJ9.e30.c2ln"', 'Authorization contains quotes'],
   ['Bearer eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d', 'the token is encrypted (JWE)'],
   ['Bearer eyJhbGciOiJSUzI1NiJ9.e30', 'the token is a damaged JWT'],
-  ['Bearer ya29.a0AfB_byC', OPAQUE],
-  ['Bearer gho_16C7e42F292c6912E7710c838347Ae178B4a', OPAQUE],
   [`Bearer ${OTHER_KEY}`, 'the API key has the marker shop_live instead of shop_test'],
   [`Bearer  ${JWT}`, 'Authorization is not Bearer, one space and a single token'],
   [`Bearer ${JWT}, Bearer ${JWT}`, 'Authorization is not Bearer, one space and a single token']

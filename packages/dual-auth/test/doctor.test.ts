@@ -14,16 +14,17 @@ t.teardown(() => issuer.stop().catch(() => {}))
 interface Given {
   readonly stdin?: string
   readonly token?: string
+  readonly secret?: string
 }
 
 /** Runs the command in this process. */
-async function command (args: readonly string[], { stdin = '', token }: Given = {}) {
+async function command (args: readonly string[], { stdin = '', token, secret }: Given = {}) {
   const said = { out: '', err: '' }
   const code = await run(args, {
     stdin: (async function * () { yield stdin })(),
     stdout: { write: text => { said.out += text } },
     stderr: { write: text => { said.err += text } },
-    env: token === undefined ? {} : { DUAL_AUTH_TOKEN: token }
+    env: { DUAL_AUTH_TOKEN: token, DUAL_AUTH_CLIENT_SECRET: secret }
   })
   return { code, ...said }
 }
@@ -99,6 +100,21 @@ for (const [title, token, reason] of [
     t.notOk(out.includes(token))
   })
 }
+
+t.test('with the client for introspection, an opaque token: who holds it, or why it is rejected', async t => {
+  const asked = await startIssuer()
+  t.teardown(() => asked.stop())
+  asked.introspectionEndpoint = `${asked.url}/introspect`
+  asked.answers.set('opaque-1', { active: true, client_id: 'web-app', sub: 'u1', aud: AUDIENCE }).set('opaque-2', { active: true, client_id: 'web-app', sub: 'u1' })
+  const args = ['doctor', '--issuer', asked.url, '--provider', 'generic', '--audience', AUDIENCE, '--user-client', 'web-app', '--introspection-client', 'api']
+  const given = (token: string) => ({ token, secret: 'secret' })
+  t.match(await command(args, given('opaque-1')), { code: 0, out: `ok    endpoint  opaque tokens are introspected at ${asked.url}/introspect\nok    token     accepted as a person: subject u1; groups: none; scopes: none\n` })
+  t.match(await command(args, given('opaque-2')), { code: 1, out: /\nfail {2}token +rejected: aud is missing\n$/ })
+  t.match(await command([...args, '--insecure-no-audience', '--introspection-auth', 'client_secret_post', '--introspection-endpoint', `${asked.url}/introspect`], given('opaque-2')), { code: 0 })
+  asked.introspectionFault = (_request, response) => { response.writeHead(401).end() }
+  t.match(await command(args, given('opaque-1')), { code: 1, out: /rejected: what the issuer says of a token at \S+ cannot be read: status 401\n$/ })
+  t.match(await command(args, { token: 'opaque-1' }), { code: 2, err: /^jwt\.introspection\.clientSecret must be a non-empty string\n/ })
+})
 
 t.test('every provider: the command accepts the token that the plugin accepts', async t => {
   for (const provider of Object.keys(SAMPLES) as Provider[]) {

@@ -1,6 +1,7 @@
 import { createPrivateKey, createSign, generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 
 export const NOW = Math.floor(Date.now() / 1000)
@@ -64,6 +65,14 @@ export interface Issuer {
   discoveryFault: RequestListener | null
   /** The issuer that its discovery document names; its URL when null. */
   named: string | null
+  /** What it says of opaque tokens, by token; unknown ones are not active. */
+  readonly answers: Map<string, unknown>
+  /** The requests for that: the credentials of the client and the form. */
+  readonly questions: Array<{ readonly authorization: string | undefined, readonly form: Readonly<Record<string, string>> }>
+  /** Answers these requests, when set. */
+  introspectionFault: RequestListener | null
+  /** The endpoint of these requests that its discovery document names; none when null. */
+  introspectionEndpoint: string | null
   /** A token with its key. */
   sign (claims: Record<string, unknown>, header?: Record<string, unknown>): string
   user (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
@@ -87,6 +96,10 @@ export async function startIssuer (): Promise<Issuer> {
     discoveries: 0,
     discoveryFault: null,
     named: null,
+    answers: new Map(),
+    questions: [],
+    introspectionFault: null,
+    introspectionEndpoint: null,
     sign: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, claims),
     user: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
       iss: issuer.url,
@@ -122,7 +135,15 @@ export async function startIssuer (): Promise<Issuer> {
         if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
           issuer.discoveries++
           if (issuer.discoveryFault !== null) issuer.discoveryFault(request, response)
-          else response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks` }))
+          else response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks`, ...issuer.introspectionEndpoint !== null && { introspection_endpoint: issuer.introspectionEndpoint } }))
+        } else if (request.url === '/pool/introspect' && request.method === 'POST') {
+          text(request).then(body => {
+            const form = Object.fromEntries(new URLSearchParams(body))
+            issuer.questions.push({ authorization: request.headers.authorization, form })
+            if (issuer.introspectionFault !== null) return issuer.introspectionFault(request, response)
+            const answer = issuer.answers.get(String(form.token)) ?? { active: false }
+            response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+          }, () => {})
         } else if (request.url === '/pool/jwks') {
           issuer.fetches++
           if (issuer.fault !== null) issuer.fault(request, response)

@@ -5,6 +5,8 @@ import { PEPPER } from './build.ts'
 
 const apiKeys = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore() }
 const jwt = { issuer: 'http://127.0.0.1:9/pool', userClients: ['web'], jwksTimeout: 100 }
+const generic = { ...jwt, provider: 'generic', audience: ['api'] } as const
+const introspection = { clientId: 'api', clientSecret: 'secret' }
 
 async function boot (options: DualAuthOptions): Promise<void> {
   const app = Fastify()
@@ -68,6 +70,19 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
   [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
   [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
+  [{ jwt: { ...generic, introspection: { clientId: 'api' } as never } }, 'dual-auth: jwt.introspection.clientSecret must be a non-empty string'],
+  [{ jwt: { ...generic, introspection: { ...introspection, clientAuth: 'private_key_jwt' as never } } }, 'dual-auth: jwt.introspection.clientAuth must be client_secret_basic or client_secret_post'],
+  [{ jwt: { ...generic, introspection: { ...introspection, cacheTime: 600_001 } } }, 'dual-auth: jwt.introspection.cacheTime must be at most 600000 milliseconds'],
+  [{ jwt: { ...generic, introspection: { ...introspection, timeout: 0 } } }, 'dual-auth: jwt.introspection.timeout must be a whole number, at least 1'],
+  [{ jwt: { ...generic, introspection: { ...introspection, jwts: 'yes' as never } } }, 'dual-auth: jwt.introspection.jwts must be true or false'],
+  [{ jwt: { ...generic, introspection: { ...introspection, endpoint: 'http://idp.example.com/introspect' } } }, 'dual-auth: jwt.introspection.endpoint must be an https URL, or http on loopback: jwt.insecureHttp allows http, inside a network of your own'],
+  [{ jwt: { ...generic, introspection: { ...introspection, cache: 5 } as never } }, 'dual-auth: jwt.introspection.cache is not an option'],
+  [{ jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection } }, 'dual-auth: jwt.introspection.endpoint is required with jwt.jwksUri: no discovery document is read that could name it'],
+  [{ jwt: { ...jwt, introspection } }, 'dual-auth: jwt.introspection is for the providers keycloak, zitadel, generic: generic reads what any issuer answers'],
+  [{ jwt: [{ ...generic, introspection }, { ...generic, issuer: 'https://b.test', introspection }] }, 'dual-auth: jwt must have introspection for one issuer only: an opaque token does not name its own'],
+  [{ jwt: { ...jwt, insecureNoAudience: true } }, 'dual-auth: jwt.insecureNoAudience is for the provider generic'],
+  [{ jwt: { ...generic, insecureNoAudience: 'yes' as never } }, 'dual-auth: jwt.insecureNoAudience must be true or false'],
+  [{ jwt: { ...generic, insecureNoAudience: true, audience: [] } }, 'dual-auth: jwt.audience is required with the provider generic: it lists the values of aud that mean this API'],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
   [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
   [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],

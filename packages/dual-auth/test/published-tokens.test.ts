@@ -33,6 +33,9 @@ const KEYCLOAK_MACHINE = {
 const keycloak = { provider: 'keycloak', audience: ['account'] } as const
 const keycloakMachine = { kind: 'machine', clientId: 'tykjwt', scopes: ['openid', 'email', 'profile'] }
 
+const issuer = 'https://issuer.example'
+const sessions = { provider: 'generic', audience: ['https://api.example.com'], insecureNoAudience: true } as const
+
 const TOKENS: readonly Published[] = [
   {
     title: 'Cognito: a person',
@@ -277,6 +280,51 @@ const TOKENS: readonly Published[] = [
     becomes: 'it is unclear whether a person or a machine holds it'
   },
   {
+    title: 'Clerk: a person by the token of a session, whose client is the origin of the app',
+    source: 'clerk.com/docs/guides/sessions/session-tokens, version 2 of the claims',
+    claims: { azp: 'https://app.example.com', fva: [7, -1], nbf: 1, sid: 'sess_123', sts: 'active', sub: 'user_123', v: 2, o: { id: 'org_123', rol: 'admin', slg: 'org-slug' } },
+    options: { ...sessions, userClients: ['https://app.example.com'], claims: { groups: ['o', 'rol'] } },
+    becomes: { kind: 'user', subject: 'user_123', username: null, groups: ['admin'], scopes: [] }
+  },
+  {
+    title: 'Clerk: a person by the token of a session at the app of another origin',
+    source: 'clerk.com/docs/guides/sessions/session-tokens, version 2 of the claims',
+    claims: { azp: 'https://other.example.com', sid: 'sess_123', sub: 'user_123', v: 2 },
+    options: { ...sessions, userClients: ['https://app.example.com'] },
+    becomes: 'client is not a known app'
+  },
+  {
+    title: 'WorkOS: a person by the token of a session, which names no client',
+    source: 'workos.com/docs/reference/authkit/session-tokens',
+    claims: {
+      sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT',
+      act: { sub: 'admin@example.com' },
+      org_id: 'org_01HRDMC6CM357W30QMHMQ96Q0S',
+      role: 'member',
+      roles: ['member'],
+      permissions: ['posts:read', 'posts:write'],
+      entitlements: ['audit-logs'],
+      sid: 'session_01HQSXZGF8FHF7A9ZZFCW4387R',
+      jti: '01HQSXZXPPFPKMDD32RKTFY6PV'
+    },
+    options: { ...sessions, userClients: [issuer], claims: { client: 'iss', scopes: 'permissions' } },
+    becomes: { kind: 'user', subject: 'user_01HBEQKA6K4QJAS93VPE39W1JT', username: null, groups: ['member'], scopes: ['posts:read', 'posts:write'] }
+  },
+  {
+    title: 'WorkOS: a token of a session that is for another API',
+    source: 'none: an attack',
+    claims: { sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT', aud: 'https://other.example.com', sid: 's' },
+    options: { ...sessions, userClients: [issuer], claims: { client: 'iss' } },
+    becomes: 'aud is another resource'
+  },
+  {
+    title: 'WorkOS: a machine at Connect',
+    source: 'workos.com/docs/authkit/connect/token-claims',
+    claims: { aud: 'client_01ENV', sub: 'client_01APP', client_id: 'client_01APP', org_id: 'org_01', scope: 'read', jti: 'x' },
+    options: { provider: 'generic', audience: ['client_01ENV'], userClients: [] },
+    becomes: { kind: 'machine', clientId: 'client_01APP', scopes: ['read'] }
+  },
+  {
     title: 'Hydra: a machine, whose scopes are a list',
     source: 'github.com/ory/hydra/discussions/3430: scp is a list; a client is the subject of its own token',
     claims: { client_id: 'b1f6', sub: 'b1f6', aud: ['https://api.example.com'], scp: ['read'], ext: {}, nbf: 1, jti: 'x' },
@@ -285,7 +333,6 @@ const TOKENS: readonly Published[] = [
   }
 ]
 
-const issuer = 'https://issuer.example'
 for (const { title, source, claims, options, becomes } of TOKENS) {
   t.test(`${title} (${source})`, async t => {
     const [settings] = issuerSettings({ issuer, ...options })

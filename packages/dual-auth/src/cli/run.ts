@@ -4,6 +4,7 @@ import { messageOf, printable, type Finding } from '../doctor/finding.ts'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { isMarker, type JwtOptions } from '../options.ts'
 import { RULES } from '../scanning/rules.ts'
+import type { IntrospectionOptions } from '../tokens/introspection-options.ts'
 import { PROVIDERS, type Provider } from '../tokens/providers.ts'
 
 const usage = `Usage: dual-auth doctor --issuer <url> [--provider <name>] [--audience <aud>]… [option]… [--token -]
@@ -21,6 +22,10 @@ The token comes from standard input with --token -, or from the variable DUAL_AU
   --tenant          a tenant that {tenantid} in the issuer stands for
   --insecure-http   accepts http for an issuer inside your network
   --jwks-uri        where the signing keys are; default: by discovery
+  --insecure-no-audience    accepts tokens without aud; only with the provider generic
+  --introspection-client    the client that asks the issuer about opaque tokens, with its secret in DUAL_AUTH_CLIENT_SECRET
+  --introspection-endpoint  where it asks; default: by discovery
+  --introspection-auth      client_secret_basic (default) or client_secret_post
 
 rules prints a rule with which a secret scanner finds API keys that start with the marker.
 
@@ -68,7 +73,7 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
   try {
     const token = values.token === '-' ? await textFrom(surroundings.stdin) : surroundings.env.DUAL_AUTH_TOKEN ?? ''
     if (values.token === '-' && token.trim() === '') return misused('Standard input has no token')
-    const findings = await examine(jwtOptions(values), token === '' ? undefined : token.trim().replace(/^Bearer\s+/i, ''))
+    const findings = await examine(jwtOptions(values, surroundings.env.DUAL_AUTH_CLIENT_SECRET), token === '' ? undefined : token.trim().replace(/^Bearer\s+/i, ''))
     stdout.write(report(findings))
     return findings.some(({ level }) => level === 'fail') ? 1 : 0
   } catch (error) {
@@ -98,6 +103,10 @@ const OPTIONS = {
   algorithm: several,
   tenant: several,
   'insecure-http': { type: 'boolean' },
+  'insecure-no-audience': { type: 'boolean' },
+  'introspection-client': one,
+  'introspection-endpoint': one,
+  'introspection-auth': one,
   help: { type: 'boolean' }
 } as const
 
@@ -112,13 +121,20 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
   }
 }
 
-function jwtOptions ({ issuer = '', provider, audience, tenant, algorithm, 'insecure-http': insecureHttp, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes }: Arguments['values']): JwtOptions {
+function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions {
+  const { issuer = '', provider, audience, tenant, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes } = values
+  const { 'insecure-http': insecureHttp, 'insecure-no-audience': insecureNoAudience } = values
+  const { 'introspection-client': clientId, 'introspection-endpoint': endpoint, 'introspection-auth': clientAuth } = values
   const isCognito = provider === undefined || provider === 'cognito'
   const listsPeople = isCognito || provider === 'generic'
   return {
     issuer,
     ...provider !== undefined && { provider: provider as Provider },
     ...insecureHttp !== undefined && { insecureHttp },
+    ...insecureNoAudience !== undefined && { insecureNoAudience },
+    ...clientId !== undefined && {
+      introspection: { clientId, clientSecret, ...endpoint !== undefined && { endpoint }, ...clientAuth !== undefined && { clientAuth: clientAuth as NonNullable<IntrospectionOptions['clientAuth']> } }
+    },
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.
     ...audience !== undefined ? { audience } : !isCognito && { audience: ['(set --audience)'] },

@@ -1,6 +1,6 @@
 import type { DualAuthOptions } from '../options.ts'
 import { issuerSettings, type JwtSettings } from '../options.ts'
-import { readJwks, usableKeys } from '../tokens/jwks.ts'
+import { readPublished, usableKeys } from '../tokens/jwks.ts'
 import { examineToken } from './token.ts'
 import { messageOf, type Finding } from './finding.ts'
 
@@ -25,10 +25,12 @@ export async function examine (jwt: DualAuthOptions['jwt'], token?: string): Pro
 async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]> {
   const { issuer, algorithms } = settings
   try {
-    const keys = usableKeys(await readJwks(settings), algorithms)
+    const { jwks, introspectionEndpoint } = await readPublished(settings)
+    const keys = usableKeys(jwks, algorithms)
     return [
       { level: 'ok', what: 'issuer', found: issuer },
       { level: 'ok', what: 'keys', found: `${keys.length} for ${algorithms.join(', ')}` },
+      ...introspectionEndpoint === undefined ? [] : [{ level: 'ok', what: 'endpoint', found: `opaque tokens are introspected at ${introspectionEndpoint}` } as const],
       ...settings.audience === undefined ? [{ level: 'warn', what: 'audience', found: 'not set: tokens that clients requested for another resource are accepted too' } as const] : []
     ]
   } catch (error) {

@@ -19,19 +19,19 @@ export async function examineToken (issuers: readonly JwtSettings[], token: stri
   const credential = credentialFromHeaders({ authorization }, 'x-api-key', NO_MARKER)
   if (credential.kind === 'malformed') return [{ level: 'fail', what: 'token', found: `rejected: ${credential.reason}` }]
   if (authorization.length > maxHeaderSize) return [{ level: 'fail', what: 'token', found: `rejected: all headers of a request may have ${maxHeaderSize} bytes, node --max-http-header-size, and this token alone has ${token.length}` }]
-  const verdict = await verdictOf(issuers, authorization)
+  const isOpaque = credential.kind === 'opaque'
+  const verdict = await verdictOf(issuers, authorization, isOpaque, token)
   if (!(verdict instanceof Error)) return [{ level: 'ok', what: 'token', found: `accepted as ${inWords(verdict)}` }]
-  const reason = verdict.cause === undefined ? messageOf(verdict) : printable(String(verdict.cause))
-  return [{ level: 'fail', what: 'token', found: `rejected: ${reason}` }, ...notesOf(token, issuers)]
+  return [{ level: 'fail', what: 'token', found: `rejected: ${messageOf(verdict.cause ?? verdict)}` }, ...isOpaque ? [] : notesOf(token, issuers)]
 }
 
 /** What the plugin makes of the token. */
-async function verdictOf (issuers: readonly JwtSettings[], authorization: string): Promise<MachineIdentity | UserIdentity | Error> {
+async function verdictOf (issuers: readonly JwtSettings[], authorization: string, isOpaque: boolean, token: string): Promise<MachineIdentity | UserIdentity | Error> {
   const app = Fastify()
   try {
     const tokens = await registerJwt(app, issuers)
     let verdict: MachineIdentity | UserIdentity | Error = new Error('not checked')
-    app.get('/', async request => { verdict = await tokens.identityFromToken(request).catch((error: Error) => error) })
+    app.get('/', async request => { verdict = await (isOpaque ? tokens.identityFromOpaque(token) : tokens.identityFromToken(request, token)).catch((error: Error) => error) })
     await app.inject({ url: '/', headers: { authorization } })
     return verdict
   } finally {

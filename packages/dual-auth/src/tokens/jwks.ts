@@ -33,6 +33,8 @@ export interface KeySet {
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
   find (token: { readonly kid: string | undefined, readonly alg: string, readonly issuer: string }): Promise<string>
+  /** Where the provider answers questions about tokens, if `introspection` is set; undefined until it is known. */
+  introspectionEndpoint (): string | undefined
   /** Whether there are keys: read at least once, and no longer ago than `jwksKeep`. */
   hasKeys (): boolean
   /**
@@ -43,7 +45,7 @@ export interface KeySet {
   readAgain (): Promise<boolean>
   /** Reads the set now. Logs a failure and returns false; never throws. */
   refresh (): Promise<boolean>
-  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and says that its issuer is another one */
+  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and what it says of itself contradicts the options */
   demandIssuer (): void
   /** Stops the refreshes in the background. */
   close (): void
@@ -57,7 +59,8 @@ export interface KeySet {
 export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
   const { jwksCooldown, jwksRefresh, jwksKeep } = settings
   let keys: readonly SigningKey[] = []
-  let otherIssuer: Error | undefined
+  let contradiction: Error | undefined
+  let introspectionEndpoint = settings.introspection?.endpoint
   let fetchedAt = -Infinity
   let askedAt = -Infinity
   let reachable = false
@@ -102,14 +105,15 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
 
   async function load (): Promise<boolean> {
     try {
-      const body = await readJwks(settings)
-      otherIssuer = undefined
-      keys = usableKeys(body, settings.algorithms)
+      const published = await readPublished(settings)
+      contradiction = undefined
+      introspectionEndpoint = published.introspectionEndpoint
+      keys = usableKeys(published.jwks, settings.algorithms)
       fetchedAt = performance.now()
       reachable = true
     } catch (err) {
       reachable = false
-      if (err instanceof DUAL_AUTH_INVALID_OPTION) otherIssuer = err
+      if (err instanceof DUAL_AUTH_INVALID_OPTION) contradiction = err
       log.warn({ err, issuer: settings.issuer }, 'the keys of the identity provider could not be read')
     }
     schedule(reachable ? jwksRefresh : jwksCooldown)
@@ -127,10 +131,10 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
   }
 
   function demandIssuer (): void {
-    if (otherIssuer !== undefined) throw otherIssuer
+    if (contradiction !== undefined) throw contradiction
   }
 
-  return { find, readAgain, hasKeys: () => current().length > 0, refresh, demandIssuer, close }
+  return { find, readAgain, introspectionEndpoint: () => introspectionEndpoint, hasKeys: () => current().length > 0, refresh, demandIssuer, close }
 }
 
 /**
@@ -207,16 +211,31 @@ function pemFromJwk (jwk: JsonWebKey): string | null {
   }
 }
 
+/** What an issuer publishes of itself, as far as it is needed here. */
+interface Published {
+  readonly jwks: unknown
+  /** Undefined without `introspection`. */
+  readonly introspectionEndpoint: string | undefined
+}
+
 /** One deadline covers discovery and key set. */
-export async function readJwks ({ issuer, jwksUri, jwksTimeout, insecureHttp }: JwtSettings): Promise<unknown> {
+export async function readPublished ({ issuer, jwksUri, jwksTimeout, insecureHttp, introspection }: JwtSettings): Promise<Published> {
   const signal = AbortSignal.timeout(jwksTimeout)
-  if (jwksUri !== undefined) return jsonFrom(jwksUri, 'the key set', signal, insecureHttp)
+  const read = async (url: string, introspectionEndpoint = introspection?.endpoint) => ({ jwks: await jsonFrom(url, 'the key set', signal, insecureHttp), introspectionEndpoint })
+  if (jwksUri !== undefined) return read(jwksUri)
   // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
   const base = `${issuer.replace(TENANT, 'organizations').replace(/\/$/, '')}/`
   const url = `${base}.well-known/openid-configuration`
   const document = await jsonFrom(url, 'the discovery document', signal, insecureHttp)
   confirmIssuer(issuer, url, document)
-  return jsonFrom(await jwksUriIn(document), 'the key set', signal, insecureHttp)
+  return read(await jwksUriIn(document), introspection === undefined ? undefined : introspection.endpoint ?? introspectionEndpointIn(document, issuer, url))
+}
+
+/** Only on the issuer's own origin: a secret and tokens are sent to it. */
+function introspectionEndpointIn (document: unknown, issuer: string, url: string): string {
+  const named = isRecord(document) ? document.introspection_endpoint : undefined
+  if (typeof named === 'string' && URL.canParse(named) && new URL(named).origin === new URL(issuer).origin) return named
+  throw new DUAL_AUTH_INVALID_OPTION(`jwt.introspection needs an endpoint: ${url} names ${typeof named === 'string' ? `${named.slice(0, EXCERPT)}, which is not on the origin of the issuer` : 'none'}`)
 }
 
 /**

@@ -6,6 +6,7 @@ import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '..
 import type { JwtSettings } from '../options.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
 import { identityFromClaims } from './identity.ts'
+import { createIntrospector } from './introspection.ts'
 import { createKeySet, isKid, type KeySet } from './jwks.ts'
 import { TENANT, type Claims } from './providers.ts'
 
@@ -17,7 +18,9 @@ declare module 'fastify' {
 
 export interface TokenVerifier {
   /** Verifies the Bearer token of a request whose credential is a JWT. */
-  identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity>
+  identityFromToken (request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity>
+  /** Asks its issuer about a token that is no JWT. */
+  identityFromOpaque (token: string): Promise<MachineIdentity | UserIdentity>
   /** Whether tokens can be verified at the moment: the provider's keys were read. */
   ready (): boolean
 }
@@ -40,6 +43,10 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   const keysOf = new WeakMap<FastifyRequest, KeySet>()
   const told = new Set<string>()
   const known: readonly Issuer[] = issuers.map(settings => ({ settings, keys: createKeySet(settings, app.log) }))
+  const asked = known.find(({ settings }) => settings.introspection !== undefined)
+  const introspector = asked === undefined
+    ? undefined
+    : createIntrospector(asked.settings, asked.settings.introspection!, asked.keys.introspectionEndpoint, claim => tellOnce(asked.settings.issuer, claim), app.log)
   for (const { issuer, audience } of issuers) {
     // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
     if (audience === undefined) app.log.warn({ issuer }, 'jwt.audience is not set: tokens that clients requested for another resource are accepted too')
@@ -75,7 +82,7 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   })
   app.addHook('onClose', async () => { for (const { keys } of known) keys.close() })
 
-  async function identityFromToken (request: FastifyRequest): Promise<MachineIdentity | UserIdentity> {
+  async function identityFromToken (request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity> {
     try {
       const claims = await request.dualAuthJwtVerify().catch(async error => {
         // The issuer may have replaced a key under its name.
@@ -83,11 +90,17 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
         return request.dualAuthJwtVerify()
       })
       const { settings } = issuerOf(claims, known)
+      if (settings.introspection?.jwts === true) return await introspector!.identityFrom(token, claims)
       return identityFromClaims(claims, settings, Date.now(), claim => tellOnce(settings.issuer, claim))
     } catch (error) {
       if (error instanceof DUAL_AUTH_PROVIDER_UNAVAILABLE || error instanceof DUAL_AUTH_CREDENTIAL_INVALID) throw error
       throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: error instanceof Error ? error.message : error })
     }
+  }
+
+  async function identityFromOpaque (token: string): Promise<MachineIdentity | UserIdentity> {
+    if (introspector === undefined) throw invalidCredential('the token is opaque, not a JWT: some issuers send one to a client that requests no audience')
+    return introspector.identityFrom(token)
   }
 
   function tellOnce (issuer: string, claim: string): void {
@@ -96,7 +109,7 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
     app.log.warn({ issuer, claim }, 'a claim of a person has an unknown shape: what cannot be read of it is left out')
   }
 
-  return { identityFromToken, ready: () => known.every(({ keys }) => keys.hasKeys()) }
+  return { identityFromToken, identityFromOpaque, ready: () => known.every(({ keys }) => keys.hasKeys()) }
 }
 
 /** How long startup waits for keys, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */

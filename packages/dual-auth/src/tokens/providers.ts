@@ -28,6 +28,11 @@ export interface TokenShape {
   readonly needsMachineScope: boolean
   /** Why it is no access token: an ID token tells an app who signed in, and is no permission to call anything. */
   readonly flaw: (claims: Claims) => string | undefined
+  /**
+   * The claims of a token in what the provider says of it when asked (RFC 7662 §2.2); undefined: its tokens are JWTs, or it
+   * is not known to answer.
+   */
+  readonly fromAnswer?: (answer: Claims) => Claims
   /** Who holds the token; undefined if its claims contradict each other. */
   readonly holder: (claims: Claims, client: string, machineClients: readonly string[] | undefined) => 'machine' | 'user' | undefined
 }
@@ -93,6 +98,8 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp']], groups: [['realm_access', 'roles']] },
     flaw: ({ typ }) => typ === 'Bearer' ? undefined : 'the claim typ is not Bearer',
+    // Of every token it says a client_id, which in a JWT marks a machine.
+    fromAnswer: ({ client_id: _client, ...claims }) => claims,
     holder ({ client_id: id, clientId: mark = id, preferred_username: name, sid, session_state: session = sid, auth_time: signIn = session }, client, machineClients = []) {
       const isNamedSo = String(name).toLowerCase() === `service-account-${client.toLowerCase()}`
       const isMarked = mark === client
@@ -118,6 +125,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [['urn:zitadel:iam:org:project:roles']] },
     flaw: claims => claims.jti === undefined ? 'jti is missing: it is an ID token' : flawOfIdToken(claims),
+    fromAnswer: answer => answer,
     holder: listedHolder
   },
   /** docs.goauthentik.io: "OAuth 2.0 provider". Only access tokens have `uid`. Service accounts look like people, so their clients are listed. */
@@ -133,12 +141,13 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
    */
   generic: {
     ...COMMON,
-    claims: { ...STANDARD, client: [['client_id'], ['azp']], groups: [['groups'], ['roles']], scopes: [['scope'], ['scp']], machineScopes: [['scope'], ['scp']] },
+    claims: { ...STANDARD, client: [['client_id'], ['azp']], username: [['preferred_username'], ['username']], groups: [['groups'], ['roles']], scopes: [['scope'], ['scp']], machineScopes: [['scope'], ['scp']] },
     types: undefined,
     machinesLackSubject: true,
     needsUserClients: true,
     flaw: ({ token_use: use = 'access', typ = 'Bearer', ...claims }) =>
-      use !== 'access' ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
+      !/^access(?:_token)?$/.test(String(use)) ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
+    fromAnswer: answer => answer,
     holder ({ sub, gty }, client, machineClients = []) {
       if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'
       // Who is a machine by the grant, or has no subject, must not pass for a person.
