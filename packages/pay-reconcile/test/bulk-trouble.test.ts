@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { knexRunStore } from '../src/knex/index.ts'
 import type { RunStore } from '../src/index.ts'
 import { finished, pause, start, writes } from './bulk.ts'
-import { engines, pglite } from './database.ts'
+import { engines, pglite, type Engine } from './database.ts'
 import { build, host, type World } from './world.ts'
 
 const fast = { perSecond: 1000, accountsAtOnce: 2, attempts: 1, leaseDuration: 2000, callTimeout: 20_000, attemptTimeout: 20_000 }
@@ -20,6 +20,7 @@ for (const engine of engines) {
     if (engine === pglite) await t.test('a renewal that fails once gives nothing up', t => failingRenewal(t, world))
     if (engine === pglite) await t.test('a part whose lease is lost is given up', t => lostLease(t, world))
   })
+  t.test(`a part whose lease lapses while its process stands still is counted once, on ${engine.name}`, { skip: engine.skip }, t => lapsedLease(t, engine))
 }
 
 /** A shop of its own with linked accounts, whose key knows their customers. */
@@ -164,4 +165,40 @@ async function lostLease (t: Test, world: World): Promise<void> {
   t.match(await finished(world, runId), { status: 'done', outcomes: { synced: 2 } })
   t.equal(released[0], 0)
   await unlucky.app.close()
+}
+
+/** Another worker of the process takes the part, while the one that has it goes on. */
+async function lapsedLease (t: Test, engine: Engine): Promise<void> {
+  const knex = await engine.connect(t)
+  const store = knexRunStore(knex)
+  const [claimed, advanced, overtaken] = [signal(), signal(), signal()]
+  let [claims, advances] = [0, 0]
+  const runs: RunStore = {
+    ...store,
+    claim: async (id, lease) => {
+      if (++claims !== 2) return await store.claim(id, lease).finally(claimed.give)
+      await claimed.given
+      await knex('pay_reconcile_run_shops').update({ leased_until: new Date(0) })
+      const part = await store.claim(id, lease)
+      await advanced.given
+      return part
+    },
+    advance: async (part, items, lease) => {
+      const isFirst = ++advances === 1
+      const next = await store.advance(part, items, lease)
+      if (!isFirst) overtaken.give()
+      else advanced.give()
+      if (isFirst) await overtaken.given
+      return next
+    }
+  }
+  const world = await build(t, knex, { ...fast, shopsAtOnce: 2, runs, leaseDuration: 60_000 })
+  const shopId = await shopOf(world, 'sk_test_lapsed', 20)
+  t.match(await finished(world, await start(world, sync(shopId))), { status: 'done', processed: 20, outcomes: { synced: 20 } })
+}
+
+function signal (): { readonly given: Promise<void>, readonly give: () => void } {
+  let give = (): void => {}
+  const given = new Promise<void>(resolve => { give = resolve })
+  return { given, give: () => give() }
 }

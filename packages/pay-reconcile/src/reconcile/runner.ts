@@ -44,7 +44,6 @@ export interface BulkRunner {
 }
 
 export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits, log: FastifyBaseLogger): BulkRunner {
-  const lease: Lease = { owner: randomUUID(), duration: limits.leaseDuration }
   const rateLimitOf = rateLimits(limits.perSecond)
   const closing = new AbortController()
   /** The runs in progress. */
@@ -67,9 +66,11 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   async function worker (run: NewRun, cancel: AbortController): Promise<void> {
     const targets = await runs.targets(run.id)
     while (!closing.signal.aborted) {
+      // Each time another: after a standstill, a worker of the same process may take a part whose lease has lapsed.
+      const lease: Lease = { owner: randomUUID(), duration: limits.leaseDuration }
       const part = await runs.claim(run.id, lease)
       if (!part) return
-      const { part: reached, ending } = await processPart(run, targets, part, cancel)
+      const { part: reached, ending } = await processPart(run, targets, part, lease, cancel)
       if (ending.status === 'interrupted') await runs.release(reached, lease)
       else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
       else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
@@ -84,7 +85,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     log.warn({ shopId, runId: run.id, ...(ending.status === 'stopped' && { reason: ending.reason }) }, 'changes of the shop are left: a run starts again later')
   }
 
-  async function processPart (run: NewRun, targets: Targets | null, part: Part, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {
+  async function processPart (run: NewRun, targets: Targets | null, part: Part, lease: Lease, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {
     let key: ShopKey
     try {
       key = run.mode === 'unlink' ? noKey : await shopKey(() => secretKeyOf(sources, part.shopId))
@@ -99,7 +100,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       await rateLimitOf(secretKey).wait(interrupted).catch(() => { throw providerError('aborted') })
       return sources.call(secretKey, caller, attempt)
     }
-    const heartbeat = renewLease(part, lost, cancel)
+    const heartbeat = renewLease(part, lease, lost, cancel)
     try {
       return await reconcileShop({
         sources: { ...sources, call },
@@ -120,7 +121,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     }
   }
 
-  function renewLease (part: Part, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
+  function renewLease (part: Part, lease: Lease, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
     let renewed = Date.now()
     return setInterval(() => {
       runs.renew(part, lease).then(next => {

@@ -189,14 +189,15 @@ export type RunFilter =
   { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
   { readonly [field in 'outcomes' | 'drift' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
 
-/** Who works on a part. A lease must be renewed, so that another process can take the part after a crash. */
+/** Who works on a part. A lease must be renewed, so that others can take the part after a crash. */
 export interface Lease {
+  /** Another one each time that a part is claimed. */
   readonly owner: string
   /** In milliseconds. */
   readonly duration: number
 }
 
-/** Whether to continue a part; `lost`: another process has taken it over. */
+/** Whether to continue a part; `lost`: another process or worker has taken it over. */
 export type Next = 'continue' | 'cancelled' | 'lost'
 
 /** Why a shop stopped. */
