@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { faultsOf, openBrowser, signIn, withoutChromium } from '../../console/test/browser.ts'
 import { RECORDS } from '../src/migrations/009-shop-usage.ts'
 import { dropColumns } from '../src/migrations/columns.ts'
 
@@ -39,18 +41,20 @@ const at = (when: 0 | 1): Body => Object.fromEntries(Object.entries(FIELDS).map(
 const [first, second] = [at(0), at(1)]
 const none = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, null]))
 
+function editFile (file: string, from: string, to: string): void {
+  const source = readFileSync(file, 'utf8')
+  if (!source.includes(from)) throw new Error(`${file} has no ${from}`)
+  writeFileSync(file, source.replace(from, () => to))
+}
+
 /** @returns the folder of a copy of the shop and its console, in which each record has the new fields */
 function copyWithFields (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'adding-a-field-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   for (const path of ['node_modules', 'packages', 'test', 'tsconfig.json', 'package.json']) symlinkSync(join(repository, path), join(folder, path))
-  for (const path of ['shop/src', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
-  const edit = (path: string, from: string, to: string): void => {
-    const file = join(folder, 'examples/shop/src', path)
-    const source = readFileSync(file, 'utf8')
-    if (!source.includes(from)) throw new Error(`${path} has no ${from}`)
-    writeFileSync(file, source.replace(from, () => to))
-  }
+  for (const path of ['shop/src', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts', 'console/index.html', 'console/build.js']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
+  symlinkSync(join(folder, 'examples/console'), join(folder, 'examples/shop/node_modules/shop-console'))
+  const edit = (path: string, from: string, to: string): void => editFile(join(folder, 'examples/shop/src', path), from, to)
   const schemas = Object.entries(FIELDS).map(([name, { schema }]) => `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`).join(',\n')
   for (const [path, last] of Object.values(PLACES)) {
     edit(path, `  ${last}\n`, `  ${last},\n${schemas}\n`)
@@ -184,6 +188,42 @@ t.test('the console does not compile until its form says where the new fields ar
   const output = await typesOfConsole
   t.match(output, /product-form\.tsx.*(?:barcode.*fragile|is missing the following properties)/, output)
   t.equal(output.split('\n').filter((line) => /error TS/.test(line)).length, 1)
+})
+
+t.test('the console shows a new field in its form and in the activity, and saves it', { skip: withoutChromium }, async (t) => {
+  await typesOfConsole
+  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), '  metadata: null\n', "  metadata: null,\n  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  tested_at: null,\n  size: null\n")
+  await promisify(execFile)(process.execPath, [join(folder, 'examples/console/build.js')], { env: { ...process.env, NODE_OPTIONS: '' } })
+
+  const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')
+  const { startIdentityProvider } = await from('src/demo/identity-provider.ts') as typeof import('../src/demo/identity-provider.ts')
+  const { subjectOf } = await from('src/demo/identity-provider/account.ts') as typeof import('../src/demo/identity-provider/account.ts')
+  const { provisionUser } = await from('src/users/repository.ts') as typeof import('../src/users/repository.ts')
+  const port = await freePort(0)
+  const baseUrl = `http://localhost:${port}`
+  const kim = { username: 'kim', password: 'password of kim' }
+  const consoleClientId = 'test-console'
+  const { issuer, close } = await startIdentityProvider({ port: 0, users: [kim], resource: baseUrl, clientId: 'test-mcp', consoleClientId, m2m: { clientId: 'test-machine', clientSecret: 'of the machine' } })
+  t.teardown(close)
+  const settings = { PUBLIC_BASE_URL: baseUrl, IDP_ISSUER: issuer, CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: consoleClientId, RATE_LIMIT_MAX: 100_000 }
+  await (await build(t, database, idp, { settings })).listen({ port, host: 'localhost' })
+  const { id: user } = await provisionUser(knex, subjectOf(kim), kim.username)
+  await knex('shop_members').insert({ shop_id: shop, user_id: user, role: 'owner' })
+  const { id } = await done('POST', '/products', { name: 'Seen by a person', ...first })
+
+  const page = await signIn(await openBrowser(t), baseUrl, kim, `/console/shops/here/products/${id}`)
+  const input = page.getByLabel('Barcode')
+  await input.waitFor()
+  t.equal(await input.inputValue(), first['barcode'])
+  await input.fill(second['barcode'])
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('button', { name: /^Details/ }).first().click()
+  const row = page.getByRole('row').filter({ hasText: 'Barcode' })
+  await row.waitFor()
+  t.match(await row.textContent(), new RegExp(`${first['barcode']}.*${second['barcode'].replace(/[()]/g, '\\$&')}`))
+  t.match(await done('GET', `/products/${id}`), { ...first, barcode: second['barcode'] }, 'and the others stay as they are')
+  t.strictSame(faultsOf.get(page), [])
 })
 
 t.test('the way back keeps the size of records', async (t) => {
