@@ -198,6 +198,8 @@ const PARAM = /^[^\s/:.()*?-]+$/
 const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 // A quoted-string in which nothing needs escaping.
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+/** Their users choose the audience of a token themselves. */
+const OPEN_ISSUERS = new Set(['https://accounts.google.com', 'https://token.actions.githubusercontent.com'])
 const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rotate', 'rehash', 'touch', 'takeNotices']
 
 /**
@@ -297,6 +299,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
   must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
+  must(!OPEN_ISSUERS.has(issuer) || machineClients !== undefined, `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`)
   must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
   if (introspection !== undefined) {
     must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)

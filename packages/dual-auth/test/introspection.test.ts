@@ -1,5 +1,8 @@
-import type { RequestListener } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import Provider from 'oidc-provider'
 import t, { type Test } from 'tap'
 import type { IntrospectionOptions, JwtOptions } from '../src/index.ts'
 import { mintKey } from '../src/keys/format.ts'
@@ -56,6 +59,92 @@ t.test('an opaque token of a person or a machine is good, and its issuer is aske
     t.equal((await app.inject({ url: products(), headers })).statusCode, 401)
   }
   t.equal(issuer.questions.length, 2, 'it is sent no JWT, no API key of any stage and no placeholder')
+})
+
+for (const [title, answer, jwt, identity] of [
+  [
+    'of RFC 7662 §2.2',
+    { active: true, client_id: 'l238j323ds-23ij4', username: 'jdoe', scope: 'read write dolphin', sub: 'Z5O3upPC88QrAjx00dis', aud: 'https://protected.example.net/resource', exp: NOW + 3600, iat: NOW, extension_field: 'twenty-seven' },
+    { audience: ['https://protected.example.net/resource'], userClients: ['l238j323ds-23ij4'] },
+    { kind: 'user', subject: 'Z5O3upPC88QrAjx00dis', username: 'jdoe', groups: [], scopes: ['read', 'write', 'dolphin'] }
+  ],
+  [
+    'of Duende (docs.duendesoftware.com/identityserver/reference/endpoints/introspection)',
+    { nbf: NOW, iat: NOW, exp: NOW + 3600, client_id: 'client', jti: '44FD2DE9E9F8E9F4DDD141CD7C244BE9', scope: 'api1', token_type: 'access_token', active: true },
+    { insecureNoAudience: true, machineClients: ['client'] },
+    { kind: 'machine', clientId: 'client', scopes: ['api1'] }
+  ],
+  [
+    'of Hydra (ory.com/docs/hydra/reference/api, introspectOAuth2Token)',
+    { active: true, aud: [AUDIENCE], client_id: 'web', exp: NOW + 3600, iat: NOW, nbf: NOW, sub: 'u1', scope: 'openid', token_type: 'Bearer', token_use: 'access_token', ext: {} },
+    {},
+    { kind: 'user', subject: 'u1', username: null, groups: [], scopes: ['openid'] }
+  ],
+  [
+    'of Zitadel (zitadel.com/docs/apis/openidoauth/endpoints, introspection_endpoint)',
+    {
+      active: true,
+      aud: [AUDIENCE, '257714027772314751'],
+      client_id: 'web',
+      exp: NOW + 3600,
+      iat: NOW,
+      nbf: NOW,
+      jti: 'V2_257',
+      scope: 'openid',
+      sub: '257712562366383231',
+      token_type: 'Bearer',
+      username: 'ada',
+      preferred_username: 'ada',
+      'urn:zitadel:iam:org:project:roles': { staff: { 257: 'example.com' } }
+    },
+    { provider: 'zitadel' },
+    { kind: 'user', subject: '257712562366383231', username: 'ada', groups: ['staff'], scopes: ['openid'] }
+  ]
+] as const) {
+  t.test(`the answer ${title}`, async t => {
+    const { issuer, get } = await asking(t, { jwt })
+    issuer.answers.set('opaque', { ...answer, iss: issuer.url })
+    t.strictSame((await get('opaque')).body, { issuer: issuer.url, ...identity })
+  })
+}
+
+t.test('oidc-provider: the opaque tokens of a machine and of a person, until it revokes them', async t => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const machine = { grant_types: ['client_credentials'], redirect_uris: [], response_types: [] }
+  const provider = new Provider(url, {
+    clients: [
+      { ...machine, client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret }, { ...machine, client_id: 'robot', client_secret: 'secret' },
+      { client_id: 'web', token_endpoint_auth_method: 'none', redirect_uris: ['https://app.example.com/callback'] }
+    ],
+    scopes: ['openid', 'write'],
+    features: {
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      resourceIndicators: { enabled: true, getResourceServerInfo: () => ({ scope: 'write', audience: AUDIENCE, accessTokenFormat: 'opaque' }) }
+    }
+  })
+  server.on('request', provider.callback())
+  const { get } = await asking(t, { introspection: { cacheTime: 0 }, jwt: { issuer: url } })
+
+  const granted = await fetch(`${url}/token`, {
+    method: 'POST', headers: { authorization: `Basic ${btoa('robot:secret')}` }, body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope: 'write' })
+  })
+  const { access_token: token } = await granted.json() as { access_token: string }
+  t.strictSame((await get(token)).body, { kind: 'machine', issuer: url, clientId: 'robot', scopes: ['write'] })
+
+  const client = (await provider.Client.find('web'))!
+  const grant = new provider.Grant({ accountId: 'ada', clientId: 'web' })
+  grant.addResourceScope(AUDIENCE, 'write')
+  const of = { accountId: 'ada', client, grantId: await grant.save(), scope: 'write', gty: 'authorization_code' }
+  const access = new provider.AccessToken({ ...of, aud: AUDIENCE } as ConstructorParameters<typeof provider.AccessToken>[0])
+  const opaque = await access.save()
+  t.strictSame((await get(opaque)).body, { kind: 'user', issuer: url, subject: 'ada', username: null, groups: [], scopes: ['write'] })
+  t.equal((await get(await new provider.RefreshToken(of as ConstructorParameters<typeof provider.RefreshToken>[0]).save())).status, 401, 'a refresh token is active as well')
+  await access.destroy()
+  t.equal((await get(opaque)).status, 401)
 })
 
 t.test('the endpoint is on the origin of the issuer, or the one that the host names', async t => {

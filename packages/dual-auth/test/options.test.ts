@@ -80,6 +80,7 @@ const wrong: Wrong[] = [
   [{ jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection } }, 'dual-auth: jwt.introspection.endpoint is required with jwt.jwksUri: no discovery document is read that could name it'],
   [{ jwt: { ...jwt, introspection } }, 'dual-auth: jwt.introspection is for the providers keycloak, zitadel, generic: generic reads what any issuer answers'],
   [{ jwt: [{ ...generic, introspection }, { ...generic, issuer: 'https://b.test', introspection }] }, 'dual-auth: jwt must have introspection for one issuer only: an opaque token does not name its own'],
+  [{ jwt: { ...generic, issuer: 'https://token.actions.githubusercontent.com' } }, 'dual-auth: jwt.machineClients is required with https://token.actions.githubusercontent.com: anybody gets tokens of it for any audience'],
   [{ jwt: { ...jwt, insecureNoAudience: true } }, 'dual-auth: jwt.insecureNoAudience is for the provider generic'],
   [{ jwt: { ...generic, insecureNoAudience: 'yes' as never } }, 'dual-auth: jwt.insecureNoAudience must be true or false'],
   [{ jwt: { ...generic, insecureNoAudience: true, audience: [] } }, 'dual-auth: jwt.audience is required with the provider generic: it lists the values of aud that mean this API'],

@@ -1,15 +1,22 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 import t from 'tap'
-import { issuerSettings, type JwtOptions } from '../src/options.ts'
-import { identityFromClaims } from '../src/tokens/identity.ts'
-import type { Claims } from '../src/tokens/providers.ts'
+import type { JwtOptions } from '../src/index.ts'
+import { bearer, build } from './build.ts'
 
 /** An access token that a provider, or a user of one, has published, with its names of people and hosts replaced. */
 interface Published {
   readonly title: string
   /** Where it stands. */
   readonly source: string
-  readonly claims: Claims
-  /** Beside the issuer. */
+  readonly claims: JWTPayload
+  /** The type in the header, if it is not JWT. */
+  readonly typ?: string
+  /** If it is not RS256. */
+  readonly alg?: 'ES256' | 'ES384'
+  /** Beside the issuer, which ISSUER stands for. */
   readonly options: Omit<JwtOptions, 'issuer'>
   /** What the plugin makes of it, without the issuer; a reason if it is rejected. */
   readonly becomes: object | string
@@ -33,7 +40,6 @@ const KEYCLOAK_MACHINE = {
 const keycloak = { provider: 'keycloak', audience: ['account'] } as const
 const keycloakMachine = { kind: 'machine', clientId: 'tykjwt', scopes: ['openid', 'email', 'profile'] }
 
-const issuer = 'https://issuer.example'
 const sessions = { provider: 'generic', audience: ['https://api.example.com'], insecureNoAudience: true } as const
 
 const TOKENS: readonly Published[] = [
@@ -68,6 +74,7 @@ const TOKENS: readonly Published[] = [
     title: 'RFC 9068: the example of §3',
     source: 'rfc-editor.org/rfc/rfc9068#section-3',
     claims: { aud: 'https://rs.example.com/', sub: '5ba552d67', jti: 'dbe39bf3a3ba4238a513f51d6e1691c4', client_id: 's6BhdRkqt3', scope: 'openid profile reademail' },
+    typ: 'at+jwt',
     options: { provider: 'rfc9068', audience: ['https://rs.example.com/'] },
     becomes: { kind: 'user', subject: '5ba552d67', username: null, groups: [], scopes: ['openid', 'profile', 'reademail'] }
   },
@@ -152,8 +159,36 @@ const TOKENS: readonly Published[] = [
     title: 'Entra: version 1.0',
     source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 1.0',
     claims: { aud: 'ef1da9d4-ff77-4c3e-a005-840c3f830745', acr: '1', amr: ['pwd'], appid: '75dbe77f-10a3-4e59-85fd-8c127544f17c', appidacr: '0', oid: '690222be', scp: 'user_impersonation', sub: '5_J9rSss8-jvt_Icu6ueRNL8xXb8LF4Fsg_KooC2RJQ', tid: 'fa15d692', unique_name: 'ada@example.com', ver: '1.0' },
-    options: { provider: 'entra', audience: ['ef1da9d4-ff77-4c3e-a005-840c3f830745'] },
-    becomes: 'ver is not 2.0: set api.requestedAccessTokenVersion to 2 in the manifest of the app registration of this API'
+    options: { provider: 'entra', audience: ['ef1da9d4-ff77-4c3e-a005-840c3f830745'], userClients: ['75dbe77f-10a3-4e59-85fd-8c127544f17c'] },
+    becomes: { kind: 'user', subject: '690222be', username: 'ada@example.com', groups: [], scopes: ['user_impersonation'] }
+  },
+  {
+    title: 'Entra: a machine in version 1.0',
+    source: 'learn.microsoft.com/entra/identity-platform/access-token-claims-reference',
+    claims: { aud: 'api://shop', appid: '75dbe77f', appidacr: '1', idtyp: 'app', oid: '013f9e69', roles: ['Reader'], sub: '013f9e69', tid: 'fa15d692', uti: 'x', ver: '1.0' },
+    options: { provider: 'entra', audience: ['api://shop'], userClients: ['75dbe77f'] },
+    becomes: { kind: 'machine', clientId: '75dbe77f', scopes: ['Reader'] }
+  },
+  {
+    title: 'Azure AD B2C: a person, at a policy with a claim for the object id',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63-bcf2-44d5-8fb7-b8bbc0b29dc6', azp: 'web', name: 'Ada', nbf: 1, oid: '884408e1-2918-4cz0-b12d-3aa027d7563b', scp: 'read', sub: '884408e1-2918-4cz0-b12d-3aa027d7563b', tfp: 'B2C_1_signupsignin1', ver: '1.0' },
+    options: { provider: 'entra', audience: ['90c0fe63-bcf2-44d5-8fb7-b8bbc0b29dc6'], userClients: ['web'] },
+    becomes: { kind: 'user', subject: '884408e1-2918-4cz0-b12d-3aa027d7563b', username: null, groups: [], scopes: ['read'] }
+  },
+  {
+    title: 'Azure AD B2C: a person, at a policy without',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63', azp: 'web', sub: '884408e1', tfp: 'B2C_1_signupsignin1', scp: 'read', ver: '1.0' },
+    options: { provider: 'entra', audience: ['90c0fe63'], claims: { subject: 'sub' } },
+    becomes: { kind: 'user', subject: '884408e1', username: null, groups: [], scopes: ['read'] }
+  },
+  {
+    title: 'Azure AD B2C: an ID token, which names no client',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63', sub: '884408e1', tfp: 'B2C_1_signupsignin1', ver: '1.0', auth_time: 1 },
+    options: { provider: 'entra', audience: ['90c0fe63'], claims: { subject: 'sub' } },
+    becomes: 'azp or appid is not a string'
   },
   {
     title: 'Keycloak: a machine',
@@ -307,14 +342,14 @@ const TOKENS: readonly Published[] = [
       sid: 'session_01HQSXZGF8FHF7A9ZZFCW4387R',
       jti: '01HQSXZXPPFPKMDD32RKTFY6PV'
     },
-    options: { ...sessions, userClients: [issuer], claims: { client: 'iss', scopes: 'permissions' } },
+    options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss', scopes: 'permissions' } },
     becomes: { kind: 'user', subject: 'user_01HBEQKA6K4QJAS93VPE39W1JT', username: null, groups: ['member'], scopes: ['posts:read', 'posts:write'] }
   },
   {
     title: 'WorkOS: a token of a session that is for another API',
     source: 'none: an attack',
     claims: { sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT', aud: 'https://other.example.com', sid: 's' },
-    options: { ...sessions, userClients: [issuer], claims: { client: 'iss' } },
+    options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss' } },
     becomes: 'aud is another resource'
   },
   {
@@ -325,6 +360,100 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'machine', clientId: 'client_01APP', scopes: ['read'] }
   },
   {
+    title: 'Logto: a person',
+    source: 'docs.logto.io/authorization/validate-access-tokens, the claims that it lists',
+    claims: { jti: 'x', sub: '94cb4xwxkzqy', client_id: 'web', scope: 'read write', aud: 'https://api.example.com' },
+    typ: 'at+jwt',
+    alg: 'ES384',
+    options: { provider: 'rfc9068', audience: ['https://api.example.com'], algorithms: ['ES384'] },
+    becomes: { kind: 'user', subject: '94cb4xwxkzqy', username: null, groups: [], scopes: ['read', 'write'] }
+  },
+  {
+    title: 'Duende: a person',
+    source: 'docs.duendesoftware.com/identityserver/fundamentals/resources/api-resources',
+    claims: { client_id: 'client', sub: '123', aud: 'invoice', scope: 'read write delete' },
+    typ: 'at+jwt',
+    options: { provider: 'generic', audience: ['invoice'], userClients: ['client'] },
+    becomes: { kind: 'user', subject: '123', username: null, groups: [], scopes: ['read', 'write', 'delete'] }
+  },
+  {
+    title: 'Kinde: a machine, which has no sub, that is listed',
+    source: 'docs.kinde.com/machine-to-machine-applications/about-m2m/token-structure-and-claims-for-m2m-applications',
+    claims: { aud: ['your-api-audience'], azp: 'd4d3c5b74e064badb9625a4aa6241bcc', gty: ['client_credentials'], jti: 'f95ed3e0', scope: 'read:users write:flags', scp: ['read:users', 'write:flags'], v: '2' },
+    options: { provider: 'generic', audience: ['your-api-audience'], userClients: ['web'], machineClients: ['d4d3c5b74e064badb9625a4aa6241bcc'] },
+    becomes: { kind: 'machine', clientId: 'd4d3c5b74e064badb9625a4aa6241bcc', scopes: ['read:users', 'write:flags'] }
+  },
+  {
+    title: 'Kinde: a machine at a client that is listed for people only',
+    source: 'none: an attack',
+    claims: { aud: ['your-api-audience'], azp: 'web', sub: 'kp_1', gty: ['client_credentials'], scp: ['read:users'] },
+    options: { provider: 'generic', audience: ['your-api-audience'], userClients: ['web'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Supabase: a person',
+    source: 'supabase.com/docs/guides/auth/jwt-fields',
+    claims: {
+      aud: 'authenticated', sub: '123e4567-e89b-12d3-a456-426614174000', role: 'authenticated', aal: 'aal1', session_id: '123e4567', email: 'ada@example.com', phone: '', is_anonymous: false, app_metadata: { provider: 'email' }
+    },
+    alg: 'ES256',
+    options: { provider: 'generic', audience: ['authenticated'], userClients: ['ISSUER'], claims: { client: 'iss', username: 'email', groups: 'role' }, algorithms: ['ES256'] },
+    becomes: { kind: 'user', subject: '123e4567-e89b-12d3-a456-426614174000', username: 'ada@example.com', groups: ['authenticated'], scopes: [] }
+  },
+  {
+    title: 'Firebase: a person, by an ID token, which has no nonce there',
+    source: 'firebase.google.com/docs/auth/admin/verify-id-tokens, the claims that it lists',
+    claims: { aud: 'my-project', auth_time: 1, user_id: 'u1', sub: 'u1', email: 'ada@example.com', firebase: { identities: {}, sign_in_provider: 'password' } },
+    options: { provider: 'generic', audience: ['my-project'], userClients: ['my-project'], claims: { client: 'aud', username: 'email' } },
+    becomes: { kind: 'user', subject: 'u1', username: 'ada@example.com', groups: [], scopes: [] }
+  },
+  {
+    title: 'Google: a service account, by its ID token',
+    source: 'cloud.google.com/docs/authentication/get-id-token: azp and sub are the id of the account',
+    claims: { aud: 'https://api.example.com', azp: '102345678901234567890', email: 'robot@my-project.iam.gserviceaccount.com', email_verified: true, sub: '102345678901234567890' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['102345678901234567890'] },
+    becomes: { kind: 'machine', clientId: '102345678901234567890', scopes: [] }
+  },
+  {
+    title: 'Google: a service account of somebody else',
+    source: 'none: an attack',
+    claims: { aud: 'https://api.example.com', azp: '666', email: 'robot@other.iam.gserviceaccount.com', sub: '666' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['102345678901234567890'] },
+    becomes: 'client is not a known machine'
+  },
+  {
+    title: 'GitHub Actions: a workflow',
+    source: 'docs.github.com/actions/concepts/security/openid-connect',
+    claims: {
+      sub: 'repo:octo-org/octo-repo:environment:prod',
+      environment: 'prod',
+      aud: 'https://api.example.com',
+      ref: 'refs/heads/main',
+      repository: 'octo-org/octo-repo',
+      repository_owner: 'octo-org',
+      actor: 'octocat',
+      workflow: 'example-workflow',
+      event_name: 'workflow_dispatch',
+      job_workflow_ref: 'octo-org/octo-automation/.github/workflows/oidc.yml@refs/heads/main',
+      jti: 'x'
+    },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['repo:octo-org/octo-repo:environment:prod'], claims: { client: 'sub' } },
+    becomes: { kind: 'machine', clientId: 'repo:octo-org/octo-repo:environment:prod', scopes: [] }
+  },
+  {
+    title: 'Kubernetes: a service account',
+    source: 'kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin',
+    claims: {
+      aud: ['https://api.example.com'],
+      jti: 'ea28ed49',
+      'kubernetes.io': { namespace: 'my-namespace', serviceaccount: { name: 'my-service-account', uid: '14ee3fa4' } },
+      nbf: 1,
+      sub: 'system:serviceaccount:my-namespace:my-service-account'
+    },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['system:serviceaccount:my-namespace:my-service-account'], claims: { client: 'sub' } },
+    becomes: { kind: 'machine', clientId: 'system:serviceaccount:my-namespace:my-service-account', scopes: [] }
+  },
+  {
     title: 'Hydra: a machine, whose scopes are a list',
     source: 'github.com/ory/hydra/discussions/3430: scp is a list; a client is the subject of its own token',
     claims: { client_id: 'b1f6', sub: 'b1f6', aud: ['https://api.example.com'], scp: ['read'], ext: {}, nbf: 1, jti: 'x' },
@@ -333,11 +462,29 @@ const TOKENS: readonly Published[] = [
   }
 ]
 
-for (const { title, source, claims, options, becomes } of TOKENS) {
+const KEYS = await Promise.all((['RS256', 'ES256', 'ES384'] as const).map(async alg => ({ alg, ...await generateKeyPair(alg) })))
+const server = createServer(async (_request, response) => {
+  response.end(JSON.stringify({ keys: await Promise.all(KEYS.map(async ({ alg, publicKey }) => ({ ...await exportJWK(publicKey), alg, kid: alg }))) }))
+}).listen(0, '127.0.0.1')
+await once(server, 'listening')
+t.teardown(() => server.close())
+
+// Each token has an issuer of its own, with the options of its sample.
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const lines: string[] = []
+const { app } = await build(t, {
+  auth: { jwt: TOKENS.map(({ options }, i): JwtOptions => ({ ...JSON.parse(JSON.stringify(options).replaceAll('ISSUER', `${base}/${i}`)), issuer: `${base}/${i}`, jwksUri: base })) },
+  server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } }
+})
+
+for (const [i, { title, source, claims, typ = 'JWT', alg = 'RS256', becomes }] of TOKENS.entries()) {
   t.test(`${title} (${source})`, async t => {
-    const [settings] = issuerSettings({ issuer, ...options })
-    const judge = () => identityFromClaims({ iss: issuer, iat: 1, exp: 2, ...claims }, settings!, 1000)
-    if (typeof becomes === 'string') t.throws(judge, { code: 'DUAL_AUTH_CREDENTIAL_INVALID', cause: becomes })
-    else t.strictSame(judge(), { issuer, ...becomes })
+    const issuer = `${base}/${i}`
+    const token = await new SignJWT(claims).setProtectedHeader({ alg, kid: alg, typ }).setIssuer(issuer).setIssuedAt().setExpirationTime('1h')
+      .sign(KEYS.find(key => key.alg === alg)!.privateKey)
+    lines.length = 0
+    const response = await app.inject({ url: '/orders', headers: bearer(token) })
+    if (typeof becomes === 'string') t.strictSame([response.statusCode, lines.map(line => JSON.parse(line)).find(({ reason }) => reason !== undefined)?.reason], [401, becomes])
+    else t.strictSame(response.json(), { issuer, ...becomes })
   })
 }

@@ -12,7 +12,8 @@ export interface OAuthDiscoveryShimOptions {
   readonly publicBaseUrl: string
   /**
    * Issuer of the identity provider; must equal the one in its document character by character.
-   * `https`, or `http` on loopback, unless {@link OAuthDiscoveryShimOptions.insecureHttp} is set.
+   * `https`, or `http` on loopback, unless {@link OAuthDiscoveryShimOptions.insecureHttp} is set. Microsoft Entra's for
+   * several tenants contains `{tenantid}`.
    */
   readonly issuer: string
   /**

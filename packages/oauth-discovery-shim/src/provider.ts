@@ -24,7 +24,8 @@ export function identityProvider (
   { issuer, insecureHttp, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'insecureHttp' | 'timeout' | 'refreshInterval'>,
   log: FastifyBaseLogger
 ): Provider {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
+  const url = `${issuer.replace('{tenantid}', 'organizations').replace(/\/$/, '')}/.well-known/openid-configuration`
   const closing = new AbortController()
   let metadata: ProviderMetadata | undefined
   let failures = 0

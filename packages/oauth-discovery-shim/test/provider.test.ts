@@ -28,6 +28,16 @@ t.test('the document is read once at boot, not for every client', async t => {
   t.equal(counter.reads, 1)
 })
 
+t.test('Entra for several tenants: the document is that of all organizations, and names the placeholder', async t => {
+  const base = await serve(t, (request, response) => {
+    if (request.url !== '/organizations/v2.0/.well-known/openid-configuration') return response.writeHead(404).end()
+    response.end(JSON.stringify(userPool(`${base}/{tenantid}/v2.0`)))
+  })
+  const app = await build(t, options(`${base}/{tenantid}/v2.0`))
+  t.match((await app.inject(document)).json(), { issuer: `${base}/{tenantid}/v2.0`, token_endpoint: userPool(base)['token_endpoint'] })
+  t.equal((await app.inject(`${document}/oauth`)).json().issuer, 'https://shop.example.com/oauth')
+})
+
 t.test('a provider that is down at boot is asked again until it is up', async t => {
   const placeholder = createServer().listen(0, '127.0.0.1')
   await once(placeholder, 'listening')

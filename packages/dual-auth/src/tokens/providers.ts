@@ -82,11 +82,16 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
       return isMachine ? 'machine' : 'user'
     }
   },
-  /** learn.microsoft.com/entra: "Access token claims reference", version 2.0. Only `oid` is the same for all apps. */
+  /**
+   * learn.microsoft.com/entra: "Access token claims reference", versions 2.0 and 1.0, which has other names for the client
+   * and the person. Only `oid` is the same for all apps.
+   */
   entra: {
     ...COMMON,
-    claims: { ...STANDARD, client: [['azp']], subject: [['oid']], groups: [['roles']], scopes: [['scp']], machineScopes: [['roles']] },
-    flaw: ({ ver }) => ver === '2.0' ? undefined : 'ver is not 2.0: set api.requestedAccessTokenVersion to 2 in the manifest of the app registration of this API',
+    claims: {
+      ...STANDARD, client: [['azp'], ['appid']], subject: [['oid']], username: [['preferred_username'], ['upn'], ['unique_name']], groups: [['roles']], scopes: [['scp']], machineScopes: [['roles']]
+    },
+    flaw: ({ ver }) => ver === '2.0' || ver === '1.0' ? undefined : 'ver is not 2.0 or 1.0',
     holder ({ scp, idtyp, sub, oid }) {
       if (scp !== undefined) return idtyp === undefined || idtyp === 'user' ? 'user' : undefined
       // `idtyp` is optional; without it, a token of an app has itself as both ids.
