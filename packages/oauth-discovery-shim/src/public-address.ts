@@ -32,7 +32,7 @@ export function namesPrivateHost ({ hostname }: URL, loopback = false): boolean 
  * @param refuse makes the error
  */
 export function publicLookup (
-  refuse: (hostname: string, address: string) => Error, { loopback = false, lookup = resolve }: { readonly loopback?: boolean, readonly lookup?: typeof resolve } = {}
+  refuse: (hostname: string, address: string) => Error, { loopback = false, lookup = resolve }: { readonly loopback?: boolean, readonly lookup?: LookupFunction } = {}
 ): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, options, (error, found, family) => {

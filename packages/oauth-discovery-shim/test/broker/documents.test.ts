@@ -1,7 +1,9 @@
+import { createSocket } from 'node:dgram'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTcpServer, setDefaultAutoSelectFamily, type AddressInfo, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -53,6 +55,26 @@ async function site (t: Test): Promise<Site> {
 
 /** A server that trusts the certificate of {@link site}, whose host is in its own network. */
 const trusting: WorldOptions = { timeout: 2000, broker: { documents: { privateHosts: ['localhost'], ca: cert } } }
+
+/** A name server that knows these hosts, and is silent about others. @returns the names that it was asked for */
+async function nameServer (t: Test, hosts: Readonly<Record<string, string>>): Promise<Set<string>> {
+  const asked = new Set<string>()
+  const server = createSocket('udp4').on('message', (query, { port, address }) => {
+    // RFC 1035 §4.1: a header of 12 bytes, labels until an empty one, type and class.
+    const end = query.indexOf(0, 12) + 5
+    const name = query.subarray(13, end - 5).toString().replaceAll(/[^-\w]/g, '.')
+    asked.add(name)
+    const found = hosts[name]
+    if (found === undefined) return
+    const answers = query.readUInt16BE(end - 4) === 1 ? [[0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...found.split('.').map(Number)]] : []
+    server.send(Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, answers.length, 0, 0, 0, 0, ...query.subarray(12, end), ...answers.flat()]), port, address)
+  }).bind(0, '127.0.0.1')
+  await once(server, 'listening')
+  const before = dns.getServers()
+  dns.setServers([`127.0.0.1:${server.address().port}`])
+  t.teardown(() => { dns.setServers(before); server.close() })
+  return asked
+}
 
 t.test('a client signs in by the URL of its metadata document, without a registration', async t => {
   const { client, requests } = await site(t)
@@ -199,6 +221,19 @@ t.test('a server that switches protocols, or closes without a word, ends the rea
   }
   const { client } = await site(t)
   t.equal((await app.inject(authorizeUrl(client('/client.json'), pkce().challenge))).statusCode, 200)
+})
+
+t.test('name servers of strangers that are silent do not hold up the look-ups of this server', async t => {
+  const asked = await nameServer(t, { 'db.internal.example': '10.0.0.7' })
+  const read = async (host: string) => await fetchJson(new URL(`https://${host}/client.json`), { timeout: 2000, largest: 5120, privateHosts: [], loopback: false })
+  const silent = Array.from({ length: 16 }, async (_, i) => await t.rejects(read(`n${i}.silent.example`), { message: 'its server cannot be reached over https' }))
+  for (const selects of [true, false]) {
+    setDefaultAutoSelectFamily(selects)
+    await t.rejects(read('db.internal.example'), { cause: { message: 'db.internal.example resolves to 10.0.0.7, in a private network' } }, 'what DNS says is what is checked')
+  }
+  setDefaultAutoSelectFamily(true)
+  t.equal(asked.size, 17, 'DNS was asked for each of them, and the system, which has few threads, for none')
+  await Promise.all(silent)
 })
 
 /** Where connections are accepted and nothing is ever said; and documents that are read with every name leading there. */

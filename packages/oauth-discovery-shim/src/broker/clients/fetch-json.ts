@@ -1,9 +1,10 @@
 import { lookup as resolve } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { responseTo } from '../../exchange.ts'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
+import { dnsLookup } from './dns-lookup.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
 
 export interface FetchOptions {
@@ -18,8 +19,8 @@ export interface FetchOptions {
   readonly ca?: string | readonly string[] | undefined
   /** Ends it before its time, in favour of others. */
   readonly hurry?: AbortSignal
-  /** Resolves names. Default: the system's. */
-  readonly lookup?: typeof resolve
+  /** Resolves names of hosts whose addresses must be public. Default: DNS alone, or the system where `loopback` is set. */
+  readonly lookup?: LookupFunction
 }
 
 /** A JSON document, and for how long it says that it may be kept, in seconds. */
@@ -35,7 +36,7 @@ export interface Fetched {
  * @throws {@link DocumentFault}, {@link DocumentOutage}
  * @see [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
  */
-export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, hurry, lookup = resolve }: FetchOptions): Promise<Fetched> {
+export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, hurry, lookup = loopback ? resolve : dnsLookup }: FetchOptions): Promise<Fetched> {
   const mayBePrivate = privateHosts.includes(url.hostname)
   if (!mayBePrivate && namesPrivateHost(url, loopback)) throw new DocumentFault(PRIVATE)
   const late = AbortSignal.timeout(timeout)
@@ -45,7 +46,7 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
       signal,
       agent: false,
       headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'oauth-discovery-shim' },
-      lookup: mayBePrivate ? lookup : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
+      lookup: mayBePrivate ? resolve : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
       ...ca !== undefined && { ca: [ca].flat() }
     })
     request.once('socket', endUnlessConnected)
