@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
 import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
@@ -71,7 +72,8 @@ export interface BrokerOptions {
    */
   readonly requiredScopes?: readonly string[]
   /**
-   * Further parameters for the identity provider: of its sign-in page, and of each request for tokens. Auth0 wants
+   * Further parameters for the identity provider: of its sign-in page, where they replace a client's `prompt` and
+   * `login_hint`, and of each request for tokens. Auth0 wants
    * `{ authorize: { audience: '…' } }`, Google `{ authorize: { access_type: 'offline' } }`. Default: none.
    */
   readonly upstream?: { readonly authorize?: Readonly<Record<string, string>>, readonly token?: Readonly<Record<string, string>> }
@@ -205,10 +207,19 @@ function mustBeKey (key: ClientKey): void {
   must(isObject(key), '.clientKey must be an object')
   const { pem, alg = 'RS256', header = {}, audience, ...unknown } = key
   for (const name of Object.keys(unknown)) must(false, `.clientKey.${name} is not an option`)
-  must(typeof pem === 'string' && pem.includes('BEGIN PRIVATE KEY'), '.clientKey.pem must be a private key, PKCS #8 in PEM')
   must(ASSERTION_ALGORITHMS.includes(alg), `.clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
   must(isObject(header) && isStrings(Object.values(header)) && !('alg' in header), '.clientKey.header must have strings as values, and no alg')
   must(audience === undefined || (typeof audience === 'string' && audience !== ''), '.clientKey.audience must be a non-empty string')
+  must(isKeyFor(alg, pem), `.clientKey.pem must be a private key for ${alg}, PKCS #8 in PEM`)
+}
+
+function isKeyFor (alg: string, pem: string): boolean {
+  try {
+    const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } = createPrivateKey(pem)
+    return pem.includes('BEGIN PRIVATE KEY') && (alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048)
+  } catch {
+    return false
+  }
 }
 
 /** Schemes that browsers run, read or send themselves. */

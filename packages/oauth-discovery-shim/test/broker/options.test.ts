@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import t from 'tap'
 import { settingsFromOptions, type OAuthDiscoveryShimOptions } from '../../src/options.ts'
 import { secrets } from './world.ts'
@@ -5,6 +6,7 @@ import { secrets } from './world.ts'
 const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com/pool', clientId: 'c1', broker: { secrets } }
 
 const PEM = '-----BEGIN PRIVATE KEY-----'
+const pemOf = ({ privateKey }: { readonly privateKey: KeyObject }): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 t.test('defaults', async t => {
   const { store, ...settings } = settingsFromOptions(good).broker!
@@ -40,7 +42,7 @@ t.test('a wrong option stops the boot and is named', async t => {
     [{ secrets, clients: {} }, 'broker.clients'], [{ secrets, clients: [{ id: 'a b', name: 'x', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].id'], [{ secrets, clients: [{ id: 'a', name: '', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].name'],
     [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: ['http://x.example.com/'] }] }, 'broker.clients[0].redirectUris'], [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'broker.clients[0].redirectUris'],
     [{ secrets, rememberConsent: -1 }, 'broker.rememberConsent'], [{ secrets, rememberConsent: 401 * 86_400_000 }, 'broker.rememberConsent'], [{ secrets, refreshLifetime: 1 }, 'broker.refreshLifetime'], [{ secrets, refreshGrace: 3_600_001 }, 'broker.refreshGrace'],
-    [{ secrets, clientKey: { pem: 'x' } }, 'broker.clientKey.pem'], [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'broker.clientKey.alg'], [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'broker.clientKey.header'],
+    [{ secrets, clientKey: { pem: 'x' } }, 'broker.clientKey.pem'], [{ secrets, clientKey: { pem: PEM } }, 'broker.clientKey.pem'], [{ secrets, clientKey: { pem: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' })) } }, 'broker.clientKey.pem must be a private key for RS256'], [{ secrets, clientKey: { pem: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' })), alg: 'ES256' } }, 'broker.clientKey.pem must be a private key for ES256'], [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'broker.clientKey.alg'], [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'broker.clientKey.header'],
     [{ secrets, clientKey: { pem: PEM, audience: '' } }, 'broker.clientKey.audience'], [{ secrets, clientKey: { pem: PEM, kid: 'x' } }, 'broker.clientKey.kid is not an option'], [{ secrets, clientKey: { pem: PEM }, clientSecret: 'x' }, 'exclude each other'],
     [{ secrets, clientAuth: 'client_secret_post' }, 'broker.clientAuth'], [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'broker.clientAuth'], [{ secrets, requiredScopes: ['a b'] }, 'broker.requiredScopes'], [{ secrets, requiredScopes: 'a' }, 'broker.requiredScopes'],
     [{ secrets, upstream: { authorise: {} } }, 'broker.upstream.authorise is not an option'], [{ secrets, upstream: { token: { a: 1 } } }, 'broker.upstream.token'], [{ secrets, upstream: { authorize: { state: 'x' } } }, 'broker.upstream.authorize.state is set by the broker itself'],
@@ -58,7 +60,7 @@ t.test('options at their limits', async t => {
   for (const change of [
     { secrets: [{ id: 'a', secret }] }, { secrets: [{ id: 'a'.repeat(32), secret }, { id: 'A-_9', secret: 'é'.repeat(16) }] },
     { secrets, rememberConsent: 0, refreshLifetime: 60_000, refreshGrace: 0 }, { secrets, rememberConsent: 400 * 86_400_000, refreshLifetime: 400 * 86_400_000, refreshGrace: 3_600_000 },
-    { secrets, appSchemes: [] }, { secrets, appSchemes: ['a1.b+c-d'] }, { secrets, clientSecret: 'x' }, { secrets, sendResource: false }, { secrets, documents: { privateHosts: ['localhost', '10.0.0.1'], ca: ['x', 'y'] } }, { secrets, documents: { ca: 'x' } },
+    { secrets, appSchemes: [] }, { secrets, appSchemes: ['a1.b+c-d'] }, { secrets, clientSecret: 'x' }, { secrets, clientKey: { pem: pemOf(generateKeyPairSync('ed25519')), alg: 'EdDSA' } }, { secrets, clientKey: { pem: pemOf(generateKeyPairSync('rsa', { modulusLength: 2048 })) } }, { secrets, sendResource: false }, { secrets, documents: { privateHosts: ['localhost', '10.0.0.1'], ca: ['x', 'y'] } }, { secrets, documents: { ca: 'x' } },
     client(), client({ id: 'a'.repeat(500) }), client({ redirectUris: ['http://localhost/', 'cursor://x'] }), { ...client(), registration: false, documents: false }, { secrets, registration: false }, { secrets, documents: false }
   ]) {
     const { store: _store, remembersAlone: _alone, ...settings } = settingsFromOptions({ ...good, broker: change as never }).broker!
