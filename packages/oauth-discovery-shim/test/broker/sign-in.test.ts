@@ -246,7 +246,7 @@ t.test('the provider gets what the client wants of its page, and what the operat
   const clientId = await register(world.app)
   const { verifier, challenge } = pkce()
   const asked = async (more: Readonly<Record<string, string | undefined>>) => Object.fromEntries(new URL(await allow(browser(world.app), authorizeUrl(clientId, challenge, more))).searchParams)
-  t.match(await asked({ scope: 'openid', prompt: 'select_account', login_hint: 'ada@example.com' }), { scope: 'openid offline_access api://shop/access', prompt: 'select_account', login_hint: 'ada@example.com', audience: 'shop' })
+  t.match(await asked({ scope: 'openid', prompt: 'select_account', login_hint: 'ada@example.com' }), { scope: 'openid offline_access api://shop/access', prompt: 'login', login_hint: 'ada@example.com', audience: 'shop' }, 'no client undoes what the operator wants')
   t.match(await asked({ scope: 'email' }), { scope: 'offline_access api://shop/access', prompt: 'login' }, 'what is required is always requested')
   t.match(await asked({ scope: undefined }), { scope: 'openid api://shop/access offline_access' })
   const code = (await signIn(world, authorizeUrl(clientId, challenge, { scope: 'openid api://shop/access' }))).searchParams.get('code')!
@@ -354,6 +354,25 @@ t.test('a provider that grants less, or no refresh token, is taken at its word',
   t.equal((await refresh('openid email')).scope, 'openid', 'a client may repeat what it asked for')
   t.equal((await refresh()).scope, 'openid')
   t.equal(world.idp.calls.at(-1)?.form['scope'], 'openid')
+})
+
+t.test('a client that refreshes with the scopes it asked for gets a token for this API, and hears what it got', async t => {
+  const [api, all] = ['api://shop/access', 'api://shop/.default']
+  const world = await brokerWorld(t, { broker: { requiredScopes: ['offline_access', api, all] } })
+  const grant = await grantOf(world)
+  const answer = (scope?: string) => { world.idp.answer = () => ({ status: 200, body: { access_token: 'x', refresh_token: 'y', ...scope !== undefined && { scope } } }) }
+  answer(`openid email ${api} api://shop/read`)
+  let { refresh_token: refreshToken } = (await token(world, { ...grant })).json()
+  for (const [wanted, granted, requested] of [
+    ['openid', undefined, `openid ${api} api://shop/read`],
+    ['email openid email', undefined, `openid email ${api} api://shop/read`],
+    ['openid email profile', 'openid', `openid email ${api} api://shop/read`]
+  ] as const) {
+    answer(granted)
+    const { scope, refresh_token: next } = (await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: refreshToken, scope: wanted })).json()
+    t.strictSame([world.idp.calls.at(-1)?.form['scope'], scope], [requested, granted ?? requested], wanted)
+    refreshToken = next
+  }
 })
 
 t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async t => {

@@ -75,7 +75,7 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   return {
     authorizationUrl (parameters) {
       const url = new URL(metadata().authorization_endpoint)
-      for (const [name, value] of Object.entries({ ...upstream.authorize, ...parameters, client_id: clientId })) url.searchParams.set(name, value)
+      for (const [name, value] of Object.entries({ ...parameters, ...upstream.authorize, client_id: clientId })) url.searchParams.set(name, value)
       return url.href
     },
 

@@ -22,7 +22,7 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
     throw refusal('invalid_grant', 'The refresh token is not valid or has expired')
   }
   await client.mustHold(used)
-  const scope = scopeOf(parameters.get('scope'), used)
+  const scope = scopeOf(parameters.get('scope'), used, target.requiredScopes)
 
   const { family, generation, client: holder } = used
   const key = familyKey(family)
@@ -46,22 +46,21 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   const now = await store.raise(key, generation, lifetime)
   // Meanwhile, on this replica or another, it was used as well or revoked: what the provider gave in its place ends, too.
   if (mayNotUse(now)) throw await end(tokens.refreshToken ?? used.token)
-  return responseFrom(tokens, used, broker)
+  return responseFrom({ scope, ...tokens }, used, broker)
 }
 
 /**
  * What to request: all that was granted, or the part that the client wants. A client may repeat what it asked for at
- * first, though the provider granted less.
+ * first, though the provider granted less. It cannot do without what it did not ask for, in its own words or at all:
+ * otherwise the token could be for another API.
  *
  * @throws a {@link refusal} `invalid_scope`
  */
-function scopeOf (wanted: string | undefined, { scope, asked = scope }: RefreshToken): string {
+function scopeOf (wanted: string | undefined, { scope, asked = scope }: RefreshToken, required: readonly string[]): string {
   if (wanted === undefined) return scope
-  const granted = scope.split(' ')
-  const names = wanted.split(' ')
-  const part = names.filter(name => granted.includes(name))
-  if (part.length === 0 || !names.every(name => granted.includes(name) || asked.split(' ').includes(name))) throw refusal('invalid_scope', `The scope must be part of: ${scope}`)
-  return part.join(' ')
+  const [granted, known, names] = [scope.split(' '), asked.split(' '), wanted.split(' ')]
+  if (!names.some(name => granted.includes(name)) || !names.every(name => granted.includes(name) || known.includes(name))) throw refusal('invalid_scope', `The scope must be part of: ${scope}`)
+  return granted.filter(name => names.includes(name) || required.includes(name) || !known.includes(name)).join(' ')
 }
 
 type NotRaised = Raised & { readonly raised: false }
