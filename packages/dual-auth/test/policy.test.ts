@@ -113,7 +113,7 @@ t.test('both spellings of a prefixed route have one policy', async t => {
 t.test('a key on another shop is 403, whether or not that shop exists', async t => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
-  for (const shop of [OTHER_SHOP, '00000000-0000-4000-8000-000000000000', 'x', SHOP.toUpperCase()]) {
+  for (const shop of [OTHER_SHOP, '00000000-0000-4000-8000-000000000000', 'x', '', SHOP.toUpperCase()]) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       const response = await app.inject({ method, url: products(shop), headers: { 'x-api-key': plaintext } })
       t.equal(response.statusCode, 403)
