@@ -7,14 +7,14 @@ export interface Bug {
   /** A part of the file that occurs once, and what the mistake makes of it. */
   readonly before: string
   readonly after: string
-  /** Where the embedded database cannot show it, as when two connections have to meet. */
-  readonly on?: 'postgres'
+  /** Where only this server can show it, as when two connections have to meet. */
+  readonly on?: 'postgres' | 'redis'
   /** The test file that should notice, in the folder of the area: it runs first. */
   readonly noticedBy?: string
 }
 
 /** A bug in three lines: what it is, and what it makes of what. */
-export type Row = readonly [suffered: string, file: string, noticedBy: string | undefined, before: string, after: string, on?: 'postgres']
+export type Row = readonly [suffered: string, file: string, noticedBy: string | undefined, before: string, after: string, on?: Bug['on']]
 
 export function bugFrom ([suffered, file, noticedBy, before, after, on]: Row): Bug {
   return { suffered, file, before, after, ...on && { on }, ...noticedBy !== undefined && { noticedBy } }

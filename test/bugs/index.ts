@@ -13,6 +13,9 @@ import { insert, type Bug } from './bug.ts'
 /** What a test file is expected to take, in milliseconds. It may take four times as long. */
 const EXPECTED = 30_000
 
+/** The variables with the URLs of servers. */
+const SERVERS = { postgres: 'TEST_DATABASE_URL', redis: 'TEST_REDIS_URL' } as const
+
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const { values: options } = parseArgs({
   options: {
@@ -49,9 +52,9 @@ console.log(`\n${noticed} of ${tried.length} noticed`)
 if (noticed < tried.length) process.exitCode = 1
 
 async function resultOf (area: Area, bug: Bug, copy: string): Promise<string> {
-  const server = process.env['TEST_DATABASE_URL']
-  if (bug.on === 'postgres' && server === undefined) return 'NOT TRIED: set TEST_DATABASE_URL to a PostgreSQL server'
-  const env = { TEST_DATABASE_URL: bug.on === 'postgres' ? server : undefined }
+  const needed = bug.on && SERVERS[bug.on]
+  if (needed !== undefined && process.env[needed] === undefined) return `NOT TRIED: set ${needed}`
+  const env = Object.fromEntries(Object.values(SERVERS).map((name) => [name, name === needed ? process.env[name] : undefined]))
   const file = `${area.home}/${bug.file}`
   const source = readFileSync(join(root, file), 'utf8')
   await put(copy, area, file, insert(bug, source))

@@ -74,7 +74,7 @@ export const bugs: readonly Row[] = [
   ['an argument that is given is overwritten by the implied one', 'src/call/call.ts', 'test/implied.test.ts',
     '{ ...impliedValues(tool, outer, impliedArguments), ...args }',
     '{ ...args, ...impliedValues(tool, outer, impliedArguments) }'],
-  ['calls after a client has gone go on working for nobody', 'src/call/stop.ts', 'test/endpoint.test.ts',
+  ['calls after a client has gone go on working for nobody', 'src/call/stop.ts', 'test/options.test.ts',
     "if (!raw.writableEnded) stop.stop('client gone')",
     "if (!raw.writableFinished && raw.errored) stop.stop('client gone')"],
   ['a slow call that started while another ran is never ended', 'src/call/stop.ts', 'test/deadlines.test.ts',

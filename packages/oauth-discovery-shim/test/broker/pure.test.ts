@@ -79,6 +79,7 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
   const answers = await Promise.all(Array.from({ length: 20 }, () => store.raise(key('b'), 1, 60)))
   t.equal(answers.filter(({ raised }) => raised).length, 1, 'one of many at the same time')
   t.strictSame(await store.raise(key('c'), 1, 1), { raised: true })
+  for (const [value, seconds] of [[1, 1], [2, 60]] as const) t.strictSame(await store.raise(key('d'), value, seconds), { raised: true })
   for (let tries = 0; !(await store.raise(key('c'), 1, 1)).raised; tries++) {
     if (tries > 100) {
       t.fail('it is not forgotten')
@@ -86,6 +87,7 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
     }
     await sleep(50)
   }
+  t.match(await store.raise(key('d'), 2, 60), { raised: false, value: 2 }, 'kept as long as was said last')
 }
 
 t.test('the store of one process', async t => {
@@ -126,6 +128,13 @@ t.test('the store in a table, whatever the sessions of the database are set to',
     t.teardown(close)
     await createBrokerTable(knex)
     await raises(t, knexBrokerStore(knex))
+    // Another replica is in the middle of the same.
+    const other = await knex.transaction()
+    await knexBrokerStore(other).raise('met', 1, 60)
+    const raised = knexBrokerStore(knex).raise('met', 2, 60)
+    while ((await other.raw("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length === 0) await sleep(10)
+    await other.commit()
+    t.strictSame(await raised, { raised: true }, level)
   }
 })
 
