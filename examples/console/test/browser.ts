@@ -82,7 +82,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
  * @returns what axe finds in the page: the rule, and the first elements that break it
  */
 export async function violations (page: Page, rules?: readonly string[]): Promise<readonly string[]> {
-  await page.evaluate(AXE)
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...rules !== undefined && { runOnly: rules } }
   return await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + (any[0]?.message ?? '')).join(' | ')))`)
 }
