@@ -28,7 +28,7 @@ const SHARE = 12
 const FRESH = ['late-import']
 
 const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
-if (positionals.length === 0) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
+if (found.length > SHARE) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
 const fresh = found.filter((file) => FRESH.some((name) => file.includes(name)))
 const times = timesOfLastRun()
 // Those that take longest start first, so that no process is left with one of them at the end. A file that never ran here
