@@ -87,9 +87,9 @@ t.test('a large body that nobody reads ends with the answer', async (t) => {
   const limited = await build(t, database, idp)
   const { hostname, port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }))
   const TOTAL = 64 * 1_048_576
-  for (const [path, status] of [['/oauth/register', 413], [tags, 401], ['/mcp', 401], ['/nowhere', 413]] as const) {
+  for (const [path, status, sender = ''] of [['/oauth/register', 413], [tags, 401], [tags, 413, `Authorization: ${machine.authorization}\r\n`], ['/mcp', 401], ['/nowhere', 413]] as const) {
     for (const framing of [`Content-Length: ${TOTAL}`, 'Transfer-Encoding: chunked']) {
-      const { sent, answer } = await upload(connect(Number(port), hostname), `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`, TOTAL)
+      const { sent, answer } = await upload(connect(Number(port), hostname), `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${sender}${framing}\r\n\r\n`, TOTAL)
       t.ok(sent < TOTAL, `${path}, ${framing}: ${sent} of ${TOTAL} bytes`)
       // The rest may have reset the connection before the answer was read.
       if (answer !== '') t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i'), path)
@@ -128,17 +128,12 @@ async function upload (socket: Socket, head: string, total: number): Promise<{ s
   return { sent, answer }
 }
 
-t.test('a body that is too large is refused before it is read to its end', async (t) => {
-  const { statusCode, json } = await app.inject({ method: 'POST', url: tags, headers: machine, payload: { name: 'x'.repeat(1_100_000) } })
-  t.strictSame([statusCode, json().code], [413, 'FST_ERR_CTP_BODY_TOO_LARGE'])
-})
-
-t.test('a client that does not get on with its request is not waited for', async (t) => {
+t.test('requests have a time limit, and connections are kept for longer than proxies keep them', async (t) => {
   const { server } = app
   t.ok(server.headersTimeout > 0 && server.headersTimeout < server.requestTimeout)
   const { connectionsCheckingInterval } = server as { connectionsCheckingInterval?: number }
-  t.equal(connectionsCheckingInterval, 1000, 'and the limits hold within a second')
-  t.ok(server.keepAliveTimeout > 65_000, 'longer than proxies keep a connection')
+  t.equal(connectionsCheckingInterval, 1000, 'the limit holds within a second')
+  t.ok(server.keepAliveTimeout > 65_000)
 })
 
 t.test('while the event loop is late new calls get 503 and probes are answered; then all is well again', async (t) => {
