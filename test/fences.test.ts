@@ -9,22 +9,12 @@ t.test('fences are found with their kind, their line and their text, in lists to
   t.throws(() => fencesOf('```sh\na\n'), { message: 'the fence of line 1 is not closed' })
 })
 
-for (const [quotation, printed, same] of [
-  ['a\nb\n', 'a\nb\n', true],
-  ['a\nb\n', 'a\nb', true],
-  ['a\nb\n', 'a\nb\nc\n', false],
-  ['a\n', 'a b\n', false],
-  ['', 'a\n', false],
-  ['a.c\n', 'abc\n', false],
-  ['a…d\n', 'abcd\n', true],
-  ['a…d\n', 'a\nd\n', false],
-  ['a…\n', 'b\n', false],
-  ['…\nc\n', 'a\nb\nc\n', true],
-  ['…\nc\n', 'c\n', true],
-  ['a\n…\n', 'a\nb\nc\n', true],
-  ['a\n…\nd\n', 'a\nb\nc\n', false]
-] as const) {
-  t.test(`${JSON.stringify(quotation)} ${same ? 'quotes' : 'does not quote'} ${JSON.stringify(printed)}`, async (t) => {
-    t.equal(quotes(quotation, printed), same)
+const pairs = {
+  quotes: [['a\nb\n', 'a\nb\n'], ['a\nb\n', 'a\nb'], ['a…d\n', 'abcd\n'], ['…\nc\n', 'a\nb\nc\n'], ['…\nc\n', 'c\n'], ['a\n…\n', 'a\nb\nc\n']],
+  'does not quote': [['a\nb\n', 'a\nb\nc\n'], ['a\n', 'a b\n'], ['', 'a\n'], ['a.c\n', 'abc\n'], ['a…d\n', 'a\nd\n'], ['a…\n', 'b\n'], ['a\n…\nd\n', 'a\nb\nc\n']]
+} as const
+for (const [verb, [quotation, printed]] of Object.entries(pairs).flatMap(([verb, pairs]) => pairs.map((pair) => [verb, pair] as const))) {
+  t.test(`${JSON.stringify(quotation)} ${verb} ${JSON.stringify(printed)}`, async (t) => {
+    t.equal(quotes(quotation, printed), verb === 'quotes')
   })
 }
