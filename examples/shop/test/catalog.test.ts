@@ -192,11 +192,6 @@ t.test('a deletion changes what was linked to it, and a change of nothing change
   for (const path of [`/products/${product.id}`, `/products/${other.id}`, `/categories/${child.id}`]) await here('DELETE', path)
 })
 
-t.test('text is no body of any route', async (t) => {
-  const { statusCode } = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': 'text/plain' }, payload: '{"name":"x"}' })
-  t.equal(statusCode, 415)
-})
-
 t.test('a body that is large, wide or deep does not stop the server', async (t) => {
   const headers = { ...token, 'content-type': 'application/json' }
   const wide = `{"a":[${'1,'.repeat(100_000)}1]}`
@@ -232,8 +227,10 @@ t.test('an invalid JSON body, another media type and an unknown route are proble
   const json = { ...token, 'content-type': 'application/json' }
   const broken = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: json, payload: '{"name"' })
   t.match(broken.json(), { statusCode: 400, code: 'FST_ERR_CTP_INVALID_JSON_BODY', error: 'Bad Request', message: String })
-  const form = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': 'application/x-www-form-urlencoded' }, payload: 'name=a' })
-  t.match(form.json(), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', error: 'Unsupported Media Type' })
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
+    const other = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': type }, payload: '{"name":"x"}' })
+    t.match(other.json(), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', error: 'Unsupported Media Type' }, type)
+  }
   const nowhere = await app.inject('/nowhere?secret=1')
   t.strictSame(nowhere.json(), { statusCode: 404, code: 'SHOP_ROUTE_NOT_FOUND', error: 'Not Found', message: 'No route GET /nowhere' })
 })
@@ -258,11 +255,6 @@ t.test('a product carries its categories, tags and attribute values; a change re
   const item = `/products/${created.body.id}`
   const changed = (await here('PATCH', item, { tag_ids: [blue.id], category_ids: [] })).body
   t.strictSame([changed.category_ids, changed.tag_ids, changed.attributes], [[], [blue.id], sorted])
-
-  t.equal((await here('DELETE', `/tags/${blue.id}`)).status, 204)
-  t.equal((await here('DELETE', `/attributes/${values[0]!.attribute_id}`)).status, 204)
-  const after = (await here('GET', item)).body
-  t.strictSame([after.tag_ids, after.attributes], [[], sorted.filter((value) => value !== values[0])], 'a deletion takes it off the product')
 })
 
 t.test('an attribute cannot change so that values of products no longer fit', async (t) => {

@@ -79,20 +79,11 @@ t.test('the id in the callback of Codex, as its version 0.169.0 makes it', async
   t.equal(clientAt('http://localhost:8080/mcp', clients.find(({ id }) => id === 'codex')!).callback, 'http://127.0.0.1:7777/callback/2RVLDtro8eoJ')
 })
 
-t.test('broken: only the contract\'s own documents, whose issuer is the identity provider', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { strictDiscovery: 'off' } })
-  t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer })
-})
-
-t.test('broken: S256 is not promised', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { advertisePkce: false } })
-  t.strictSame(await reasons(baseUrl), { ...healthy, 'claude-code': 'pkce', zed: 'pkce', cursor: 'pkce' })
-})
-
-t.test('broken: a scope the client is not allowed', async t => {
-  const { baseUrl } = await signInWorld(t, { shimOptions: { scopes: ['openid', 'phone'] } })
-  t.strictSame(await reasons(baseUrl), { ...all('scope'), codex: 'callback', 'vs-code': 'callback', cursor: 'callback', inspector: 'callback' })
-})
+for (const [what, world, expected] of [
+  ['only the contract\'s own documents, whose issuer is the identity provider', { shimOptions: { strictDiscovery: 'off' } }, { ...healthy, ...checkIssuer }],
+  ['S256 is not promised', { shimOptions: { advertisePkce: false } }, { ...healthy, 'claude-code': 'pkce', zed: 'pkce', cursor: 'pkce' }],
+  ['a scope the client is not allowed', { shimOptions: { scopes: ['openid', 'phone'] } }, { ...all('scope'), codex: 'callback', 'vs-code': 'callback', cursor: 'callback', inspector: 'callback' }]
+] as const) t.test(`broken: ${what}`, async t => t.strictSame(await reasons((await signInWorld(t, world)).baseUrl), expected))
 
 t.test('broken: the server is public under another name', async t => {
   const { baseUrl } = await signInWorld(t)

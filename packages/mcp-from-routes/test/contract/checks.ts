@@ -33,66 +33,16 @@ const OTHER = { there: ['major', 'major'], back: ['major', 'major'] } as const
 const SAME = { there: ['patch', 'patch'], back: ['patch', 'patch'] } as const
 /** What names a limit that is set, unset, narrower and wider. */
 const LIMITS = {
-  maximum: [
-    'request-{body,property,parameter}-max-set',
-    'JSON Schema Validation §6.2.2 maximum, unset',
-    'request-{body,property,parameter}-max-decreased',
-    '{request,response}-{body,property}-max-increased request-parameter-max-increased'
-  ],
-  exclusiveMaximum: [
-    'request-{body,property,parameter}-exclusive-max-set',
-    'JSON Schema Validation §6.2.3 exclusiveMaximum, unset',
-    'request-{body,property,parameter}-exclusive-max-decreased',
-    '{request,response}-{body,property}-exclusive-max-increased request-parameter-exclusive-max-increased'
-  ],
-  minimum: [
-    'request-{body,property,parameter}-min-set',
-    'JSON Schema Validation §6.2.4 minimum, unset',
-    'request-{body,property,parameter}-min-increased',
-    '{request,response}-{body,property}-min-decreased request-parameter-min-decreased'
-  ],
-  exclusiveMinimum: [
-    'request-{body,property,parameter}-exclusive-min-set',
-    'JSON Schema Validation §6.2.5 exclusiveMinimum, unset',
-    'request-{body,property,parameter}-exclusive-min-increased',
-    '{request,response}-{body,property}-exclusive-min-decreased request-parameter-exclusive-min-decreased'
-  ],
-  maxLength: [
-    'request-{body,property,parameter}-max-length-set',
-    'response-{body,property}-max-length-unset',
-    'request-{body,property,parameter}-max-length-decreased',
-    '{request,response}-{body,property}-max-length-increased request-parameter-max-length-increased'
-  ],
-  minLength: [
-    'JSON Schema Validation §6.3.2 minLength, set',
-    'JSON Schema Validation §6.3.2 minLength, unset',
-    'request-{body,property,parameter}-min-length-increased',
-    '{request,response}-{body,property}-min-length-decreased request-parameter-min-length-decreased'
-  ],
-  maxItems: [
-    'JSON Schema Validation §6.4.1 maxItems, set',
-    'JSON Schema Validation §6.4.1 maxItems, unset',
-    'request-parameter-max-items-decreased',
-    'request-parameter-max-items-increased'
-  ],
-  minItems: [
-    'request-{body,property,parameter}-min-items-set',
-    'response-{body,property}-min-items-unset',
-    'request-{body,property,parameter}-min-items-increased',
-    'request-parameter-min-items-decreased response-{body,property}-min-items-decreased'
-  ],
-  maxProperties: [
-    'JSON Schema Validation §6.5.1 maxProperties, set',
-    'JSON Schema Validation §6.5.1 maxProperties, unset',
-    'JSON Schema Validation §6.5.1 maxProperties, decreased',
-    'JSON Schema Validation §6.5.1 maxProperties, increased'
-  ],
-  minProperties: [
-    'JSON Schema Validation §6.5.2 minProperties, set',
-    'JSON Schema Validation §6.5.2 minProperties, unset',
-    'JSON Schema Validation §6.5.2 minProperties, increased',
-    'JSON Schema Validation §6.5.2 minProperties, decreased'
-  ]
+  maximum: ['request-{body,property,parameter}-max-set', 'JSON Schema Validation §6.2.2 maximum, unset', 'request-{body,property,parameter}-max-decreased', '{request,response}-{body,property}-max-increased request-parameter-max-increased'],
+  exclusiveMaximum: ['request-{body,property,parameter}-exclusive-max-set', 'JSON Schema Validation §6.2.3 exclusiveMaximum, unset', 'request-{body,property,parameter}-exclusive-max-decreased', '{request,response}-{body,property}-exclusive-max-increased request-parameter-exclusive-max-increased'],
+  minimum: ['request-{body,property,parameter}-min-set', 'JSON Schema Validation §6.2.4 minimum, unset', 'request-{body,property,parameter}-min-increased', '{request,response}-{body,property}-min-decreased request-parameter-min-decreased'],
+  exclusiveMinimum: ['request-{body,property,parameter}-exclusive-min-set', 'JSON Schema Validation §6.2.5 exclusiveMinimum, unset', 'request-{body,property,parameter}-exclusive-min-increased', '{request,response}-{body,property}-exclusive-min-decreased request-parameter-exclusive-min-decreased'],
+  maxLength: ['request-{body,property,parameter}-max-length-set', 'response-{body,property}-max-length-unset', 'request-{body,property,parameter}-max-length-decreased', '{request,response}-{body,property}-max-length-increased request-parameter-max-length-increased'],
+  minLength: ['JSON Schema Validation §6.3.2 minLength, set', 'JSON Schema Validation §6.3.2 minLength, unset', 'request-{body,property,parameter}-min-length-increased', '{request,response}-{body,property}-min-length-decreased request-parameter-min-length-decreased'],
+  maxItems: ['JSON Schema Validation §6.4.1 maxItems, set', 'JSON Schema Validation §6.4.1 maxItems, unset', 'request-parameter-max-items-decreased', 'request-parameter-max-items-increased'],
+  minItems: ['request-{body,property,parameter}-min-items-set', 'response-{body,property}-min-items-unset', 'request-{body,property,parameter}-min-items-increased', 'request-parameter-min-items-decreased response-{body,property}-min-items-decreased'],
+  maxProperties: ['JSON Schema Validation §6.5.1 maxProperties, set', 'JSON Schema Validation §6.5.1 maxProperties, unset', 'JSON Schema Validation §6.5.1 maxProperties, decreased', 'JSON Schema Validation §6.5.1 maxProperties, increased'],
+  minProperties: ['JSON Schema Validation §6.5.2 minProperties, set', 'JSON Schema Validation §6.5.2 minProperties, unset', 'JSON Schema Validation §6.5.2 minProperties, increased', 'JSON Schema Validation §6.5.2 minProperties, decreased']
 } as const
 
 /** A limit that is set, and one that becomes narrower, and the reverse of both. */
