@@ -20,12 +20,17 @@ const MOST = 400
 /** How many equal siblings of a screen are written down. */
 const ALIKE = 2
 
-t.test('every screen of the console by keyboard and screen reader, on screens of every width', { skip: withoutChromium }, async (t) => {
+/** The demo and a browser, for both tests. */
+const open = async () => {
   const settings = await seededData(t)
   const { baseUrl } = await start(t, 'demo/start', settings)
   const demo = readDemo(settings.DATA_DIR)
-  const person = (name: string) => demo.users.find(({ username }) => username === name)!
-  const browser = await openBrowser(t)
+  return { baseUrl, demo, browser: await openBrowser(t), person: (name: string) => demo.users.find(({ username }) => username === name)! }
+}
+let opened: ReturnType<typeof open> | undefined
+
+t.test('every screen of the console by keyboard and screen reader, on screens of every width', { skip: withoutChromium }, async (t) => {
+  const { baseUrl, demo, browser, person } = await (opened ??= open())
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const reads = async (headers: object, path: string) => (await call('GET', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: { ...headers } })).body
   // An agent has been here, on every database.
@@ -102,12 +107,9 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
 })
 
 t.test('a person with only a keyboard lets an agent in, takes back what it did, and mends the accounts', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  const browser = await openBrowser(t)
+  const { baseUrl, demo, browser, person } = await (opened ??= open())
   const kim = await openPage(browser, baseUrl)
-  await signInByKeyboard(kim, demo.users.find(({ username }) => username === 'kim')!)
+  await signInByKeyboard(kim, person('kim'))
   let key = ''
 
   await t.test('the first press of Tab offers to skip the menu, and can be read', async (t) => {
@@ -158,7 +160,7 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
 
   await t.test('an admin checks the accounts, and mends one', async (t) => {
     const ada = await openPage(browser, baseUrl)
-    await signInByKeyboard(ada, demo.users.find(({ username }) => username === 'ada')!)
+    await signInByKeyboard(ada, person('ada'))
     await press(ada.getByRole('navigation').getByRole('link', { name: 'Runs' }))
     await press(ada.getByRole('button', { name: 'Start', exact: true }))
     await ada.getByText(/· Done/).waitFor()
