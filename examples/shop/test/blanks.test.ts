@@ -116,3 +116,18 @@ t.test('cleaning twice is cleaning once', async (t) => {
   for (const text of [...ALIKE, '\u200b \u200b', 'a \u200b b', '\u00ad\u0301a', 'e\u200b\u0301', '👩\u200d🚀 ❤️', 'می\u200cخواهم', 'שלום\u200e 1']) t.equal(cleanLine(cleanLine(text)), cleanLine(text), JSON.stringify(text))
   for (const text of ['👩\u200d🚀 ❤️', 'می\u200cخواهم', 'a b']) t.equal(cleanLine(text), text, 'what joins letters stays')
 })
+
+t.test('marks piled upon a letter and texts that are far too long take no time', async (t) => {
+  const { as } = await openShop()
+  const timeOf = (text: string): number => {
+    const start = process.cpuUsage()
+    cleanLine(text)
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1000
+  }
+  const marks = '\u0316\u0301'
+  t.ok(timeOf(`a${marks.repeat(20_000)}`) < 200)
+  t.equal(cleanLine('e\u0301\u0316'), '\u00e9\u0316'.normalize('NFC'), 'what languages have is composed')
+  for (const name of [`a${marks.repeat(90_000)}`, ' \n'.repeat(200_000) + 'a']) t.match(await as('POST', '/products', { name }), { status: 422, body: { field: 'name' } })
+  t.match(await as('POST', '/products', { name: `${' '.repeat(400)}Tea`, sku: 'TEA' }), { status: 201, body: { name: 'Tea' } })
+})

@@ -25,9 +25,15 @@ const UNSEEN = /[\u00ad\u180e\u200b\u2060\ufeff]+/gu
 const START = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]+/u
 const LAST = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]$/u
 
+/** More marks on one letter than any language has. Composing them takes time that grows with the square of their number. */
+const PILE = /\p{M}{31}/u
+
+/** A text of more than so many times its longest stays as it is, for validation to refuse. */
+const SPARE = 4
+
 /** @returns the text in Unicode's composed form, without what is not seen at its ends */
 function trimmed (text: string): string {
-  const composed = text.normalize('NFC').replace(START, '')
+  const composed = (PILE.test(text) ? text : text.normalize('NFC')).replace(START, '')
   let end = composed.length
   // Not by a pattern: it would try each blank as the first of the last ones.
   while (end > 0 && LAST.test(composed[end - 1]!)) end--
@@ -42,7 +48,11 @@ export function cleanLine (text: string): string {
 /** Cleans what a schema takes as text, in place; other strings, such as ids and those of any JSON, stay as they are. */
 export function cleanText (schema: TSchema | undefined, value: unknown): unknown {
   if (schema === undefined) return value
-  if (typeof value === 'string') return isText(schema) ? (schema['maxLength'] ?? Infinity) > LONGEST_LINE ? trimmed(value) : cleanLine(value) : value
+  if (typeof value === 'string') {
+    const longest: number = schema['maxLength'] ?? Infinity
+    if (!isText(schema) || value.length > SPARE * longest) return value
+    return longest > LONGEST_LINE ? trimmed(value) : cleanLine(value)
+  }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) value[index] = cleanText(schema['items'], item)
