@@ -144,6 +144,27 @@ t.test('batches at the same time neither deadlock nor write twice', async (t) =>
   t.equal((await products()).length, 23)
 })
 
+t.test('a batch that changes large products has few of them in memory at a time, and is still written as a whole', async (t) => {
+  const { id, batch, as, history } = await openShop()
+  const made: Body[] = (await knex.raw('insert into products (shop_id, name, slug, currency, description) select ?, \'P \' || n, \'p-\' || n, \'EUR\', repeat(\'é\', 19000) from generate_series(1, 60) n returning id', [id])).rows
+  const products = made.map(({ id }) => id as string)
+  let largest = 0
+  const listen = ({ bindings = [] }: { readonly bindings?: readonly unknown[] }): void => { for (const value of bindings) if (typeof value === 'string') largest = Math.max(largest, Buffer.byteLength(value)) }
+  knex.on('query', listen)
+  t.teardown(() => { knex.removeListener('query', listen) })
+  const items = products.map((id, n) => ({ id, sku: `L-${n}` }))
+  for (const [last, status, field] of [
+    [{ name: 'New', sku: 'L-0' }, 409, 'items/60/sku'],
+    [{ id: products[0]!.toUpperCase(), name: 'Twice' }, 409, 'items/60/id'],
+    [{ name: 'New', category_ids: [id] }, 422, 'items/60/category_ids/0']
+  ] as const) t.match(await batch([...items, last]), { status, body: { field } })
+  t.strictSame(await history(), [])
+  const results = await Promise.all([batch(items), batch(items.toReversed())])
+  t.strictSame(results.map(({ body }) => body.updated).toSorted(), [0, 60], JSON.stringify(results.map(({ body }) => body.message ?? '')))
+  t.match(await as('GET', `/products/${products[59]}`), { body: { sku: 'L-59' } })
+  t.ok(largest > 200_000 && largest < 2_000_000, `at most ${largest} bytes at once, of 2.3 MB`)
+})
+
 t.test('a batch takes as many statements for 500 products as for two', async (t) => {
   const { batch, make } = await openShop()
   const tag = await make('/tags', { name: 'New' })

@@ -16,6 +16,7 @@ import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
+import { itemsOfPortion } from './portion.ts'
 import { COLUMNS, initialColumns, LINKS } from './product-columns.ts'
 import { type Found, foundOf, type Ready } from './product-found.ts'
 import { productRows } from './product-repository.ts'
@@ -78,6 +79,12 @@ export interface ItemPreview {
   readonly found: Found
 }
 
+interface WriteOptions {
+  readonly slugs?: SlugRule
+  readonly seen?: Seen
+  readonly refuse?: (ready: readonly Ready[]) => Promise<readonly ItemProblem[]>
+}
+
 interface Checked {
   readonly ready: readonly Ready[]
   readonly problems: readonly ItemProblem[]
@@ -88,17 +95,27 @@ export function productBatch (knex: Knex) {
   const rows = productRows(knex)
 
   /**
+   * Links are locked before products, as deletions of them do.
+   *
+   * @param lock - the transaction in which all that the items mention is locked; default: nothing is
+   * @returns what they link to
+   */
+  async function mentioned (on: Knex, shop: ShopScope, items: readonly ProductItem[], lock?: Knex.Transaction): Promise<Awaited<ReturnType<typeof linksOf>>> {
+    const links = await linksOf(on, shop, items, lock !== undefined)
+    const ids = items.flatMap(({ id }) => id ?? [])
+    if (lock !== undefined && ids.length > 0) await rows.lockMany(shop, ids, lock)
+    return links
+  }
+
+  /**
    * Compares the items with what the shop has, and with each other.
    *
    * @param lock - the transaction in which all that they mention is locked; default: nothing is
    * @param seen - what earlier items of the same file have; this adds its own
    */
   async function checked (on: Knex, shop: ShopScope, items: readonly ProductItem[], { slugs, lock, seen = nothingSeen() }: { readonly slugs: SlugRule, readonly lock?: Knex.Transaction, readonly seen?: Seen }): Promise<Checked> {
-    // Links are locked before products, as deletions of them do.
-    const links = await linksOf(on, shop, items, lock !== undefined)
-    const ids = items.flatMap(({ id }) => id ?? [])
-    if (lock !== undefined && ids.length > 0) await rows.lockMany(shop, ids, lock)
-    const products = await rows.factsOfMany(shop, ids, on)
+    const links = await mentioned(on, shop, items, lock)
+    const products = await rows.factsOfMany(shop, items.flatMap(({ id }) => id ?? []), on)
     const { ready, problems } = compareItems(shop, items, { ...links, products, ...await takenNames(on, shop, items) }, seen, slugs)
     const tooLarge = await largeItems(on, shop, ready)
     if (tooLarge.size === 0) return { ready, problems }
@@ -117,6 +134,12 @@ export function productBatch (knex: Knex) {
   }
 
   return {
+    /** Locks all that the items mention, before they are written in portions: two batches then wait in the same order. */
+    async lock (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction): Promise<void> {
+      await holdShop(trx, shop)
+      await mentioned(trx, shop, items, trx)
+    },
+
     /**
      * What {@link write} would do now.
      *
@@ -131,13 +154,14 @@ export function productBatch (knex: Knex) {
      * Writes the items that can be written, and says why others cannot. Items that change nothing leave no trace.
      *
      * @param slugs - default: `strict`
+     * @param seen - what earlier items of the same batch have; this adds its own
      * @param refuse - says which of the items that could be written must not be; their products are locked
      * @returns what became of each item, undefined for those with a problem; and the problems, in the order of the items
      * @throws {@link SHOP_GONE}, and what the database refuses: a quota, too large a record, what others wrote meanwhile
      */
-    async write (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, slugs: SlugRule = 'strict', refuse: (ready: readonly Ready[]) => Promise<readonly ItemProblem[]> = async () => []): Promise<{ outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[] }> {
+    async write (shop: ShopScope, items: readonly ProductItem[], trx: Knex.Transaction, { slugs = 'strict', seen, refuse = async () => [] }: WriteOptions = {}): Promise<{ outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[] }> {
       await holdShop(trx, shop)
-      const { ready: writable, problems } = await checked(trx, shop, items, { slugs, lock: trx })
+      const { ready: writable, problems } = await checked(trx, shop, items, { slugs, lock: trx, ...seen && { seen } })
       const refused = await refuse(writable)
       const ready = writable.filter(({ index }) => !refused.some((problem) => problem.index === index))
       const changes = await writeReady(shop, ready.filter(isChange), trx)
@@ -167,16 +191,23 @@ export function productBatch (knex: Knex) {
 }
 
 /**
- * Writes all items in one transaction, or none.
+ * Writes all items in one transaction, or none: one portion after the other, as the products that they change may be large.
  *
  * @throws what is wrong with the first item that cannot be written, with its place: `items/3/price_amount`
  */
 export async function writeBatch (knex: Knex, shop: ShopScope, items: readonly ProductItem[]): Promise<Static<typeof ProductBatchResult>> {
   const batch = productBatch(knex)
   const outcomes = await tried(async () => await knex.transaction(async (trx) => {
-    const { outcomes, problems: [problem] } = await batch.write(shop, items, trx)
-    if (problem !== undefined) throw errorOfItem(problem)
-    return outcomes as readonly ItemOutcome[]
+    const [written, seen]: [ItemOutcome[], Seen] = [[], nothingSeen()]
+    while (written.length < items.length) {
+      const rest = items.slice(written.length)
+      const portion = rest.slice(0, await itemsOfPortion(trx, shop, rest))
+      if (written.length === 0 && portion.length < items.length) await batch.lock(shop, items, trx)
+      const { outcomes, problems: [problem] } = await batch.write(shop, portion, trx, { seen })
+      if (problem !== undefined) throw errorOfItem({ ...problem, index: written.length + problem.index })
+      written.push(...outcomes as readonly ItemOutcome[])
+    }
+    return written
   }))
   const count = (wanted: ItemOutcome['action']): number => outcomes.filter(({ action }) => action === wanted).length
   return { created: count('created'), updated: count('updated'), unchanged: count('unchanged'), items: outcomes.map(({ id, action }) => ({ id, action })) }

@@ -41,7 +41,7 @@ export function importSteps (knex: Knex) {
     const targets = await withTargets(trx, shop, pending.map(({ product }) => product))
     const items = targets.slice(0, await itemsOfPortion(trx, shop, targets))
     const lines = pending.slice(0, items.length)
-    const { outcomes, problems } = await batch.write(shop, items, trx, 'distinct', async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows))
+    const { outcomes, problems } = await batch.write(shop, items, trx, { slugs: 'distinct', refuse: async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows) })
     // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
     if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
     await settleLines(trx, id, lines, outcomes, problems)
