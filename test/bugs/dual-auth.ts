@@ -91,5 +91,11 @@ export const bugs: readonly Row[] = [
     "const name = `dual_auth_${createHash('sha256').update(String(count)).digest('hex').slice(0, 16)}`", 'postgres'],
   ['nobody learns of a key that the store revoked after its deadline', 'src/management/routes.ts', 'test/events.test.ts',
     '    }), tell)\n',
-    '    }))\n']
+    '    }))\n'],
+  ['an opaque token that was revoked works until it ends: its issuer is asked once', 'src/tokens/introspection.ts', 'test/introspection.test.ts',
+    'Math.min(now + cacheTime, Number(said.exp) * 1000)',
+    'Number(said.exp) * 1000'],
+  ['tokens and the client secret go to whatever host a discovery document names', 'src/tokens/jwks.ts', 'test/introspection.test.ts',
+    ' && new URL(named).origin === new URL(issuer).origin',
+    '']
 ]

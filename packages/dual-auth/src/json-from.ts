@@ -4,7 +4,7 @@ import { hasUser, isSafeUrl } from './option-checks.ts'
 const BODY_LIMIT = 512 * 1024
 
 /** A request with a form in its body. */
-export interface Question {
+interface Question {
   readonly headers?: Readonly<Record<string, string>>
   readonly form?: Readonly<Record<string, string>>
 }
