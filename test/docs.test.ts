@@ -87,8 +87,8 @@ function terminal (t: Test, page: string): Shell {
   })
 }
 
-/** Those of a server in production have a test of their own. */
-const elsewhere: readonly string[] = ['production.md', 'backup.md']
+/** Those of a server in production have a test of their own; `npm run release:check` does what the last page says. */
+const elsewhere: readonly string[] = ['production.md', 'backup.md', 'pay-reconcile/testing.md']
 const typedHere = [...pages.filter((name) => !elsewhere.includes(name)), '../examples/shop/README.md']
 
 /** The programs of the pages that are JavaScript modules. One process tells of all: to start it takes longest. */
@@ -176,7 +176,7 @@ t.test('the README shows lines of a whole program, and what tools of the demo an
     known += result.content[0].text
     const [, error] = /^error: (.*)$/.exec(answer!) ?? []
     if (error !== undefined) t.match(result, { isError: true, content: [{ text: error }] })
-    else t.match(result.structuredContent?.result?.[0] ?? result.structuredContent, JSON.parse(whole(answer!)))
+    else t.match(result.structuredContent?.result ?? result.structuredContent, JSON.parse(whole(answer!)))
   }
 })
 

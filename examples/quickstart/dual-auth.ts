@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import dualAuth, { memoryStore } from 'dual-auth'
 
-const { ISSUER = '', CLIENT_ID = '', PORT = '8080', PEPPER = '' } = process.env
+const { ISSUER = '', CLIENT_ID = '', PORT = '3000', PEPPER = '' } = process.env
 
 export const app = Fastify({ logger: { level: 'warn' } })
 

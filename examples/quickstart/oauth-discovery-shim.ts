@@ -6,7 +6,6 @@ const {
   PORT = '8080',
   PUBLIC_BASE_URL = `http://localhost:${PORT}`,
   IDP_ISSUER = 'https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_EXAMPLE',
-  IDP_JWKS_URI = `${IDP_ISSUER}/.well-known/jwks.json`,
   IDP_MCP_CLIENT_ID = ''
 } = process.env
 
@@ -19,13 +18,14 @@ await app.register(oauthDiscoveryShim, {
   resourceName: 'Quickstart'
 })
 
-const keys = createRemoteJWKSet(new URL(IDP_JWKS_URI))
+const { jwks_uri: keysUri } = await (await fetch(`${IDP_ISSUER}/.well-known/openid-configuration`)).json() as { jwks_uri: string }
+const keys = createRemoteJWKSet(new URL(keysUri))
 
 // Stands for your MCP endpoint: a request without a valid token leads to the sign-in page.
 app.post<{ Body: { id: number } }>('/mcp', {
-  async onRequest ({ headers }, reply) {
+  async onRequest ({ headers, log }, reply) {
     const token = headers.authorization?.replace(/^Bearer /, '') ?? ''
-    const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch(() => undefined)
+    const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch((error) => { log.info(error.message) })
     if (verified?.payload['client_id'] !== IDP_MCP_CLIENT_ID) {
       return reply.code(401).header('www-authenticate', app.oauthChallenge).send({ error: 'invalid_token' })
     }

@@ -8,7 +8,7 @@ import { checkPrograms } from './programs.ts'
 /**
  * `npm run release:check -- [version…]`: what the registry would get, used as somebody else would use it.
  * Does what each README says in an empty folder of its own, with the packed package, and runs the program there, on this
- * Node.js and on those that are named, such as `22 24`. Needs the registry, and a PostgreSQL server at `TEST_DATABASE_URL`.
+ * Node.js and on those that are named, such as `22 26`. Needs the registry, and a PostgreSQL server at `TEST_DATABASE_URL`.
  */
 const { TEST_DATABASE_URL: databaseUrl } = process.env
 if (databaseUrl === undefined) throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import knexFrom from 'knex'
 import { startPayStandIn } from 'pay-reconcile/testing'
 import { accessTokenFor, startIdentityProvider } from '../../shop/src/demo/identity-provider.ts'
@@ -24,21 +25,21 @@ export async function withProvider (baseUrl: string, use: (provider: { issuer: s
   }
 }
 
-/** Calls back with a payment provider that knows one secret key. */
-export async function withPayProvider (use: (provider: { payPort: number, secretKey: string }) => Promise<void>): Promise<void> {
-  const secretKey = 'sk_test_shopA00000000000000000000'
-  const standIn = await startPayStandIn({ accounts: { [secretKey]: {} }, log: () => {} })
+/** Calls back with a payment provider that knows the key of the shop on the page. */
+export async function withPayProvider (use: (provider: { payPort: number }) => Promise<void>): Promise<void> {
+  const standIn = await startPayStandIn({ accounts: { sk_test_corner: {} }, log: () => {} })
   try {
-    await use({ payPort: standIn.port, secretKey })
+    await use({ payPort: standIn.port })
   } finally {
     await standIn.close()
   }
 }
 
-/** Calls back with a database of its own, in which one shop with a secret key has one account. */
-export async function withDatabase (
-  serverUrl: string, secretKey: string, use: (database: { url: string, accountId: string }) => Promise<void>
-): Promise<void> {
+/** The page on which the program of pay-reconcile is tried. */
+export const tryPage = readFileSync(new URL('../../../docs/pay-reconcile/testing.md', import.meta.url), 'utf8')
+
+/** Calls back with a database of its own, with what the page puts into it. */
+export async function withDatabase (serverUrl: string, use: (database: { url: string, accountId: string }) => Promise<void>): Promise<void> {
   const name = `release_check_${randomUUID().replaceAll('-', '')}`
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
@@ -46,11 +47,8 @@ export async function withDatabase (
   try {
     await server.raw('create database ??', [name])
     const knex = knexFrom({ client: 'pg', connection: url.href, pool: { min: 0, max: 1 } })
-    await knex.raw('create table shops (id uuid primary key, name text not null, pay_secret_key text)')
-    await knex.raw("create table accounts (id uuid primary key, shop_id uuid not null references shops, name text not null, hash_name text, details jsonb default '{}')")
-    const [shopId, accountId] = [randomUUID(), randomUUID()]
-    await knex('shops').insert({ id: shopId, name: 'Shop', pay_secret_key: secretKey })
-    await knex('accounts').insert({ id: accountId, shop_id: shopId, name: 'Ada' })
+    await knex.raw(/```sql\n([^]*?)```/.exec(tryPage)![1]!)
+    const [{ id: accountId }] = await knex('accounts').select('id')
     await knex.destroy()
     await use({ url: url.href, accountId })
   } finally {

@@ -14,6 +14,16 @@ const compilerOptions = {
   noEmit: true
 }
 
+/** How a project may find the declarations: as Node.js does, and as bundlers do. */
+const RESOLUTIONS = [[], ['--module', 'esnext', '--moduleResolution', 'bundler']]
+
+/** Compiles only if none of the exports has lost its type. */
+const typesOf = (name: string): string => `import * as exports from '${name}'
+type LostIn<Module> = { [Name in keyof Module]: 0 extends 1 & Module[Name] ? Name : never }[keyof Module]
+const none: never = null as unknown as LostIn<typeof exports>
+export { none }
+`
+
 /**
  * For each package, does in an empty folder what its README says: makes a project with npm, installs there, saves the program
  * under the name that the README gives, and compiles it.
@@ -32,7 +42,8 @@ export async function makeProjects (directory: string): Promise<ReadonlyMap<stri
     await run('npm', ['install', '--no-audit', '--no-fund', ...wanted, 'tsx@4', toolOf('typescript'), toolOf('@types/node')], { cwd: folder })
     writeFileSync(join(folder, programFileOf(name)), programOf(name))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
-    await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.'], { cwd: folder })
+    writeFileSync(join(folder, 'types.mts'), typesOf(name))
+    for (const resolution of RESOLUTIONS) await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', ...resolution], { cwd: folder })
     folders.set(name, folder)
   }
   return folders

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /** 500 at startup: an option is missing, wrong or unknown. The message names it. */
 export const DUAL_AUTH_INVALID_OPTION = createError('DUAL_AUTH_INVALID_OPTION', 'dual-auth: %s', 500)

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /*
  * Every one of these is thrown at startup, never by a request.

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /** At startup: an option is missing, wrong or unknown. The message names it. */
 export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createError(

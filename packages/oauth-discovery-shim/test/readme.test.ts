@@ -22,7 +22,7 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
 
   const program = fileURLToPath(new URL('../../../examples/quickstart/oauth-discovery-shim.ts', import.meta.url))
   const child = spawn(process.execPath, [...process.execArgv, program], {
-    env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_JWKS_URI: `${issuer}/jwks`, IDP_MCP_CLIENT_ID: clientId },
+    env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: clientId },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   t.teardown(() => child.kill())

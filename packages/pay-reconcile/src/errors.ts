@@ -1,4 +1,4 @@
-import createError, { type FastifyError } from '@fastify/error'
+import { createError, type FastifyError } from '@fastify/error'
 
 /** At startup: an option, a table or a column is missing or cannot be used. */
 export const PAY_RECONCILE_INVALID_OPTION = createError<[string]>('PAY_RECONCILE_INVALID_OPTION', 'pay-reconcile: %s', 500)

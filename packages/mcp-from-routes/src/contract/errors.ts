@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 
 /*
  * Reasons why the contract cannot be written or checked. None of these means that the contract is broken.

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { excerpt } from '../admin/excerpt.ts'

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 import { excerpt } from '../admin/excerpt.ts'
 import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 import type { Command, RunTask } from './arguments.ts'
 import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './client.ts'
 import { isTransient, statusOf, systemClock, withRetries, type Clock } from './retry.ts'

@@ -1,4 +1,4 @@
-import createError from '@fastify/error'
+import { createError } from '@fastify/error'
 import { createHash, randomBytes } from 'node:crypto'
 
 /** Somebody's credentials at the demo identity provider. */
