@@ -94,9 +94,9 @@ function usernameFromClaim (claim: unknown, leaveOut: () => void): string | null
   return null
 }
 
-/** A list of names, an object that has them as keys, or a single name, as many providers write a list of one. */
+/** A list of names, an object that has them as keys, unless their value is false or null, or a single name, as many providers write a list of one. */
 function groupsFromClaim (claim: unknown, leaveOut: () => void): readonly string[] {
-  const groups: readonly unknown[] = isRecord(claim) ? Object.keys(claim) : claim === undefined ? [] : [claim].flat()
+  const groups: readonly unknown[] = isRecord(claim) ? Object.keys(claim).filter(name => claim[name] !== false && claim[name] !== null) : claim === undefined ? [] : [claim].flat()
   const names = groups.filter(group => typeof group === 'string' && group !== '') as string[]
   if (names.length < groups.length) leaveOut()
   return Object.freeze(names)
