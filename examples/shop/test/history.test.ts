@@ -269,3 +269,54 @@ t.test('the audit trail of the version before becomes part of the history, and t
   t.match(await other('audit').select('*'), [entry, entry], 'and back again, without what it does not know')
   await t.rejects(other('audit').delete(), { message: /audit is append-only/ })
 })
+t.test('changes are listed by piece of work: of one actor without a pause, as one entry, which can be reverted', async (t) => {
+  const shop = await createShop(database, 'work')
+  await knex('shop_members').insert([{ shop_id: shop, user_id: owner.id, role: 'owner' }, { shop_id: shop, user_id: staff.id, role: 'staff' }])
+  const [asOwner, asStaff] = [client(app, `/shops/${shop}`, owner.headers), client(app, `/shops/${shop}`, staff.headers)]
+  const at = (minute: number, millisecond = 0) => new Date(Date.UTC(2026, 0, 1, 12, minute, 0, millisecond)).toISOString()
+  const change = (actor: string, minute: number, more: object = {}) => ({ shop_id: shop, at: at(minute), actor_kind: 'machine', actor_id: actor, operation: 'test', action: 'update', record_kind: 'product', record_id: shop, changes: {}, ...more })
+  const price = (before: number, after: number) => ({ changes: { price_amount: { before, after } } })
+  await knex('history').insert([
+    change('watcher', 0, price(1000, 1050)), change('watcher', 9, { ...price(1000, 900), tool: 'update_product', actor_name: 'Watcher' }), change('watcher', 18, { action: 'create', record_kind: 'tag' }),
+    change('other', 10), change('watcher', 29), change('other', 29, { record_kind: 'member' }), change('other', 12, { action: 'event', record_kind: 'api_key' })
+  ])
+  const of = { actor_kind: 'machine', actor_name: null, by_tool: false, prices: null }
+  const work = [
+    { ...of, actor_id: 'other', started_at: at(29), ended_at: at(29), changes: 1, revertible: 0, records: [{ action: 'update', record_kind: 'member', count: 1 }] },
+    { ...of, actor_id: 'watcher', started_at: at(29), ended_at: at(29), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1 }] },
+    {
+      ...of,
+      actor_id: 'watcher',
+      actor_name: 'Watcher',
+      by_tool: true,
+      started_at: at(0),
+      ended_at: at(18),
+      changes: 3,
+      revertible: 3,
+      records: [{ action: 'update', record_kind: 'product', count: 2 }, { action: 'create', record_kind: 'tag', count: 1 }],
+      prices: { count: 2, lowest: -10, highest: 5 }
+    },
+    { ...of, actor_id: 'other', started_at: at(10), ended_at: at(10), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1 }] }
+  ]
+  const { body } = await asOwner('GET', '/history/work')
+  const sorted = (pieces: ReadonlyArray<{ ended_at: string, actor_id: string }>) => pieces.toSorted((one, two) => two.ended_at.localeCompare(one.ended_at) || one.actor_id.localeCompare(two.actor_id))
+  t.strictSame({ ...body, work: sorted(body.work) }, { work, next: null })
+  t.strictSame((await asStaff('GET', '/history/work')).body.work, work.slice(1), 'staff do not see members')
+  t.strictSame((await asOwner('GET', `/history/work?until=${at(18)}`)).body.work, work.slice(2))
+  t.match(await asOwner('GET', '/history/work?until=yesterday'), { status: 422, body: { field: 'until' } })
+  t.match((await asOwner('POST', '/history/revert', { actor_kind: 'machine', actor_id: 'watcher', since: at(0), until: at(18), dry_run: true })).body, { conflict_count: 3 }, 'only those')
+  t.match(await asOwner('POST', '/history/revert', { import_id: shop, until: at(18) }), { status: 422, body: { field: 'until' } })
+})
+
+t.test('a page of work has at most 100 pieces and 12,000 changes, and each change is on one page', async (t) => {
+  const shop = await createShop(database, 'much-work')
+  await knex.raw(`insert into history (shop_id, at, actor_kind, actor_id, operation, action, record_kind, record_id, changes)
+    select ?, timestamptz '2026-01-01' + n * interval '1 second', 'machine', case when n > 13000 then 'm' || n else 'import' end, 'test', 'update', 'product', 'p', '{}' from generate_series(1, 13150) n`, [shop])
+  const pages = []
+  for (let until: string | null = null; pages.length === 0 || until !== null;) {
+    const { work, next }: { work: ReadonlyArray<{ changes: number }>, next: string | null } = (await client(app, `/shops/${shop}`, machineHeaders)('GET', `/history/work${until === null ? '' : `?until=${until}`}`)).body
+    pages.push(work.map(({ changes }) => changes))
+    until = next
+  }
+  t.strictSame(pages, [Array(100).fill(1), [...Array(50).fill(1), 11_950], [1050]])
+})

@@ -15,6 +15,11 @@ export function seenBy (isOwner: boolean): SeenEntries {
   return (entries) => { if (!isOwner) entries.whereIn('record_kind', [...RECORD_KINDS, 'shop_config']) }
 }
 
+/** Narrows a query of the history to entries until a time, of that millisecond too. */
+export function notAfter (until: string): SeenEntries {
+  return (entries) => { entries.whereRaw("at < ?::timestamptz + interval '1 ms'", [new Date(until).toISOString()]) }
+}
+
 /** Changes that can be reverted. An order has its own states; keys, members and shops have security to lose. */
 export const REVERTIBLE_KINDS = ['product', 'category', 'tag', 'attribute', 'price', 'account', 'shop_config'] as const satisfies readonly RecordKind[]
 

@@ -6,7 +6,7 @@ import { enterAgain } from '../shops/access.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom } from './conflict.ts'
-import { seenBy } from './kinds.ts'
+import { notAfter, seenBy } from './kinds.ts'
 import { type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
 import { refuseLaterChanges } from './later.ts'
 import { revertMany } from './revert-many.ts'
@@ -181,7 +181,8 @@ export function reverter (knex: Knex) {
   }
 }
 
-function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
+function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since, until }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
+  if (until !== undefined) entries.modify(notAfter(until))
   return entries.where({ actor_kind: kind, actor_id: id }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
 }
 

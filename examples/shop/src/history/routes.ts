@@ -11,6 +11,8 @@ import { seenBy } from './kinds.ts'
 import { reverter } from './revert.ts'
 import { changesFrom, RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
 import { HistoryEntry, list } from './schemas.ts'
+import { WorkPage, WorkQuery } from './work-schemas.ts'
+import { workOf } from './work.ts'
 
 const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The change') })
 
@@ -40,6 +42,22 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seenBy(owns)) }, query, owns))
   })
 
+  app.get('/work', {
+    schema: {
+      operationId: 'list_history_work',
+      summary: 'List what was changed in a shop, by piece of work',
+      description: 'List what each actor changed in one go, that is without a pause of ten minutes, newest first. A page ends before the 101st piece of work or the 12,001st change: ' +
+        'a piece that goes on further back continues on the next page. Events of API keys are left out. Staff see what they see in the history.',
+      tags: ['history'],
+      params: ShopParams,
+      querystring: WorkQuery,
+      response: { 200: WorkPage, ...readProblems }
+    }
+  }, async (request) => {
+    const { shop, query: { until } } = request
+    return await workOf(knex, shop.id, await isOwner(knex, request, shop.id), until)
+  })
+
   app.post('/:id/revert', {
     // All of its body is optional.
     preValidation: async (request) => { request.body ??= {} },
@@ -62,7 +80,7 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'revert_changes',
       summary: 'Revert all changes of an actor or an import',
-      description: 'Undo all changes that an API key, person or machine made in the shop since a time, or all of an import, newest first: all of them, or none if later changes stand in the way, unless skip_conflicts is true.',
+      description: 'Undo all changes that an API key, person or machine made in the shop since a time and until another, or all of an import, newest first: all of them, or none if later changes stand in the way, unless skip_conflicts is true.',
       tags: ['history'],
       params: ShopParams,
       body: RevertAllInput,
