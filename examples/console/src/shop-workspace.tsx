@@ -33,6 +33,7 @@ const AttributeEdit = later(async () => (await import('./catalog/attributes.tsx'
 const KeyList = later(async () => (await import('./agents/key-list.tsx')).KeyList)
 const ActivityList = later(async () => (await import('./activity/activity-list.tsx')).ActivityList)
 
+const WorkPage = later(async () => (await import('./activity/work-page.tsx')).WorkPage)
 const OrderList = later(async () => (await import('./sales/orders.tsx')).OrderList)
 const OrderShow = later(async () => (await import('./sales/orders.tsx')).OrderShow)
 const AccountList = later(async () => (await import('./sales/accounts.tsx')).AccountList)
@@ -54,6 +55,7 @@ export default function ShopWorkspace () {
       <Resource name='orders' list={OrderList} show={OrderShow} />
       <Resource name='accounts' list={AccountList} edit={AccountEdit} recordRepresentation='name' />
       <CustomRoutes>
+        <Route path='/history/work' element={<WorkPage />} />
         <Route path='/categories' element={<CategoriesPage />} />
         <Route path='/imports' element={<ImportsPage />} />
         <Route path='/members' element={<MembersPage />} />

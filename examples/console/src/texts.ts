@@ -11,6 +11,7 @@ export const texts = {
     unreadable: 'The server sent something unexpected, with status',
     title: 'This did not work',
     number: (field: string) => `${field} must be a number such as 12.50`,
+    changed: 'Others have changed this since it was read, so nothing was done. Look at it as it is now, then decide again.',
     halfTyped: 'This is not complete: finish it, or empty the field.',
     again: 'Try again',
     offline: 'You are offline. What you see may be old, and what you save is not sent. This page goes on by itself when the connection is back.',
@@ -44,6 +45,7 @@ export const texts = {
     keep: 'Keep editing',
     discard: 'Discard'
   },
+  ask: { back: 'Back', canBeUndone: 'Activity can bring it back.' },
   conflicts: {
     title: 'Changed since you opened it',
     why: 'Others have changed what you changed. All else is kept, theirs and yours.',
@@ -180,7 +182,9 @@ export const texts = {
     zone: (zone: string) => `Time in ${zone}; empty for none`,
     save: 'Save',
     cancel: 'Cancel',
-    remove: 'Delete this price'
+    remove: 'Delete this price',
+    removeTitle: (price: string) => `Delete the price of ${price}?`,
+    removeWhy: 'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
   },
   categories: {
     title: 'Categories',
@@ -192,7 +196,7 @@ export const texts = {
     move: (name: string) => `Move ${isolated(name)} elsewhere`,
     remove: (name: string) => `Delete ${isolated(name)}`,
     removeTitle: (name: string) => `Delete ${isolated(name)}?`,
-    removeWhy: 'Its products stay. The categories below it move to the top level.',
+    removeWhy: 'Its products stay. The categories below it move to the top level. Activity can bring it back.',
     top: 'Top level',
     under: 'Below',
     name: 'Name',
@@ -379,6 +383,20 @@ export const texts = {
     will: { create: 'comes back', update: 'is set back', delete: 'is deleted' } as Readonly<Record<string, string>>,
     more: 'Show more',
     refresh: 'Refresh',
+    work: {
+      title: 'By piece of work',
+      why: 'What a person or an agent changed without a pause of ten minutes is one entry.',
+      each: 'Each change',
+      open: 'See each',
+      openOf: (actor: string, what: string) => `See each: ${isolated(actor)} ${what}`,
+      undo: 'Undo all',
+      undoOf: (actor: string, what: string) => `Undo all: ${isolated(actor)} ${what}`,
+      undoTitle: (actor: string, what: string) => `Undo: ${isolated(actor)} ${what}?`,
+      prices: (percents: readonly string[]) => `prices ${percents.map((percent) => `${percent} %`).join(' to ')}`,
+      many: {
+        product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', account: 'accounts', order: 'orders', shop_config: 'settings', api_key: 'API keys', member: 'members', pay_key: 'payment keys', shop: 'shops', user: 'people'
+      } as Readonly<Record<string, string>>
+    },
     newer: 'New entries: show them',
     record: 'History of this record',
     actor: 'Everything by this actor',
@@ -480,12 +498,14 @@ export const texts = {
     inactive: 'inactive',
     you: 'you',
     remove: (name: string) => `Remove ${isolated(name)}`,
-    removeTitle: (name: string) => `Remove ${isolated(name)} from the shop?`,
-    removeWhy: 'They lose access with their next request. API keys that they created keep working: look at them under API keys.',
+    ask: (name: string, role: 'owner' | 'staff' | undefined) => {
+      if (role === undefined) return { title: `Remove ${isolated(name)} from the shop?`, why: 'They lose access with their next request. API keys that they created keep working: look at them under API keys.', submit: 'Remove' }
+      if (role === 'owner') return { title: `Make ${isolated(name)} an owner?`, why: 'Owners manage members, keys, the payment key and settings.', submit: 'Make owner' }
+      return { title: `Make ${isolated(name)} staff?`, why: 'They no longer manage members, keys, the payment key and settings.', submit: 'Make staff' }
+    },
     ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
     save: 'Add',
-    cancel: 'Cancel',
-    delete: 'Remove'
+    cancel: 'Cancel'
   },
   orders: {
     title: 'Orders',
@@ -495,6 +515,12 @@ export const texts = {
     account: 'Account',
     total: 'Total',
     next: { paid: 'Mark as paid', fulfilled: 'Mark as fulfilled', cancelled: 'Cancel the order' } as Readonly<Record<string, string>>,
+    ask: (order: string, status: string, total: string) => `${order} of ${total}: ${status.toLowerCase()}?`,
+    askWhy: {
+      paid: 'After that it can be fulfilled or cancelled, but not become pending again.',
+      fulfilled: 'It stays fulfilled: it can no longer be cancelled.',
+      cancelled: 'It stays cancelled. Only its status changes: a payment is not returned.'
+    } as Readonly<Record<string, string>>,
     product: 'Product',
     quantity: 'Quantity',
     unit: 'Price of one',
@@ -526,6 +552,17 @@ export const texts = {
     done: (processed: number, total: number, finished: number, shops: number) => `${processed} of ${total} accounts, ${finished} of ${shops} ${shops === 1 ? 'shop' : 'shops'}`,
     found: 'What it found',
     nothing: 'Nothing is amiss.',
+    nothingYet: 'Nothing yet.',
+    notChecked: 'Not all accounts were checked.',
+    realTitle: (shop: string | undefined) => `Change accounts of ${shop === undefined ? 'all shops' : isolated(shop)}?`,
+    applyTitle: (count: number) => `Change ${count} ${count === 1 ? 'account' : 'accounts'}?`,
+    realWhy: {
+      link: 'Each account without a customer is linked to the one that carries its id. A link can be removed again, one by one.',
+      sync: 'What is stored of each linked customer is replaced by what the payment provider has now.',
+      unlink: 'The accounts no longer have their customers. Nothing changes at the payment provider.'
+    } as Readonly<Record<string, string>>,
+    unlinkTitle: (name: string) => `Unlink ${isolated(name)} from its customer?`,
+    unlinkWhy: (customer: string) => `The account no longer has ${customer}. Nothing changes at the payment provider, and it can be linked again.`,
     accounts: 'Accounts',
     stored: 'Stored',
     live: 'At the provider',
@@ -551,7 +588,23 @@ export const texts = {
     changes: { link: 'linked', unlink: 'unlinked', sync: 'synced', create: 'created' } as Readonly<Record<string, string>>
   },
   shops: { empty: 'No shops yet', create: 'New shop', search: 'Search shops', open: 'Open', archiveHelp: 'An archived shop is closed to its members and keys' },
-  users: { empty: 'Nobody has signed in yet', why: 'Everybody who has signed in. Inactive people are rejected everywhere.', search: 'Search people', active: 'Active', admin: 'Admin' },
+  users: {
+    empty: 'Nobody has signed in yet',
+    why: 'Everybody who has signed in. Inactive people are rejected everywhere.',
+    search: 'Search people',
+    active: 'Active',
+    admin: 'Admin',
+    ask: {
+      active: {
+        on: { title: (name: string) => `Let ${isolated(name)} in again?`, why: 'They reach their shops from their next request on.', submit: 'Let in' },
+        off: { title: (name: string) => `Deactivate ${isolated(name)}?`, why: 'They are rejected everywhere from their next request on.', submit: 'Deactivate' }
+      },
+      admin: {
+        on: { title: (name: string) => `Make ${isolated(name)} an admin?`, why: 'Admins reach every shop with its keys, and decide what people may do.', submit: 'Make admin' },
+        off: { title: (name: string) => `Take the admin role from ${isolated(name)}?`, why: 'They keep the shops that they are members of.', submit: 'Take it' }
+      }
+    }
+  },
   accounts: {
     empty: 'No accounts yet',
     emptyWhy: 'Accounts of customers come in over the API.',

@@ -123,6 +123,7 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await ada.getByRole('option', { name: 'Find customers and link them' }).click()
     await ada.getByLabel(/Change accounts/).check()
     await ada.getByRole('button', { name: 'Start', exact: true }).click()
+    await ada.getByRole('dialog', { name: 'Change accounts of all shops?' }).getByRole('button', { name: 'Start' }).click()
     await ada.getByText(/· Done/).waitFor()
     await ada.getByRole('button', { name: /^linked \(/ }).waitFor()
 

@@ -1,6 +1,3 @@
-import AgentIcon from '@mui/icons-material/SmartToyOutlined'
-import MachineIcon from '@mui/icons-material/DnsOutlined'
-import PersonIcon from '@mui/icons-material/PersonOutlined'
 import UndoIcon from '@mui/icons-material/Undo'
 import ExpandIcon from '@mui/icons-material/ExpandMore'
 import { Avatar, Box, Button, Chip, Collapse, IconButton, Link as MuiLink, Typography } from '@mui/material'
@@ -10,11 +7,10 @@ import { Link } from 'react-router-dom'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { ACTOR_ICONS, MachineIcon } from './actor-icons.ts'
 import { Differences } from './differences.tsx'
 import { actorOf, changedFields, type Entry, recordOf } from './entry.ts'
 import { UndoOne } from './undo-one.tsx'
-
-const ICONS: Readonly<Record<string, typeof AgentIcon>> = { 'api-key': AgentIcon, user: PersonIcon }
 
 /** The pages of records, by their kinds. */
 const PAGES: Readonly<Record<string, string>> = { product: 'products', tag: 'tags', attribute: 'attributes' }
@@ -28,7 +24,7 @@ export function ActivityEntry ({ entry, isBrief = false }: { readonly entry: Ent
   const [isUndoing, setUndoing] = useState(false)
   const id = useId()
   const { action, at, actor_kind: kind, actor_id: actorId, tool, operation, record_kind: recordKind, record_id: recordId } = entry
-  const Icon = ICONS[kind] ?? MachineIcon
+  const Icon = ACTOR_ICONS[kind] ?? MachineIcon
   const page = action === 'delete' ? undefined : PAGES[recordKind]
   const isUndone = entry.reverted_by != null
   const actor = kind === 'user' && actorId === viewerId ? texts.activity.you : actorOf(entry)

@@ -2,7 +2,8 @@ import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
 import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import { useState } from 'react'
-import { ListBase, Pagination, useListContext } from 'react-admin'
+import { ListBase, Pagination, useBasename, useListContext } from 'react-admin'
+import { Link } from 'react-router-dom'
 import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
@@ -31,12 +32,14 @@ export function ActivityList () {
 
 function Heading () {
   const { filterValues, data, refetch } = useListContext<Entry & { id: string }>()
+  const basename = useBasename()
   const [isAsking, setAsking] = useState(false)
   const only = [filterValues?.['actor_id']].flat()[0]
   const actor = data?.find(({ actor_id: id }) => id === only)
   return (
     <PageHeading title={texts.activity.title} text={texts.activity.why}>
       {actor !== undefined && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>{texts.activity.undoAll}</Button>}
+      <Button component={Link} to={`${basename}/history/work`}>{texts.activity.work.title}</Button>
       <Button startIcon={<RefreshIcon />} onClick={() => { refetch() }}>{texts.activity.refresh}</Button>
       {isAsking && actor !== undefined && <UndoAll actorKind={actor.actor_kind} actorId={actor.actor_id!} name={actorOf(actor)} onClose={() => setAsking(false)} />}
     </PageHeading>

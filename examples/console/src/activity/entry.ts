@@ -28,7 +28,7 @@ export interface Entry {
 }
 
 /** Who did it, by name where there is one. */
-export function actorOf ({ actor_kind: kind, actor_id: id, actor_name: name }: Entry): string {
+export function actorOf ({ actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>): string {
   return name ?? (id === null ? texts.activity.actors[kind] ?? kind : `${texts.activity.actors[kind] ?? kind} ${shortId(id)}`)
 }
 

@@ -2,6 +2,7 @@ import { DialogContentText, MenuItem, TextField } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
+import { Ask } from '../layout/ask.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -51,9 +52,5 @@ export function RevokeKey ({ apiKey, onClose }: KeyDialogProps) {
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] })
     notify(texts.keys.revoked(apiKey.name), { type: 'success' })
   }
-  return (
-    <FormDialog title={texts.keys.revokeTitle(apiKey.name)} submit={texts.keys.revoke} cancel={texts.keys.cancel} onClose={onClose} onSubmit={revoke} isDangerous>
-      {() => <DialogContentText>{texts.keys.revokeWhy}</DialogContentText>}
-    </FormDialog>
-  )
+  return <Ask title={texts.keys.revokeTitle(apiKey.name)} why={texts.keys.revokeWhy} submit={texts.keys.revoke} isDangerous onConfirm={revoke} onClose={onClose} />
 }

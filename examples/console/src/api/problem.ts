@@ -50,5 +50,6 @@ export function errorsAt (path: string, message: string): FieldErrors {
 
 /** The message, and the id under which the log has the request. */
 function messageOf (status: number, { message = `Status ${status}` }: Partial<Problem>, requestId: string | undefined): string {
+  if (status === 412) return texts.errors.changed
   return requestId === undefined ? message : `${message.replace(/\.$/, '')} (request ${requestId})`
 }

@@ -4,11 +4,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useListContext, useNotify, useUnselectAll } from 'react-admin'
 import { Interrupted, inTurn } from '../api/in-turn.ts'
+import type { Versioned } from '../api/save.ts'
+import { useSave } from '../layout/conflicts.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { type Tag, useTags } from './use-catalog.ts'
 
-interface Product { readonly id: string, readonly tag_ids: readonly string[] }
+type Product = Versioned & { readonly tag_ids: readonly string[] }
 
 /** How many products are changed at once. */
 const AT_ONCE = 4
@@ -17,6 +19,7 @@ const AT_ONCE = 4
 export function BulkTags () {
   const { selectedIds, onSelect } = useListContext()
   const { call } = useViewer()
+  const saveChanges = useSave()
   const { id: shopId } = useShop()
   const { data } = useTags()
   const queryClient = useQueryClient()
@@ -37,10 +40,11 @@ export function BulkTags () {
       await inTurn(selectedIds, AT_ONCE, async (id) => {
         const path = `/shops/${shopId}/products/${id}`
         // As they are now: the list may be older than the last change of an agent.
-        const { json: { tag_ids: before } } = await call<Product>(path)
+        const { json: product } = await call<Product>(path)
+        const { tag_ids: before } = product
         const after = [...new Set([...before, ...added.map(({ id }) => id)])].filter((id) => removed.every((tag) => tag.id !== id))
         if (after.length !== before.length || after.some((id) => !before.includes(id))) {
-          await call(path, { method: 'PATCH', data: { tag_ids: after } })
+          await saveChanges(path, product, { tag_ids: after })
           changed += 1
         }
         setDone((done = 0) => done + 1)

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
 import { inTurn } from '../api/in-turn.ts'
+import { ifMatch } from '../api/save.ts'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
@@ -39,7 +40,7 @@ export function CategoriesPage () {
       // The category itself first: if it cannot be moved, its new siblings stay as they are.
       const own = moves.filter(({ id }) => id === category.id)
       const others = moves.filter(({ id }) => id !== category.id)
-      for (const { id, changes } of own) await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes })
+      for (const { id, changes } of own) await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes, headers: ifMatch(category) })
       await inTurn(others, 4, async ({ id, changes }) => await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes }))
       setSaid(texts.categories.moved(category.name))
     } catch (error) {

@@ -1,6 +1,8 @@
-import { Autocomplete, DialogContentText, TextField } from '@mui/material'
+import { Autocomplete, TextField } from '@mui/material'
 import { useState } from 'react'
 import { changesOf } from '../api/changes.ts'
+import { ifMatch } from '../api/save.ts'
+import { Ask } from '../layout/ask.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { texts } from '../texts.ts'
@@ -62,13 +64,6 @@ export function MoveCategory ({ category, categories, onClose, onMove }: { reado
 export function DeleteCategory ({ category, onClose, onDone }: DialogProps & { readonly category: Category }) {
   const { call } = useViewer()
   const { id: shopId } = useShop()
-  const remove = async () => {
-    await call(`/shops/${shopId}/categories/${category.id}`, { method: 'DELETE' })
-    await onDone()
-  }
-  return (
-    <FormDialog title={texts.categories.removeTitle(category.name)} submit={texts.categories.delete} cancel={texts.categories.cancel} onClose={onClose} onSubmit={remove} isDangerous>
-      {() => <DialogContentText>{texts.categories.removeWhy}</DialogContentText>}
-    </FormDialog>
-  )
+  const remove = async () => { await call(`/shops/${shopId}/categories/${category.id}`, { method: 'DELETE', headers: ifMatch(category) }).finally(onDone) }
+  return <Ask title={texts.categories.removeTitle(category.name)} why={texts.categories.removeWhy} submit={texts.categories.delete} isDangerous onConfirm={remove} onClose={onClose} />
 }

@@ -1,8 +1,8 @@
 import { Alert, Button, Card, Chip, LinearProgress, Stack, Table, TableBody, TableCell, TableContainer, TableHead, TableRow } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { useNotify } from 'react-admin'
 import { UndoDialog } from '../activity/undo-dialog.tsx'
+import { ActButton } from '../layout/act-button.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
@@ -55,13 +55,8 @@ function ImportRow ({ item, onUndo }: { readonly item: Import, readonly onUndo: 
   const shop = useShop()
   const { call } = useViewer()
   const queryClient = useQueryClient()
-  const notify = useNotify()
   const { id, status, total, processed, created, updated, unchanged, failed, error } = item
-  const cancel = () => {
-    call(`/shops/${shop.id}/imports/${id}`, { method: 'DELETE' })
-      .catch((error: Error) => notify(error.message, { type: 'error' }))
-      .finally(() => { queryClient.invalidateQueries({ queryKey: ['imports'] }) })
-  }
+  const cancel = async () => await call(`/shops/${shop.id}/imports/${id}`, { method: 'DELETE' }).finally(async () => await queryClient.invalidateQueries({ queryKey: ['imports'] }))
   return (
     <TableRow hover>
       <TableCell>{timeText(item.created_at, shop)}</TableCell>
@@ -73,7 +68,7 @@ function ImportRow ({ item, onUndo }: { readonly item: Import, readonly onUndo: 
       <TableCell>{texts.imports.became({ created, updated, unchanged, failed })}</TableCell>
       <TableCell align='right'>
         <Stack direction='row' sx={{ justifyContent: 'flex-end' }}>
-          {isUnfinished(item) && <Button size='small' onClick={cancel}>{texts.imports.cancel}</Button>}
+          {isUnfinished(item) && <ActButton size='small' act={cancel}>{texts.imports.cancel}</ActButton>}
           {!isUnfinished(item) && created + updated > 0 && <Button size='small' onClick={onUndo}>{texts.imports.undo}</Button>}
         </Stack>
       </TableCell>

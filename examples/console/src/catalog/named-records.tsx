@@ -6,6 +6,7 @@ import { AS_OPENED } from '../api/save.ts'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { SaveNew } from '../layout/save-new.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { withoutEmpty } from './without-empty.ts'
 
@@ -40,7 +41,7 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Heading title={title} />
-      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
+      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveNew /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
     </Create>
   )
 }

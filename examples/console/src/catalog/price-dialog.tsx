@@ -1,10 +1,12 @@
-import { Button, TextField } from '@mui/material'
+import { TextField } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/problem.ts'
+import { ifMatch } from '../api/save.ts'
+import { ActButton } from '../layout/act-button.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
-import { amountFrom, amountText } from '../money.ts'
+import { amountFrom, amountText, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import type { Price } from './price-line.ts'
@@ -37,9 +39,8 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
     else if (Object.keys(changed).length > 0) await saveChanges(`${path}/${price.id}`, { ...price }, changed)
     await readAgain()
   }
-  const remove = async () => {
-    await call(`${path}/${price!.id}`, { method: 'DELETE' })
-    await readAgain()
+  const remove = async (price: Price) => {
+    await call(`${path}/${price.id}`, { method: 'DELETE', headers: ifMatch(price) }).finally(readAgain)
     onClose()
   }
   const zone = texts.prices.zone(timeZone)
@@ -52,7 +53,9 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   return (
     <FormDialog
       title={price === undefined ? texts.prices.add : texts.prices.edit} submit={texts.prices.save} cancel={texts.prices.cancel} onClose={onClose} onSubmit={save} fields={rows.map(([name]) => name)}
-      actions={price !== undefined && <Button color='error' onClick={() => { remove() }} sx={{ mr: 'auto' }}>{texts.prices.remove}</Button>}
+      actions={price !== undefined && (
+        <ActButton color='error' sx={{ mr: 'auto' }} act={async () => await remove(price)} question={{ title: texts.prices.removeTitle(moneyText(price.amount, price.currency, locale)), why: texts.prices.removeWhy }}>{texts.prices.remove}</ActButton>
+      )}
     >
       {(faults) => rows.map(([name, label, help, type]) => (
         <TextField

@@ -8,6 +8,7 @@ import { AS_OPENED } from '../api/save.ts'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { loaded } from '../loaded.ts'
+import { SaveNew } from '../layout/save-new.tsx'
 import { Section } from '../layout/section.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { statusText, texts } from '../texts.ts'
@@ -108,7 +109,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
         <InputsOf part='selling' />
         <InputsOf part='organisation' />
         <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>
-          <SaveButton alwaysEnable={!isKnown} />
+          {isKnown ? <SaveButton /> : <SaveNew />}
           {isKnown && <DeleteWithConfirmButton mutationMode='pessimistic' />}
         </Box>
       </Stack>

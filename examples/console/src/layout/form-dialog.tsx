@@ -35,6 +35,8 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const form = useRef<HTMLFormElement>(null)
   const send = async (event: FormEvent) => {
     event.preventDefault()
+    // A question may be asked from within another form.
+    event.stopPropagation()
     setBusy(true)
     setError(undefined)
     try {

@@ -1,19 +1,21 @@
 import AddIcon from '@mui/icons-material/PersonAddAltOutlined'
 import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
-import { Alert, Button, Card, Chip, DialogContentText, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { Alert, Button, Card, Chip, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNotify } from 'react-admin'
 import { ActivityLink } from '../activity/activity-link.tsx'
 import { readAll } from '../api/http.ts'
+import { ApiError } from '../api/problem.ts'
+import { Ask } from '../layout/ask.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
-interface Member { readonly user_id: string, readonly name: string | null, readonly active: boolean, readonly role: 'owner' | 'staff', readonly created_at: string }
+interface Member { readonly user_id: string, readonly name: string | null, readonly active: boolean, readonly role: Role, readonly created_at: string, readonly updated_at: string }
 
+type Role = typeof ROLES[number]
 const ROLES = ['owner', 'staff'] as const
 
 /** Who works in the shop. */
@@ -21,16 +23,22 @@ export function MembersPage () {
   const { call, id: viewerId, name: viewerName } = useViewer()
   const shop = useShop()
   const queryClient = useQueryClient()
-  const notify = useNotify()
   const path = `/shops/${shop.id}/members`
   const { data, error } = useQuery({ queryKey: ['members'], queryFn: async () => await readAll<Member>(call, path) })
   const [isAdding, setAdding] = useState(false)
-  const [removed, setRemoved] = useState<Member>()
+  const [asked, setAsked] = useState<{ readonly member: Member, readonly role: Role | undefined }>()
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['members'] })
   // Others have the name of their last token; one's own is that of the bar.
   const nameOf = ({ name, user_id: id }: Member) => id === viewerId ? viewerName : name ?? id
-  const setRole = (member: Member, role: string) => {
-    call(`${path}/${member.user_id}`, { method: 'PATCH', data: { role } }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => { readAgain() })
+  /** Makes them that, or removes them, unless others have changed them since they were listed: their ETag is more than that of the list. */
+  const change = async ({ user_id: id, updated_at: seen }: Member, role: Role | undefined) => {
+    try {
+      const { json, headers } = await call<Member>(`${path}/${id}`)
+      if (json.updated_at !== seen) throw new ApiError(412, {})
+      await call(`${path}/${id}`, { method: role === undefined ? 'DELETE' : 'PATCH', ...role !== undefined && { data: { role } }, headers: new Headers({ 'if-match': headers.get('etag')! }) })
+    } finally {
+      await readAgain()
+    }
   }
   return (
     <>
@@ -46,11 +54,11 @@ export function MembersPage () {
                   <TableCell><ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink> {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />} {!member.active && <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />}</TableCell>
                   <TableCell>
                     {shop.isOwner
-                      ? <Select size='small' value={member.role} inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }} onChange={({ target }) => setRole(member, target.value)} sx={{ minWidth: 120 }}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</Select>
+                      ? <Select size='small' value={member.role} inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }} onChange={({ target }) => setAsked({ member, role: target.value })} sx={{ minWidth: 120 }}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</Select>
                       : texts.members[member.role]}
                   </TableCell>
                   <TableCell>{dateText(member.created_at, shop)}</TableCell>
-                  <TableCell align='right'>{(shop.isOwner || member.user_id === viewerId) && <IconButton aria-label={texts.members.remove(nameOf(member))} onClick={() => setRemoved(member)}><RemoveIcon fontSize='small' /></IconButton>}</TableCell>
+                  <TableCell align='right'>{(shop.isOwner || member.user_id === viewerId) && <IconButton aria-label={texts.members.remove(nameOf(member))} onClick={() => setAsked({ member, role: undefined })}><RemoveIcon fontSize='small' /></IconButton>}</TableCell>
                 </TableRow>
               ))}
             </TableBody>
@@ -58,14 +66,7 @@ export function MembersPage () {
         </TableContainer>
       </Card>
       {isAdding && <AddMember path={path} onClose={() => setAdding(false)} onDone={readAgain} />}
-      {removed !== undefined && (
-        <FormDialog
-          title={texts.members.removeTitle(nameOf(removed))} submit={texts.members.delete} cancel={texts.members.cancel} isDangerous onClose={() => setRemoved(undefined)}
-          onSubmit={async () => { await call(`${path}/${removed.user_id}`, { method: 'DELETE' }); await readAgain() }}
-        >
-          {() => <DialogContentText>{texts.members.removeWhy}</DialogContentText>}
-        </FormDialog>
-      )}
+      {asked !== undefined && <Ask {...texts.members.ask(nameOf(asked.member), asked.role)} isDangerous={asked.role === undefined} onConfirm={async () => await change(asked.member, asked.role)} onClose={() => setAsked(undefined)} />}
     </>
   )
 }

@@ -1,8 +1,8 @@
-import { Alert, Box, Button, DialogContentText, TextField, Typography } from '@mui/material'
+import { Alert, Box, Button, TextField, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { ActButton } from '../layout/act-button.tsx'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
-import { FormDialog } from '../layout/form-dialog.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -18,16 +18,18 @@ export function PayKey () {
   const { data, error } = useQuery({ queryKey: ['pay', 'status'], queryFn: async () => (await call<Status>(`${path}/status`)).json })
   const [key, setKey] = useState('')
   const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: string }>()
-  const [isRemoving, setRemoving] = useState(false)
+  const [isBusy, setBusy] = useState(false)
 
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['pay'] })
   const attempt = async (work: () => Promise<void>) => {
     setSaid(undefined)
+    setBusy(true)
     try {
       await work()
     } catch (error) {
       setSaid({ severity: 'error', text: (error as Error).message })
     }
+    setBusy(false)
   }
   const verify = async () => {
     const { json: { valid, code } } = await call<{ valid: boolean, code?: string }>(`${path}/key/verify`, { method: 'POST' })
@@ -49,21 +51,16 @@ export function PayKey () {
       <Typography sx={{ fontWeight: 600 }}>{state}</Typography>
       {data !== undefined && <Typography variant='body2' color='textSecondary'>{texts.settings.counts(data.accounts, data.linked, data.synced)}</Typography>}
       <Box sx={{ display: 'flex', gap: 1, my: 1.5, flexWrap: 'wrap' }}>
-        <Button variant='outlined' disabled={data?.configured !== true} onClick={() => { attempt(verify) }}>{texts.settings.verify}</Button>
-        {isOwner && <Button color='error' disabled={data?.configured !== true} onClick={() => setRemoving(true)}>{texts.settings.remove}</Button>}
+        <Button variant='outlined' disabled={data?.configured !== true || isBusy} onClick={() => { attempt(verify) }}>{texts.settings.verify}</Button>
+        {isOwner && <ActButton color='error' disabled={data?.configured !== true} question={{ title: texts.settings.removeTitle, why: texts.settings.removeWhy }} act={async () => await call(`${path}/key`, { method: 'DELETE' }).finally(readAgain)}>{texts.settings.remove}</ActButton>}
       </Box>
       {key.trim() !== '' && <AskBeforeLeaving />}
       {said !== undefined && <Alert severity={said.severity} sx={{ mb: 1.5 }}>{said.text}</Alert>}
       {isOwner && (
         <form onSubmit={(event) => { save(event) }}>
           <TextField label={texts.settings.newKey} type='password' autoComplete='off' value={key} onChange={({ target }) => setKey(target.value)} />
-          <Button type='submit' variant='contained' disabled={key.trim() === ''} sx={{ mt: 1 }}>{texts.settings.replace}</Button>
+          <Button type='submit' variant='contained' disabled={key.trim() === ''} loading={isBusy} sx={{ mt: 1 }}>{texts.settings.replace}</Button>
         </form>
-      )}
-      {isRemoving && (
-        <FormDialog title={texts.settings.removeTitle} submit={texts.settings.remove} cancel={texts.settings.cancel} isDangerous onClose={() => setRemoving(false)} onSubmit={async () => { await call(`${path}/key`, { method: 'DELETE' }); await readAgain() }}>
-          {() => <DialogContentText>{texts.settings.removeWhy}</DialogContentText>}
-        </FormDialog>
       )}
     </Section>
   )

@@ -44,12 +44,14 @@ function General ({ config }: { readonly config: Config }) {
   // Only what was typed: the rest is as the server has it.
   const [typed, setTyped] = useState<Partial<Config>>({})
   const [error, setError] = useState<ApiError>()
+  const [isBusy, setBusy] = useState(false)
   const shown = { ...config, ...typed }
   const changes = changesOf({ ...config }, { ...typed, ...typed.contact_email === '' && { contact_email: null } })
   useEffect(() => { if (error !== undefined) document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus() }, [error])
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setError(undefined)
+    setBusy(true)
     try {
       const json = await saveChanges(`/shops/${id}/config`, { ...config }, changes) as unknown as Config
       queryClient.setQueryData(['config'], json)
@@ -58,6 +60,7 @@ function General ({ config }: { readonly config: Config }) {
     } catch (error) {
       setError(error as ApiError)
     }
+    setBusy(false)
   }
   const fault = (field: string) => error?.problem?.field === field ? error.atField : undefined
   const input = (field: 'currency' | 'locale' | 'time_zone' | 'contact_email', label: string, help?: string) => ({
@@ -76,7 +79,7 @@ function General ({ config }: { readonly config: Config }) {
           <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
         ))}
         {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
-        {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0}>{texts.settings.save}</Button></Stack>}
+        {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0} loading={isBusy}>{texts.settings.save}</Button></Stack>}
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>
       </form>
     </Section>

@@ -10,6 +10,7 @@ import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { SaveNew } from '../layout/save-new.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { MANNER } from '../reconcile/manner.ts'
@@ -45,7 +46,7 @@ export function ShopCreate () {
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton alwaysEnable /></Toolbar>}>
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveNew /></Toolbar>}>
         <FocusFirstFault />
         <TextInput source='name' isRequired helperText={false} />
         <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />

@@ -1,5 +1,8 @@
 import { Card, Chip, FormControlLabel, Switch } from '@mui/material'
-import { DataTable, ListBase, Pagination, useNotify, useRefresh } from 'react-admin'
+import { useState } from 'react'
+import { DataTable, ListBase, Pagination, useRefresh } from 'react-admin'
+import { ifMatch } from '../api/save.ts'
+import { Ask } from '../layout/ask.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { MANNER } from '../reconcile/manner.ts'
@@ -7,7 +10,7 @@ import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 
-interface User { readonly id: string, readonly name: string | null, readonly subject: string, readonly active: boolean, readonly roles: readonly string[], readonly created_at: string }
+interface User { readonly id: string, readonly name: string | null, readonly subject: string, readonly active: boolean, readonly roles: readonly string[], readonly created_at: string, readonly updated_at: string }
 
 /** Everybody who has signed in, with what admins may change of them. */
 export function UserList () {
@@ -19,8 +22,8 @@ export function UserList () {
         <DataTable rowClick={false} bulkActionButtons={false} empty={<EmptyList title={texts.users.empty} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
           <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
           <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
-          <DataTable.Col source='active' render={(user: User) => <Toggle user={user} text={texts.users.active} isOn={user.active} changes={(active) => ({ active })} />} />
-          <DataTable.Col source='roles' disableSort render={(user: User) => <Toggle user={user} text={texts.users.admin} isOn={user.roles.includes('admin')} changes={(isAdmin) => ({ roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin') })} />} />
+          <DataTable.Col source='active' render={(user: User) => <Toggle user={user} what='active' isOn={user.active} changes={(active) => ({ active })} />} />
+          <DataTable.Col source='roles' disableSort render={(user: User) => <Toggle user={user} what='admin' isOn={user.roles.includes('admin')} changes={(isAdmin) => ({ roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin') })} />} />
           <DataTable.Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
         </DataTable>
         <Pagination rowsPerPageOptions={[25, 50, 100]} />
@@ -40,13 +43,18 @@ function Name ({ user }: { readonly user: User }) {
   return <><bdi>{useNameOf(user)}</bdi> {user.id === viewerId && <Chip size='small' label={texts.members.you} />}</>
 }
 
-function Toggle ({ user, text, isOn, changes }: { readonly user: User, readonly text: string, readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {
+function Toggle ({ user, what, isOn, changes }: { readonly user: User, readonly what: 'active' | 'admin', readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {
   const { call } = useViewer()
   const name = useNameOf(user)
-  const notify = useNotify()
   const refresh = useRefresh()
-  const set = (value: boolean) => {
-    call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(value) }).catch((error: Error) => notify(error.message, { type: 'error' })).finally(() => refresh())
-  }
-  return <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={({ target }) => set(target.checked)} slotProps={{ input: { 'aria-label': `${text}: ${name}` } }} />} />
+  const [isAsking, setAsking] = useState(false)
+  const text = texts.users[what]
+  const { title, why, submit } = texts.users.ask[what][isOn ? 'off' : 'on']
+  const set = async () => await call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(!isOn), headers: ifMatch(user) }).finally(() => refresh())
+  return (
+    <>
+      <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={() => setAsking(true)} slotProps={{ input: { 'aria-label': `${text}: ${name}` } }} />} />
+      {isAsking && <Ask title={title(name)} why={why} submit={submit} isDangerous={isOn} onConfirm={set} onClose={() => setAsking(false)} />}
+    </>
+  )
 }

@@ -1,9 +1,10 @@
-import { Box, Button, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Box, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useBasename, useNotify } from 'react-admin'
+import { useBasename } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { valueText } from '../activity/entry.ts'
+import { ActButton } from '../layout/act-button.tsx'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { CustomerLink } from './customer-link.tsx'
@@ -13,26 +14,18 @@ import { ACCOUNTS, type Candidate, type Item, remediesFor, type Run, RUNS } from
 export function ItemRow ({ item }: { readonly item: Item }) {
   const { call } = useViewer()
   const queryClient = useQueryClient()
-  const notify = useNotify()
   const navigate = useNavigate()
   const basename = useBasename()
   const [done, setDone] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
   const remedies = remediesFor(item)
-  const act = async (path: string, said: string, data?: object) => {
-    setBusy(true)
-    try {
-      await call(`${ACCOUNTS}/${encodeURIComponent(item.account_id)}/${path}`, { method: 'POST', ...data !== undefined && { data } })
-      setDone(said)
-      await queryClient.invalidateQueries({ queryKey: ['accounts'] })
-    } catch (error) {
-      notify((error as Error).message, { type: 'error' })
-    }
-    setBusy(false)
+  const act = (path: string, said: string, data?: object) => async () => {
+    await call(`${ACCOUNTS}/${encodeURIComponent(item.account_id)}/${path}`, { method: 'POST', ...data !== undefined && { data } })
+    setDone(said)
+    await queryClient.invalidateQueries({ queryKey: ['accounts'] })
   }
-  const find = () => {
-    call<Run>(RUNS, { method: 'POST', data: { mode: 'link', accounts: [item.account_id] } })
-      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
+  const find = async () => {
+    const { json: { id } } = await call<Run>(RUNS, { method: 'POST', data: { mode: 'link', accounts: [item.account_id] } })
+    navigate(`${basename}/reconciliation/${id}`)
   }
   return (
     <Box component='li' sx={{ borderTop: 1, borderColor: 'divider', p: 2 }}>
@@ -43,16 +36,18 @@ export function ItemRow ({ item }: { readonly item: Item }) {
         {item.drift.map((kind) => <Chip key={kind} size='small' variant='outlined' color='warning' label={texts.reconcile.drift[kind] ?? kind} />)}
         <Box sx={{ flex: 1 }} />
         {done !== undefined && <Chip size='small' color='success' label={done} />}
-        {done === undefined && remedies.includes('sync') && <Button size='small' variant='outlined' disabled={isBusy} onClick={() => { act('sync-pay', texts.reconcile.synced) }}>{texts.reconcile.sync}</Button>}
-        {remedies.includes('find') && <Button size='small' variant='outlined' onClick={find}>{texts.reconcile.find}</Button>}
-        {done === undefined && remedies.includes('unlink') && <Button size='small' color='error' disabled={isBusy} onClick={() => { act('unlink-pay', texts.reconcile.unlinked, { pay_customer_id: item.after }) }}>{texts.reconcile.unlink}</Button>}
+        {done === undefined && remedies.includes('sync') && <ActButton size='small' variant='outlined' act={act('sync-pay', texts.reconcile.synced)}>{texts.reconcile.sync}</ActButton>}
+        {remedies.includes('find') && <ActButton size='small' variant='outlined' act={find}>{texts.reconcile.find}</ActButton>}
+        {done === undefined && remedies.includes('unlink') && (
+          <ActButton size='small' color='error' question={{ title: texts.reconcile.unlinkTitle(item.account_name), why: texts.reconcile.unlinkWhy(item.after!) }} act={act('unlink-pay', texts.reconcile.unlinked, { pay_customer_id: item.after })}>{texts.reconcile.unlink}</ActButton>
+        )}
       </Box>
       <Typography variant='body2' color='textSecondary' sx={{ overflowWrap: 'anywhere' }}>
         {item.after === null ? texts.reconcile.noCustomer : <CustomerLink id={item.after} />}
         {[item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code].map((text) => text === null ? '' : ` · ${text}`)}
       </Typography>
       {item.differences.length > 0 && <Differences item={item} />}
-      {item.candidates.map((candidate) => <CandidateRow key={candidate.pay_customer_id} candidate={candidate} canLink={done === undefined && !isBusy && remedies.includes('link')} onLink={() => { act('link-pay', texts.reconcile.linked, { pay_customer_id: candidate.pay_customer_id }) }} />)}
+      {item.candidates.map((candidate) => <CandidateRow key={candidate.pay_customer_id} candidate={candidate} onLink={done === undefined && remedies.includes('link') ? act('link-pay', texts.reconcile.linked, { pay_customer_id: candidate.pay_customer_id }) : undefined} />)}
     </Box>
   )
 }
@@ -76,11 +71,11 @@ function Differences ({ item: { differences, account_name: name } }: { readonly 
   )
 }
 
-function CandidateRow ({ candidate: { pay_customer_id: id, name, email, match, linked }, canLink, onLink }: { readonly candidate: Candidate, readonly canLink: boolean, readonly onLink: () => void }) {
+function CandidateRow ({ candidate: { pay_customer_id: id, name, email, match, linked }, onLink }: { readonly candidate: Candidate, readonly onLink: (() => Promise<void>) | undefined }) {
   return (
     <Box sx={{ display: 'flex', gap: 1, alignItems: 'center', flexWrap: 'wrap', mt: 1 }}>
       <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{texts.reconcile.candidate(match)}: <b>{name ?? id}</b>{email !== null && ` ${email}`} <Typography component='span' variant='caption' color='textSecondary'><CustomerLink id={id} /></Typography></Typography>
-      {linked ? <Chip size='small' label={texts.reconcile.taken} /> : canLink && <Button size='small' variant='contained' onClick={onLink}>{texts.reconcile.link}</Button>}
+      {linked ? <Chip size='small' label={texts.reconcile.taken} /> : onLink !== undefined && <ActButton size='small' variant='contained' act={onLink}>{texts.reconcile.link}</ActButton>}
     </Box>
   )
 }

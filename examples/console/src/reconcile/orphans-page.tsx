@@ -2,6 +2,7 @@ import { Alert, Box, Button, Card, Chip, MenuItem, TextField, Typography } from 
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
+import { ActButton } from '../layout/act-button.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
@@ -30,9 +31,10 @@ export function OrphansPage () {
     getNextPageParam: ({ next }) => next
   })
   const orphans = data?.pages.flatMap((page) => page.orphans) ?? []
-  const link = (account: string, customer: string) => {
-    call(`${ACCOUNTS}/${encodeURIComponent(account)}/link-pay`, { method: 'POST', data: { pay_customer_id: customer } })
-      .then(async () => { notify(texts.reconcile.linked, { type: 'success' }); await queryClient.invalidateQueries({ queryKey: ['orphans'] }) }, (error: Error) => notify(error.message, { type: 'error' }))
+  const link = async (account: string, customer: string) => {
+    await call(`${ACCOUNTS}/${encodeURIComponent(account)}/link-pay`, { method: 'POST', data: { pay_customer_id: customer } })
+    notify(texts.reconcile.linked, { type: 'success' })
+    await queryClient.invalidateQueries({ queryKey: ['orphans'] })
   }
   return (
     <>
@@ -53,7 +55,7 @@ export function OrphansPage () {
                 {accounts.map((account) => (
                   <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
                     <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>
-                    {account.pay_customer_id === null ? <Button size='small' variant='contained' onClick={() => link(account.account_id, id)}>{texts.reconcile.link}</Button> : <Chip size='small' label={texts.reconcile.taken} />}
+                    {account.pay_customer_id === null ? <ActButton size='small' variant='contained' act={async () => await link(account.account_id, id)}>{texts.reconcile.link}</ActButton> : <Chip size='small' label={texts.reconcile.taken} />}
                   </Box>
                 ))}
               </Box>

@@ -7,6 +7,7 @@ import { listUrl } from '../api/http.ts'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
+import { ActButton } from '../layout/act-button.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
@@ -14,7 +15,7 @@ import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { ItemRow } from './item-row.tsx'
 import { MANNER } from './manner.ts'
-import { type Item, type Run, RUNS, type RunWithItems } from './run.ts'
+import { type Item, outcomesText, resultOf, type Run, RUNS, type RunWithItems } from './run.ts'
 
 const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('./drift-chart.tsx')).DriftChart })))
 
@@ -22,9 +23,13 @@ const DriftChart = lazy(async () => await loaded(async () => ({ default: (await 
 const PER_PAGE = 25
 const PER_READ = 500
 
-/** One run: watched while it goes on, and what it found, with what can be done about it. */
+/** One run: watched while it goes on, and what it found, with what can be done about it. Filters are of this run alone. */
 export function RunPage () {
   const { id = '' } = useParams()
+  return <RunWithId key={id} id={id} />
+}
+
+function RunWithId ({ id }: { readonly id: string }) {
   const { call, shops } = useViewer()
   const notify = useNotify()
   const basename = useBasename()
@@ -44,19 +49,27 @@ export function RunPage () {
   if (error !== null) return <><PageHeading title={texts.reconcile.title} /><Alert severity='error' action={<Button component={Link} to={`${basename}/reconciliation`}>{texts.menu.runs}</Button>}>{error.message}</Alert></>
   if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
 
-  const stop = () => { call(`${RUNS}/${run.id}`, { method: 'DELETE' }).then(() => refetch(), (error: Error) => notify(error.message, { type: 'error' })) }
-  const apply = () => {
-    const { mode, shop_id: shopId, selection } = run
-    call<Run>(RUNS, { method: 'POST', data: { mode, ...shopId !== null && { shop_id: shopId }, ...selection, dry_run: false } })
-      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
-  }
-  const save = async () => {
+  const { changes, isInOrder } = resultOf(run)
+  const found = isInOrder ? texts.reconcile.nothing : outcomesText(run) || (isGoing(run) ? texts.reconcile.nothingYet : texts.reconcile.notChecked)
+  const stop = async () => { await call(`${RUNS}/${run.id}`, { method: 'DELETE' }).finally(async () => await refetch()) }
+  const readItems = async () => {
     const items: Item[] = []
     for (let isMore = true; isMore;) {
       const { json } = await call<RunWithItems>(`${RUNS}/${run.id}?skip=${items.length}&limit=${PER_READ}`)
       items.push(...json.items)
       isMore = json.items.length > 0 && items.length < json.items_count
     }
+    return items
+  }
+  const apply = async () => {
+    const { mode, shop_id: shopId, selection: { accounts, ...selection } } = run
+    // Of accounts that were named, the server keeps their number.
+    const named = accounts === undefined ? {} : { accounts: (await readItems()).map(({ account_id: id }) => id) }
+    const { json: { id } } = await call<Run>(RUNS, { method: 'POST', data: { mode, ...shopId !== null && { shop_id: shopId }, ...selection, ...named, dry_run: false } })
+    navigate(`${basename}/reconciliation/${id}`)
+  }
+  const save = async () => {
+    const items = await readItems()
     download(`run-${run.id}.csv`, csvFrom(['shop_name', 'account_id', 'account_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code', 'differences', 'candidates'], items as never))
   }
   const pick = (set: (value: string | undefined) => void, name: string, current: string | undefined) => () => { set(current === name ? undefined : name); setPage(0) }
@@ -67,8 +80,8 @@ export function RunPage () {
   return (
     <>
       <PageHeading title={texts.reconcile.modes[run.mode] ?? run.mode} text={`${timeText(run.started_at, MANNER)} · ${texts.reconcile.states[run.status] ?? run.status}${run.dry_run && run.mode !== 'check' ? ` · ${texts.reconcile.dry}` : ''}`}>
-        {isGoing(run) && <Button color='error' variant='outlined' disabled={run.cancel_requested} onClick={stop}>{texts.reconcile.stop}</Button>}
-        {!isGoing(run) && run.dry_run && run.mode !== 'check' && <Button variant='contained' onClick={apply}>{texts.reconcile.apply}</Button>}
+        {isGoing(run) && <ActButton variant='outlined' disabled={run.cancel_requested} act={stop}>{texts.reconcile.stop}</ActButton>}
+        {!isGoing(run) && run.dry_run && changes > 0 && run.selection['accept'] === undefined && <ActButton variant='contained' question={{ title: texts.reconcile.applyTitle(changes), why: texts.reconcile.realWhy[run.mode] }} act={apply}>{texts.reconcile.apply}</ActButton>}
         <Button disabled={run.items_count === 0} onClick={() => { save().catch((error: Error) => notify(error.message, { type: 'error' })) }}>{texts.list.export}</Button>
       </PageHeading>
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
@@ -78,7 +91,7 @@ export function RunPage () {
           {run.shops.stopped.map(({ shop_id: shopId, reason }) => <Alert key={shopId} severity='warning' sx={{ mt: 1 }}><b>{shops.find((shop) => shop.id === shopId)?.name ?? shopId}</b>: {texts.reconcile.reasons[reason] ?? reason}</Alert>)}
         </Section>
         <Section title={texts.reconcile.found}>
-          {Object.keys(run.drift).length > 0 ? <Suspense fallback={<Box sx={{ height: 200 }} />}><DriftChart drift={run.drift} /></Suspense> : <Typography color='textSecondary'>{texts.reconcile.nothing}</Typography>}
+          {Object.keys(run.drift).length > 0 ? <Suspense fallback={<Box sx={{ height: 200 }} />}><DriftChart drift={run.drift} /></Suspense> : <Typography color='textSecondary'>{found}</Typography>}
         </Section>
       </Box>
       <Card>
@@ -92,7 +105,7 @@ export function RunPage () {
             </TextField>
           )}
         </Box>
-        {run.items.length === 0 && !isGoing(run) && <EmptyState title={since === '' ? texts.reconcile.nothing : texts.reconcile.nothingNew} />}
+        {run.items.length === 0 && !isGoing(run) && <EmptyState title={since === '' ? found : texts.reconcile.nothingNew} />}
         <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>{run.items.map((item) => <ItemRow key={item.id} item={item} />)}</Box>
         <TablePagination component='div' count={run.items_count} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />
       </Card>

@@ -1,3 +1,5 @@
+import { texts } from '../texts.ts'
+
 /** A bulk run, as the server lists it. */
 export interface Run {
   readonly id: string
@@ -44,6 +46,18 @@ export interface RunWithItems extends Run {
 
 export const ACCOUNTS = '/admin/accounts'
 export const RUNS = `${ACCOUNTS}/reconcile`
+
+/** `12 linked, 1 no customer found`: what a run did to accounts, or found about them. */
+export function outcomesText ({ outcomes }: Run): string {
+  return Object.entries(outcomes).filter(([name]) => name !== 'unchanged').map(([name, count]) => `${count} ${texts.reconcile.outcomes[name] ?? name}`).join(', ')
+}
+
+/** How many accounts a run changed, or would have; and whether it found nothing at all. */
+export function resultOf ({ processed, total, outcomes, drift, shops }: Run): { readonly changes: number, readonly isInOrder: boolean } {
+  const { linked = 0, synced = 0, unlinked = 0 } = outcomes
+  const others = Object.keys({ ...outcomes, ...drift }).filter((name) => name !== 'unchanged')
+  return { changes: linked + synced + unlinked, isInOrder: processed === total && others.length === 0 && shops.stopped.length === 0 }
+}
 
 /** What can be done about an account of which a run found this. */
 export function remediesFor ({ drift, outcome, after, candidates }: Pick<Item, 'drift' | 'outcome' | 'after' | 'candidates'>): ReadonlyArray<'sync' | 'unlink' | 'link' | 'find'> {

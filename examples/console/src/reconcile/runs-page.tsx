@@ -1,8 +1,9 @@
-import { Alert, Box, Button, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { Alert, Box, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useBasename, useNotify } from 'react-admin'
+import { useBasename } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
+import { ActButton } from '../layout/act-button.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { Section } from '../layout/section.tsx'
@@ -10,7 +11,7 @@ import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { MANNER } from './manner.ts'
-import { type Run, RUNS } from './run.ts'
+import { outcomesText, type Run, RUNS } from './run.ts'
 
 /** How many runs are shown. */
 const SHOWN = 50
@@ -40,7 +41,7 @@ export function RunsPage () {
                     <TableCell><bdi>{shopName(run.shop_id)}</bdi></TableCell>
                     <TableCell>{texts.reconcile.states[run.status] ?? run.status}</TableCell>
                     <TableCell>{`${run.processed} / ${run.total}`}</TableCell>
-                    <TableCell>{Object.entries(run.outcomes).filter(([name]) => name !== 'unchanged').map(([name, count]) => `${count} ${texts.reconcile.outcomes[name] ?? name}`).join(', ')}</TableCell>
+                    <TableCell>{outcomesText(run)}</TableCell>
                   </TableRow>
                 ))}
               </TableBody>
@@ -56,14 +57,14 @@ function StartRun () {
   const { call, shops } = useViewer()
   const basename = useBasename()
   const navigate = useNavigate()
-  const notify = useNotify()
   const [mode, setMode] = useState<string>('check')
   const [shop, setShop] = useState('')
   const [isReal, setReal] = useState(false)
-  const start = () => {
-    call<Run>(RUNS, { method: 'POST', data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } } })
-      .then(({ json }) => navigate(`${basename}/reconciliation/${json.id}`), (error: Error) => notify(error.message, { type: 'error' }))
+  const start = async () => {
+    const { json: { id } } = await call<Run>(RUNS, { method: 'POST', data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } } })
+    navigate(`${basename}/reconciliation/${id}`)
   }
+  const question = { title: texts.reconcile.realTitle(shops.find(({ id }) => id === shop)?.name), why: texts.reconcile.realWhy[mode] }
   return (
     <Section title={texts.reconcile.start}>
       <Box sx={{ display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
@@ -75,7 +76,7 @@ function StartRun () {
           {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
         </TextField>
         {mode !== 'check' && <FormControlLabel control={<Switch checked={isReal} onChange={({ target }) => setReal(target.checked)} />} label={texts.reconcile.real} />}
-        <Button variant='contained' onClick={start}>{texts.reconcile.run}</Button>
+        <ActButton variant='contained' act={start} {...isReal && mode !== 'check' && { question }}>{texts.reconcile.run}</ActButton>
       </Box>
     </Section>
   )

@@ -1,5 +1,7 @@
-import { Box, Button, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
-import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useNotify, useRecordContext, useRefresh } from 'react-admin'
+import { Box, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
+import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useRecordContext, useRefresh } from 'react-admin'
+import { ifMatch } from '../api/save.ts'
+import { ActButton } from '../layout/act-button.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
@@ -11,7 +13,7 @@ import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
 interface Line { readonly product_id: string | null, readonly name: string, readonly sku: string | null, readonly unit_amount: number, readonly quantity: number }
-interface Order { readonly id: string, readonly status: string, readonly currency: string, readonly total_amount: number, readonly created_at: string, readonly account_id: string | null, readonly lines: readonly Line[] }
+interface Order { readonly id: string, readonly status: string, readonly currency: string, readonly total_amount: number, readonly created_at: string, readonly updated_at: string, readonly account_id: string | null, readonly lines: readonly Line[] }
 
 /** Where an order can go from each state. */
 const NEXT: Readonly<Record<string, readonly string[]>> = { pending: ['paid', 'cancelled'], paid: ['fulfilled', 'cancelled'] }
@@ -56,17 +58,22 @@ function OrderPage () {
   const order = useRecordContext<Order>()
   const shop = useShop()
   const { call } = useViewer()
-  const notify = useNotify()
   const refresh = useRefresh()
   if (order === undefined) return null
   const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
-  const set = (status: string) => {
-    call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status } }).then(() => refresh(), (error: Error) => notify(error.message, { type: 'error' }))
-  }
+  const name = `${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`
+  const set = async (status: string) => { await call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status }, headers: ifMatch(order) }).finally(() => refresh()) }
   return (
     <>
-      <PageHeading title={`${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`} text={timeText(order.created_at, shop)}>
-        {(NEXT[order.status] ?? []).map((status) => <Button key={status} variant={status === 'cancelled' ? 'outlined' : 'contained'} color={status === 'cancelled' ? 'error' : 'primary'} onClick={() => set(status)}>{texts.orders.next[status]}</Button>)}
+      <PageHeading title={name} text={timeText(order.created_at, shop)}>
+        {(NEXT[order.status] ?? []).map((status) => (
+          <ActButton
+            key={status} variant={status === 'cancelled' ? 'outlined' : 'contained'} color={status === 'cancelled' ? 'error' : 'primary'} act={async () => await set(status)}
+            question={{ title: texts.orders.ask(name, statusText(status), money(order.total_amount)), why: texts.orders.askWhy[status] }}
+          >
+            {texts.orders.next[status]!}
+          </ActButton>
+        ))}
       </PageHeading>
       <Section title={texts.orders.lines} action={<StatusChip status={order.status} />}>
         <Stack direction='row' sx={{ gap: 1, mb: 1 }}>
