@@ -167,6 +167,7 @@ export async function openFurnished (t: Test, names: readonly string[]) {
         actor_kind: 'machine',
         actor_id: MARK,
         since: '2020-01-01T00:00:00Z',
+        until: '2100-01-01T00:00:00Z',
         content: '{ "name": "Imported" }',
         // The changes of an actor are reverted, not those of an import.
         import_id: undefined,

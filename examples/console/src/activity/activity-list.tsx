@@ -39,7 +39,7 @@ function Heading () {
   return (
     <PageHeading title={texts.activity.title} text={texts.activity.why}>
       {actor !== undefined && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>{texts.activity.undoAll}</Button>}
-      <Button component={Link} to={`${basename}/history/work`}>{texts.activity.work.title}</Button>
+      {Object.keys(filterValues ?? {}).length === 0 && <Button component={Link} to={`${basename}/history/work`}>{texts.activity.work.title}</Button>}
       <Button startIcon={<RefreshIcon />} onClick={() => { refetch() }}>{texts.activity.refresh}</Button>
       {isAsking && actor !== undefined && <UndoAll actorKind={actor.actor_kind} actorId={actor.actor_id!} name={actorOf(actor)} onClose={() => setAsking(false)} />}
     </PageHeading>

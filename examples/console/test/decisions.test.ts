@@ -1,0 +1,199 @@
+import type { Page, Request, Route } from 'playwright-core'
+import t from 'tap'
+import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { bearer } from '../../shop/test/build.ts'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+
+/** What the server, or the way to it, answers in place of a write, and what the page then says. */
+const FAILURES = [
+  ['503', 'The server is busy'], ['offline', /^The server cannot be reached/], ['409', 'Somebody else does this'], ['412', /^Others have changed this/], ['422', 'This cannot be']
+] as const
+
+/** A button that writes. */
+interface Writing {
+  readonly name: string
+  readonly page?: Page
+  /** Goes to it, and types what has to stay. */
+  readonly open: () => Promise<void>
+  readonly press: () => Promise<void>
+  /** Reads what was typed, and what it was. */
+  readonly typed?: readonly [() => Promise<string>, string]
+  /** Whether somebody decided on a record that they saw: others may have changed it since. */
+  readonly hasSeen?: boolean
+}
+
+t.test('decisions are asked about, made once, and fail aloud', { skip: withoutChromium }, async (t) => {
+  const settings = await seededData(t)
+  const { baseUrl } = await start(t, 'demo/start', settings)
+  const demo = readDemo(settings.DATA_DIR)
+  const person = (name: string) => demo.users.find(({ username }) => username === name)!
+  const headers = bearer(await accessTokenFor({ ...person('ada'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url }))
+  const api = async (method: string, path: string, body?: object) => (await call(method, baseUrl + path, { headers, ...body !== undefined && { body } })).body
+  const { id: shopId } = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const root = `/shops/${shopId}`
+  const shop = '/console/shops/copper-kettle'
+  const admin = '/console/admin'
+  const browser = await openBrowser(t)
+  const kim = await signIn(browser, baseUrl, person('kim'))
+  const ada = await signIn(browser, baseUrl, person('ada'), admin)
+  for (const page of [kim, ada]) page.setDefaultTimeout(20_000)
+  kim.removeAllListeners('dialog')
+  kim.on('dialog', (dialog) => { dialog.accept().catch(() => {}) })
+
+  /** Writes that the pages sent, and how the next one fails. */
+  let sent: Request[] = []
+  let failure: string | undefined
+  const answers = async (route: Route) => {
+    const request = route.request()
+    if (request.method() === 'GET') return await route.continue()
+    sent.push(request)
+    const next = failure
+    failure = undefined
+    if (next === undefined) return await route.continue()
+    if (next === 'offline') return await route.abort('internetdisconnected')
+    const message = FAILURES.find(([name]) => name === next)?.[1] ?? 'Unauthorized'
+    // Others have set the same fields to something else.
+    const current = Object.fromEntries(Object.keys(request.headers()['content-type'] === 'application/json' ? request.postDataJSON() : {}).map((name) => [name, 'theirs']))
+    await route.fulfill({ status: Number(next), json: { message, current: { ...current, updated_at: '2026-01-01T00:00:00.000Z' } } })
+  }
+  for (const page of [kim, ada]) for (const path of ['shops', 'admin']) await page.route(`${baseUrl}/${path}/**`, answers)
+
+  await t.test('what a search for the customer of one account found is done by a button, for that account', async (t) => {
+    await goWithin(ada, `${admin}/reconciliation`)
+    const start = ada.getByRole('button', { name: 'Start', exact: true })
+    await start.dblclick()
+    await ada.getByText(/· Done/).waitFor()
+    t.equal(sent.length, 1, 'a double click makes one run')
+    await ada.getByRole('button', { name: /^Not linked \(/ }).click()
+    const check = ada.url().slice(baseUrl.length)
+    const result = ada.getByRole('region', { name: 'What it found' })
+    const find = async (name: string) => {
+      await ada.getByRole('listitem').filter({ hasText: name }).getByRole('button', { name: 'Find the customer' }).click()
+      await ada.getByRole('heading', { level: 1, name: 'Find customers and link them' }).waitFor()
+      await ada.getByText(/· Done/).waitFor()
+    }
+    const apply = ada.getByRole('button', { name: 'Do this now' })
+    await find('Farid Ghani')
+    await result.getByText('1 no customer found').waitFor()
+    t.equal(await apply.count(), 0, 'there is nothing to do')
+    t.equal(await ada.getByText('Nothing is amiss').count(), 0)
+    await goWithin(ada, check)
+    await find('Hugo Iversen')
+    await ada.getByRole('listitem').filter({ hasText: 'Hugo Iversen' }).getByText('linked').waitFor()
+    await apply.click()
+    await ada.getByRole('dialog', { name: 'Change 1 account?' }).getByRole('button', { name: 'Do this now' }).click()
+    await ada.getByText(/· Done$/).waitFor()
+    await result.getByText('1 linked').waitFor()
+    const [hugo] = await api('GET', `/admin/accounts?filter=${encodeURIComponent('{"q":"Hugo Iversen"}')}`)
+    t.match(hugo.pay_customer_id, /^cus_/)
+    t.match(sent.at(-1)!.postDataJSON(), { mode: 'link', accounts: [hugo.id], dry_run: false })
+    await goWithin(ada, check)
+    const row = ada.getByRole('listitem').filter({ hasText: 'Katya Lund' })
+    sent = []
+    await row.getByRole('button', { name: 'Unlink' }).click()
+    await ada.getByRole('dialog', { name: /^Unlink .*Katya Lund.* from its customer\?$/ }).getByRole('button', { name: 'Back' }).click()
+    t.strictSame(sent, [], 'nothing is unlinked without an answer')
+  })
+
+  await t.test('a change of an order that others have moved on meanwhile is refused, and shows what they did', async (t) => {
+    const [order] = await api('GET', `${root}/orders?filter={"status":"pending"}&sort=-created_at`)
+    await goWithin(kim, `${shop}/orders/${order.id}/show`)
+    await kim.getByRole('button', { name: 'Cancel the order' }).click()
+    await api('PATCH', `${root}/orders/${order.id}`, { status: 'paid' })
+    const dialog = kim.getByRole('dialog', { name: `Order ${order.id.slice(0, 8)} of` })
+    await dialog.getByRole('button', { name: 'Cancel the order' }).click()
+    await dialog.getByText(/^Others have changed this/).waitFor()
+    t.match(await api('GET', `${root}/orders/${order.id}`), { status: 'paid' })
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await kim.getByRole('button', { name: 'Mark as fulfilled' }).waitFor()
+  })
+
+  await t.test('a double click creates one record', async (t) => {
+    await goWithin(kim, `${shop}/products/create`)
+    await kim.getByLabel(/^Name/).fill('Clicked twice')
+    sent = []
+    await kim.getByRole('button', { name: 'Save' }).dblclick()
+    await kim.getByRole('heading', { level: 1, name: 'Clicked twice' }).waitFor()
+    t.equal(sent.length, 1)
+  })
+
+  await t.test('what an agent did in one go is one entry, and undone at once', async (t) => {
+    const agent = { 'x-api-key': demo.shops.find(({ id }) => id === shopId)!.api_key }
+    const list = `${baseUrl}${root}/products?filter=${encodeURIComponent('{"q":"Cream"}')}&sort=name&limit=3`
+    const prices = async () => (await call('GET', list, { headers: agent })).body.map(({ price_amount: amount }: { price_amount: number }) => amount)
+    const before = await prices()
+    for (const { id, price_amount: amount } of (await call('GET', list, { headers: agent })).body) await call('PATCH', `${baseUrl}${root}/products/${id}`, { headers: agent, body: { price_amount: amount * 2 } })
+    await goWithin(kim, `${shop}/history`)
+    await kim.getByRole('link', { name: 'By piece of work' }).click()
+    const piece = kim.getByRole('listitem').filter({ hasText: 'Demo changed 3 products, prices +100 %' })
+    await piece.getByRole('link', { name: /^See each/ }).click()
+    await kim.getByText('1-3 of 3').waitFor()
+    await kim.goBack()
+    await piece.getByRole('button', { name: /^Undo all/ }).click()
+    await kim.getByText('3 changes will be undone.').waitFor()
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByText('3 changes undone').waitFor()
+    t.strictSame(await prices(), before)
+  })
+
+  await t.test('each button that writes says what went wrong, keeps what was typed, and works after that', async (t) => {
+    const { id: product } = await api('POST', `${root}/products`, { name: 'Written kettle', price_amount: 1000 })
+    await api('POST', `${root}/categories`, { name: 'Written category' })
+    const [order] = await api('GET', `${root}/orders?filter={"status":"pending"}`)
+
+    const click = (name: string | RegExp, page = kim) => async () => { await page.getByRole('button', { name, exact: true }).last().click() }
+    const within = (name: string, page = kim) => async () => { await page.getByRole('dialog').last().getByRole('button', { name, exact: true }).click() }
+    const field = (label: string | RegExp, text: string, page = kim) => ({
+      fill: async () => { await page.getByLabel(label).last().fill(text) },
+      typed: [async () => await page.getByLabel(label).last().inputValue(), text] as const
+    })
+    const to = (path: string, ...then: ReadonlyArray<() => Promise<void>>) => async () => {
+      await goWithin(path.startsWith(admin) ? ada : kim, path)
+      for (const step of then) await step()
+    }
+    const [name, newTag, amount, email, secret, newCategory, newKey] = [
+      field('Name', 'Typed kettle'), field('Name', 'Typed tag'), field(/^Price/, '12.50'), field('E-mail address for customers', 'typed@example.com'), field('New secret key', 'sk_test_typed'), field(/^Name/, 'Typed category'), field(/^Name/, 'Typed key')
+    ]
+    const shopName = field('Name', 'Typed shop', ada)
+    const writings: readonly Writing[] = [
+      { name: 'save a product', open: to(`${shop}/products/${product}`, name.fill), press: click('Save'), typed: name.typed, hasSeen: true },
+      { name: 'save a new tag', open: to(`${shop}/tags/create`, newTag.fill), press: click('Save'), typed: newTag.typed },
+      { name: 'add a price', open: to(`${shop}/products/${product}`, click('Add a price'), amount.fill), press: within('Save'), typed: amount.typed },
+      { name: 'add a category', open: to(`${shop}/categories`, click('New category'), newCategory.fill), press: within('Save'), typed: newCategory.typed },
+      { name: 'move a category', open: to(`${shop}/categories`), press: click(/^Move .*Written category.* up$/), hasSeen: true },
+      { name: 'move an order on', open: to(`${shop}/orders/${order.id}/show`, click('Mark as paid')), press: within('Mark as paid'), hasSeen: true },
+      { name: 'create a key', open: to(`${shop}/api-keys`, click('New key'), newKey.fill), press: within('Create the key'), typed: newKey.typed },
+      { name: 'save settings', open: to(`${shop}/settings`, email.fill), press: async () => await kim.getByRole('button', { name: 'Save', exact: true }).first().click(), typed: email.typed, hasSeen: true },
+      { name: 'save a payment key', open: to(`${shop}/settings`, secret.fill), press: click('Save key'), typed: secret.typed },
+      { name: 'save a shop', page: ada, open: to(`${admin}/shops/${shopId}`, shopName.fill), press: click('Save', ada), typed: shopName.typed, hasSeen: true },
+      { name: 'start a run', page: ada, open: to(`${admin}/reconciliation`), press: click('Start', ada) }
+    ]
+    for (const { name, page = kim, open, press, typed, hasSeen = false } of writings) {
+      await t.test(name, async (t) => {
+        sent = []
+        await open()
+        t.strictSame(sent, [], 'nothing is sent before the decision')
+        for (const [kind, said] of FAILURES) {
+          failure = kind
+          await press()
+          if (kind === '412' && typed !== undefined && hasSeen) await within('Back to the form', page)()
+          await page.getByText(said).filter({ visible: true }).last().waitFor()
+          if (typed !== undefined) t.equal(await typed[0](), typed[1], `after ${kind}`)
+        }
+        failure = '401'
+        sent = []
+        await press()
+        for (let tries = 0; tries < 100 && sent.length < 2; tries++) await page.waitForTimeout(50)
+        t.ok(sent.length >= 2, 'it is sent again once the session is renewed')
+        // What was created is shown a moment later.
+        await sent.at(-1)!.response()
+        await page.waitForTimeout(500)
+        t.equal(sent.some((request) => request.headers()['if-match'] !== undefined), hasSeen)
+        await page.keyboard.press('Escape')
+      })
+    }
+  })
+
+  t.strictSame([faultsOf.get(kim), faultsOf.get(ada)].map((faults) => faults!.filter((fault) => !fault.startsWith('dialog'))), [[], []])
+})
