@@ -300,6 +300,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
   must(!OPEN_ISSUERS.has(issuer) || machineClients !== undefined, `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`)
+  const inBoth = shape.listsDecide === true ? machineClients?.find(client => userClients?.includes(client)) : undefined
+  must(inBoth === undefined, `${name}.machineClients and ${name}.userClients must not both list ${inBoth}: with the provider ${provider} its people would be machines`)
   must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
   if (introspection !== undefined) {
     must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)

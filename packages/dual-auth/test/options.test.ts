@@ -84,6 +84,7 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, insecureNoAudience: true } }, 'dual-auth: jwt.insecureNoAudience is for the provider generic'],
   [{ jwt: { ...generic, insecureNoAudience: 'yes' as never } }, 'dual-auth: jwt.insecureNoAudience must be true or false'],
   [{ jwt: { ...generic, insecureNoAudience: true, audience: [] } }, 'dual-auth: jwt.audience is required with the provider generic: it lists the values of aud that mean this API'],
+  [{ jwt: { ...generic, userClients: ['web', 'both'], machineClients: ['both'] } }, 'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its people would be machines'],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
   [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
   [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],

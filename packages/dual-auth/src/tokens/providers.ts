@@ -33,6 +33,8 @@ export interface TokenShape {
    * is not known to answer.
    */
   readonly fromAnswer?: (answer: Claims) => Claims
+  /** A client is of people or of machines by the list that it is in: never in both. */
+  readonly listsDecide?: true
   /** Who holds the token; undefined if its claims contradict each other. */
   readonly holder: (claims: Claims, client: string, machineClients: readonly string[] | undefined) => 'machine' | 'user' | undefined
 }
@@ -131,6 +133,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [['urn:zitadel:iam:org:project:roles']] },
     flaw: claims => claims.jti === undefined ? 'jti is missing: it is an ID token' : flawOfIdToken(claims),
     fromAnswer: answer => answer,
+    listsDecide: true,
     holder: listedHolder
   },
   /** docs.goauthentik.io: "OAuth 2.0 provider". Only access tokens have `uid`. Service accounts look like people, so their clients are listed. */
@@ -138,6 +141,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp']] },
     flaw: ({ uid }) => uid === undefined ? 'uid is missing: it is an ID token' : undefined,
+    listsDecide: true,
     holder: listedHolder
   },
   /**
@@ -153,6 +157,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     flaw: ({ token_use: use = 'access', typ = 'Bearer', ...claims }) =>
       !/^access(?:_token)?$/.test(String(use)) ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
     fromAnswer: answer => answer,
+    listsDecide: true,
     holder ({ sub, gty }, client, machineClients = []) {
       if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'
       // Who is a machine by the grant, or has no subject, must not pass for a person.
