@@ -178,11 +178,12 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('the start page makes one small request for each of its parts', async (t) => {
-    const answers: Array<Promise<readonly [path: string, bytes: number]>> = []
+    // By their URL: what is on the page is asked for again from time to time.
+    const answers = new Map<string, Promise<readonly [path: string, bytes: number]>>()
     kim.on('response', (response) => {
       const { pathname } = new URL(response.url())
       const [, part] = /^\/shops\/[^/]+\/(.+)/.exec(pathname) ?? []
-      if (part !== undefined) answers.push(response.body().then(({ length }) => [part, length] as const))
+      if (part !== undefined) answers.set(response.url(), response.body().then(({ length }) => [part, length] as const))
     })
     const arrived = ['history', 'summary', 'tool-calls'].map(async (part) => await kim.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${part}`)))
     await goWithin(kim, '/console/shops/copper-kettle')
@@ -190,7 +191,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     // Long enough for a request too many.
     await kim.waitForTimeout(1500)
     kim.removeAllListeners('response')
-    const parts = await Promise.all(answers)
+    const parts = await Promise.all(answers.values())
     t.strictSame(parts.map(([part]) => part).sort(), ['history', 'summary', 'tool-calls'])
     const bytes = parts.reduce((sum, [, bytes]) => sum + bytes, 0)
     t.ok(bytes < 30_000, `${bytes} bytes`)
