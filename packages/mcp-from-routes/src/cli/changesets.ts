@@ -66,7 +66,9 @@ export async function changesetsOf (owner: Owner, top: string | undefined): Prom
   const packages = await told(async () => await libraries.getPackages(root), `The packages of ${join(root, 'package.json')} cannot be read`)
   const config = await told(async () => await libraries.readConfig(root, packages), '.changeset/config.json cannot be read')
   const pre = await libraries.readPreState(root)
-  const all = await libraries.readChangesets(root).catch(async (error: unknown) => await unreadable(root, libraries, error))
+  // First, since what the library says of a file may end the process: it reads all at once, and may not be waiting yet.
+  await refuseUnreadable(root, libraries)
+  const all = await told(async () => await libraries.readChangesets(root), '.changeset cannot be read')
   return {
     root,
     baseBranch,
@@ -125,14 +127,13 @@ async function json (root: string, file: string): Promise<unknown> {
   return await told(() => JSON.parse(text), `.changeset/${file} is not JSON`)
 }
 
-/** Finds the changeset that the library could not read. */
-async function unreadable (root: string, { parse }: Libraries, error: unknown): Promise<never> {
+/** Names the changeset that the library cannot read. */
+async function refuseUnreadable (root: string, { parse }: Libraries): Promise<void> {
   const folder = join(root, '.changeset')
-  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.md') && !/^(README|\.)/i.test(name))) {
+  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.md') && !/^(?:\..*|README\.md)$/i.test(name))) {
     const text = await readFile(join(folder, file), 'utf8')
     await told(() => parse(text), `.changeset/${file} cannot be read`)
   }
-  throw new MCP_FROM_ROUTES_CONTRACT_BASE(`.changeset cannot be read: ${lineOf(error)}`)
 }
 
 async function told<T> (work: () => T | Promise<T>, what: string): Promise<T> {
