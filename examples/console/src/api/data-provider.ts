@@ -4,7 +4,7 @@ import { changesOf } from './changes.ts'
 import { type Call, listUrl, rangeFrom } from './http.ts'
 import { inTurn } from './in-turn.ts'
 import { ApiError } from './problem.ts'
-import { ifMatch, saveChanges, type Settle } from './save.ts'
+import { ifMatch, saveChanges, type Settle, type Versioned } from './save.ts'
 
 /** Most ids that a filter may have. */
 const MOST_IDS = 100
@@ -73,7 +73,7 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
     },
 
     async delete (resource, { id, previousData }) {
-      await call(`${root}/${resource}/${encodeURIComponent(String(id))}`, { method: 'DELETE', headers: ifMatch(previousData as never) })
+      await call(`${root}/${resource}/${encodeURIComponent(String(id))}`, { method: 'DELETE', headers: ifMatch(previousData as Versioned) })
       return { data: previousData }
     }
   } as DataProvider

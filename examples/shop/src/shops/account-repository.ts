@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { forgetAccounts } from 'pay-reconcile/knex'
 import { invalid } from '../errors.ts'
-import { Account, type AccountChanges, type AccountInput, list } from './account-schemas.ts'
+import { Account, type AccountChanges, type AccountInput, list, MAX_DETAILS } from './account-schemas.ts'
 import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -12,9 +12,6 @@ type AccountRow = Static<typeof Account>
 
 /** The keys of `details` that the payment routes write. */
 const PAY_KEYS = ['pay_customer_id', 'pay_customer', 'pay_customer_before_deletion', 'pay_synced_at']
-
-/** How large `details` may be as JSON, in bytes. */
-const MAX_DETAILS = 64 * 1024
 
 /** Accounts. The shop writes their `details`, except the keys of the payment routes. */
 export function accountRepository (knex: Knex) {
@@ -58,7 +55,6 @@ export function accountRepository (knex: Knex) {
 function splitDetails (details: Details): { set: Details, removed: string[] } {
   const key = PAY_KEYS.find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)
-  // The database holds the merged value to the same limit.
   if (Buffer.byteLength(JSON.stringify(details)) > MAX_DETAILS) throw invalid('details', `details must not be larger than ${MAX_DETAILS / 1024} KiB`)
   const entries = Object.entries(details)
   return {

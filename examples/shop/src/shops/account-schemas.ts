@@ -6,8 +6,11 @@ import { type Filter, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'A pseudonym' }))
+/** How large `details` may be as JSON, in bytes. The database holds them to it as well. */
+export const MAX_DETAILS = 64 * 1024
+
 const Details = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Any JSON object, of at most 64 KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only'
+  description: `Any JSON object, of at most ${MAX_DETAILS / 1024} KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only`
 })
 
 export const { Input: AccountInput, Changes: AccountChanges, Record: Account } = recordSchemas({
