@@ -275,10 +275,10 @@ t.test('changes are listed by piece of work: of one actor without a pause, as on
   const [asOwner, asStaff] = [client(app, `/shops/${shop}`, owner.headers), client(app, `/shops/${shop}`, staff.headers)]
   const at = (minute: number, millisecond = 0) => new Date(Date.UTC(2026, 0, 1, 12, minute, 0, millisecond)).toISOString()
   const change = (actor: string, minute: number, more: object = {}) => ({ shop_id: shop, at: at(minute), actor_kind: 'machine', actor_id: actor, operation: 'test', action: 'update', record_kind: 'product', record_id: shop, changes: {}, ...more })
-  const price = (before: number, after: number) => ({ changes: { price_amount: { before, after } } })
+  const price = (before: number | null, after: number | null) => ({ changes: { price_amount: { before, after } } })
   await knex('history').insert([
     change('watcher', 0, price(1000, 1050)), change('watcher', 9, { ...price(1000, 900), tool: 'update_product', actor_name: 'Watcher' }), change('watcher', 18, { action: 'create', record_kind: 'tag' }),
-    change('other', 10), change('watcher', 29), change('other', 29, { record_kind: 'member' }), change('other', 12, { action: 'event', record_kind: 'api_key' })
+    change('other', 10, { changes: { ...price(1999, 1500).changes, currency: { before: 'JPY', after: 'USD' } } }), change('watcher', 29, price(null, 500)), change('other', 29, { record_kind: 'member' }), change('other', 12, { action: 'event', record_kind: 'api_key' })
   ])
   const of = { actor_kind: 'machine', actor_name: null, by_tool: false, prices: null }
   const work = [

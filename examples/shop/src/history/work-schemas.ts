@@ -14,7 +14,7 @@ export const Work = Type.Object({
   changes: Count('How many changes it has'),
   revertible: Count('How many of them can be reverted, unless later changes stand in the way'),
   records: Type.Array(Type.Object({ ...Type.Pick(HistoryEntry, ['action', 'record_kind']).properties, count: Count('How many such changes') }), { description: 'The most frequent first' }),
-  prices: Nullable(Type.Object({ count: Count('How many products have another price'), lowest: Percent('The change in percent: -10'), highest: Percent('The same: 5') }))
+  prices: Nullable(Type.Object({ count: Count('How many changes are of a price, in the same currency'), lowest: Percent('The change in percent: -10'), highest: Percent('The same: 5') }))
 })
 
 export const WorkQuery = Type.Object({ until: Type.Optional(Instant('Changes at this time or before. Default: the newest')) }, { additionalProperties: false })

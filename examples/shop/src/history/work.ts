@@ -41,7 +41,7 @@ export async function workOf (knex: Knex, shopId: string, isOwner: boolean, unti
       select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count, min(at) as started, max(at) as ended, max(actor_name) as actor_name, bool_or(tool is not null) as by_tool,
         count(*) filter (where record_kind = any(?) and not is_reverted(id))::int as revertible,
         min(rise) as lowest, max(rise) as highest, count(rise)::int as prices
-      from (select *, case when action = 'update' then round(100 * ((changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1), 1) end as rise from numbered) changed
+      from (select *, case when action = 'update' and changes->'currency' is null then round(100 * ((changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1), 1) end as rise from numbered) changed
       where at >= (select at from cut)
       group by actor_kind, actor_id, piece, action, record_kind
     ),
