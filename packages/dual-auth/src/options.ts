@@ -293,6 +293,9 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   noOthers(`${name}.`, rest)
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
+  if (userClients !== undefined) strings(`${name}.userClients`, userClients, 'client ids')
+  if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
+  if (audience !== undefined) strings(`${name}.audience`, audience)
   const insecure = { option: `${name}.insecureHttp`, isSet: boolean(`${name}.insecureHttp`, insecureHttp) }
   safeUrl(`${name}.issuer`, issuer, insecure)
   must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
@@ -305,7 +308,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
   if (introspection !== undefined) {
     must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
-    must(jwksUri === undefined || introspection.endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
+    must(jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
   }
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
   must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
@@ -317,10 +320,10 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     insecureHttp,
     tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
     jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri, insecure),
-    userClients: userClients === undefined ? undefined : strings(`${name}.userClients`, userClients, 'client ids'),
-    machineClients: machineClients === undefined ? undefined : strings(`${name}.machineClients`, machineClients, 'client ids'),
+    userClients,
+    machineClients,
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
-    audience: audience === undefined ? undefined : strings(`${name}.audience`, audience),
+    audience,
     // One algorithm with two names, of RFC 8037 and RFC 9864.
     algorithms: algorithms.some(alg => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
