@@ -45,7 +45,13 @@ export const texts = {
     keep: 'Keep editing',
     discard: 'Discard'
   },
-  ask: { back: 'Back', canBeUndone: 'Activity can bring it back.' },
+  ask: {
+    back: 'Back',
+    delete: (name: string) => `Delete ${isolated(name)}?`,
+    deleteIt: 'Delete',
+    deleted: (name: string) => `${isolated(name)} is deleted`,
+    canBeUndone: 'Activity can bring it back.'
+  },
   conflicts: {
     title: 'Changed since you opened it',
     why: 'Others have changed what you changed. All else is kept, theirs and yours.',
@@ -195,7 +201,6 @@ export const texts = {
     down: (name: string) => `Move ${isolated(name)} down`,
     move: (name: string) => `Move ${isolated(name)} elsewhere`,
     remove: (name: string) => `Delete ${isolated(name)}`,
-    removeTitle: (name: string) => `Delete ${isolated(name)}?`,
     removeWhy: 'Its products stay. The categories below it move to the top level. Activity can bring it back.',
     top: 'Top level',
     under: 'Below',
@@ -211,7 +216,6 @@ export const texts = {
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
     save: 'Save',
     cancel: 'Cancel',
-    delete: 'Delete'
   },
   tags: { create: 'New tag', search: 'Search tags', empty: 'No tags yet', emptyWhy: 'Tags are labels of products, such as “Bestseller”.' },
   attributes: {

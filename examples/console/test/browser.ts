@@ -54,7 +54,7 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
 
 /** Goes to another screen without loading the page, which would sign in again. */
 export async function goWithin (page: Page, path: string): Promise<void> {
-  await page.evaluate(`old = document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.evaluate(`old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
   // The old screen stays until the code of the new one is there.
   await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")
   await page.getByRole('heading', { level: 1 }).waitFor()

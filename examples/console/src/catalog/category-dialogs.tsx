@@ -65,5 +65,5 @@ export function DeleteCategory ({ category, onClose, onDone }: DialogProps & { r
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const remove = async () => { await call(`/shops/${shopId}/categories/${category.id}`, { method: 'DELETE', headers: ifMatch(category) }).finally(onDone) }
-  return <Ask title={texts.categories.removeTitle(category.name)} why={texts.categories.removeWhy} submit={texts.categories.delete} isDangerous onConfirm={remove} onClose={onClose} />
+  return <Ask title={texts.ask.delete(category.name)} why={texts.categories.removeWhy} submit={texts.ask.deleteIt} isDangerous onConfirm={remove} onClose={onClose} />
 }

@@ -1,8 +1,9 @@
 import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Create, CreateButton, DataTable, DeleteWithConfirmButton, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
 import { AS_OPENED } from '../api/save.ts'
+import { DeleteButton } from '../layout/delete-button.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
@@ -50,7 +51,7 @@ export function NamedRecordEdit ({ children }: { readonly children: ReactNode })
   return (
     <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
       <NameAsHeading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteWithConfirmButton mutationMode='pessimistic' sx={{ ml: 'auto' }} /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
+      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
     </Edit>
   )
 }

@@ -1,8 +1,9 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Button, Stack } from '@mui/material'
 import { Fragment, lazy, type ReactNode, Suspense } from 'react'
-import { Create, DeleteWithConfirmButton, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
+import { Create, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { DeleteButton } from '../layout/delete-button.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { AS_OPENED } from '../api/save.ts'
 import { PageHeading } from '../layout/page.tsx'
@@ -110,7 +111,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
         <InputsOf part='organisation' />
         <Box sx={{ display: 'flex', gap: 1, justifyContent: 'space-between' }}>
           {isKnown ? <SaveButton /> : <SaveNew />}
-          {isKnown && <DeleteWithConfirmButton mutationMode='pessimistic' />}
+          {isKnown && <DeleteButton />}
         </Box>
       </Stack>
     </Box>
