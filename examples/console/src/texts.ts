@@ -215,7 +215,7 @@ export const texts = {
     moved: (name: string) => `${isolated(name)} was moved`,
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
     save: 'Save',
-    cancel: 'Cancel',
+    cancel: 'Cancel'
   },
   tags: { create: 'New tag', search: 'Search tags', empty: 'No tags yet', emptyWhy: 'Tags are labels of products, such as “Bestseller”.' },
   attributes: {

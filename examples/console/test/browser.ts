@@ -56,7 +56,7 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
 export async function goWithin (page: Page, path: string): Promise<void> {
   await page.evaluate(`old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
   // The old screen stays until the code of the new one is there.
-  await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")
+  if (!await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")) throw new Error(`the screen at ${path} has not come`)
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
