@@ -142,7 +142,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 
-  const tally = toolTally(app, database.knex)
+  const tally = toolTally(app, database.knex, config)
   // Routes tagged `mcp` that are registered after this become tools.
   if (config.MCP_ENABLED) {
     await app.register(mcpFromRoutes, {
@@ -180,7 +180,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
   await app.register(toolCalls, { knex: database.knex, tally })
-  forgetHistory(app, database.knex, config.HISTORY_DAYS)
+  forgetHistory(app, database.knex, config.HISTORY_DAYS, config.FAILED_CALLS_KEPT)
 
   const sender = payProvider(config.PAY_API_URL)
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)

@@ -16,6 +16,7 @@ const lines = [
   ['a token behind another word', '{"msg":"x-eyJhbGciOiJub25lIn0.e30. y"}', '{"msg":"x-[redacted] y"}'],
   ['a scheme', '{"msg":"got Bearer opaque.canary/123="}', '{"msg":"got Bearer [redacted]"}'],
   ['a query string in a text', '{"msg":"GET /cb?code=canary&state=1 failed"}', '{"msg":"GET /cb?code=[redacted]&state=1 failed"}'],
+  ['the password of a URL', '{"msg":"connect to postgres://shop:canary@db/shop, https://a:b@c, http://host:8080/x@y"}', '{"msg":"connect to postgres://shop:[redacted]@db/shop, https://a:[redacted]@c, http://host:8080/x@y"}'],
   ['only what is secret', '{"level":30,"msg":"keys of shop_members: secretary, tokens, eyJust","token_use":"access"}', '{"level":30,"msg":"keys of shop_members: secretary, tokens, eyJust","token_use":"access"}']
 ] as const
 

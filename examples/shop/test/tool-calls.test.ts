@@ -1,4 +1,5 @@
 import t from 'tap'
+import { callKeeper } from '../src/tool-calls/failed-call.ts'
 import { BUCKETS, bucketOf, quantile } from '../src/tool-calls/histogram.ts'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase } from './build.ts'
 
@@ -17,6 +18,30 @@ t.test('a quantile is at most 12 % off', async (t) => {
   }
   t.equal(quantile(new Array(BUCKETS).fill(0), 0.5), null)
   t.strictSame([0, 0.2, 1e9, Infinity].map(bucketOf), [0, 0, BUCKETS - 1, BUCKETS - 1])
+})
+
+const API_KEY = `shop_${'k'.repeat(61)}`
+
+t.test('what is kept of a failed call is short and has no secret', async (t) => {
+  const keep = callKeeper('shop')
+  const long = 'x'.repeat(5000)
+  for (const [what, args, error, kept, answer] of [
+    ['as it came', { name: 'Tea', price_amount: '79.00' }, 'price_amount must be a whole number or null, not "79.00"', { name: 'Tea', price_amount: '79.00' }, 'price_amount must be a whole number or null, not "79.00"'],
+    ['a key in a text', { name: `my key is ${API_KEY}.` }, `unknown: ${API_KEY}`, { name: 'my key is [redacted].' }, 'unknown: [redacted]'],
+    ['a key as the name of an argument', { [API_KEY]: 1 }, 'x', { '[redacted]': 1 }, 'x'],
+    ['secrets by their names', { metadata: { password: 'hunter2!', apiKey: ['a', { b: 'c' }], accessToken: 7, db_password: null, tokens: 'seen' } }, 'x', { metadata: { password: '[redacted]', apiKey: '[redacted]', accessToken: '[redacted]', db_password: '[redacted]', tokens: 'seen' } }, 'x'],
+    ['an answer that quotes a secret', { metadata: { password: 'hunter2!' } }, 'metadata.password must be an object, not "hunter2!"', { metadata: { password: '[redacted]' } }, '[redacted]'],
+    ['one that quotes the start of a long secret, as JSON', { deep: [{ secret: `"${'s'.repeat(300)}` }] }, 'not "\\"sssssss…', { deep: [{ secret: '[redacted]' }] }, '[redacted]'],
+    ['the password of a URL', { description: 'https://me:canary@example.com/a and postgres://me:cana…' }, 'x', { description: 'https://me:[redacted]@example.com/a and postgres://me:[redacted]…' }, 'x'],
+    ['long strings, lists and objects', { text: long, list: Array.from({ length: 30 }, (_, n) => n), deep: { a: { b: { c: { d: { e: 1 } } } } } }, long, { text: `${'x'.repeat(199)}…`, list: [...Array.from({ length: 20 }, (_, n) => n), '…'], deep: { a: { b: { c: { d: { '…': '…' } } } } } }, `${'x'.repeat(999)}…`],
+    ['what cannot be stored', { 'n\0': '\0\ud800' }, 'a\0b\ud800\nc', { 'n\0': '\0\ud800' }, 'a b \nc']
+  ] as ReadonlyArray<readonly [string, object, string, object, string]>) {
+    const { arguments: json, ...rest } = keep(args, error)
+    t.strictSame({ ...rest, arguments: JSON.parse(json) }, { answer, arguments: kept }, what)
+  }
+  const many = keep(Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`field ${n}`, { [`secret of ${n}`]: Array(30).fill(long), secret: `secret ${n}` }])), 'secret 1999')
+  t.equal(many.answer, '[redacted]', 'of many secrets, any may be in the answer')
+  t.ok(many.arguments.length < 20_000, `${many.arguments.length} characters`)
 })
 
 const database = await openTestDatabase(t)
@@ -90,6 +115,79 @@ t.test('a report starts at a full hour; members and admins get it', async (t) =>
   const all = client(app, '', admin.headers)
   t.equal((await all('GET', '/admin/tool-calls')).body.calls, (await told(admin.headers)).body.calls + 1)
   t.equal((await client(app, '', member.headers)('GET', '/admin/tool-calls')).status, 403)
+})
+
+/** A message of a client to the endpoint. */
+async function send (headers: Record<string, string>, method: string, params: object, more: Record<string, string> = {}): Promise<number> {
+  return (await app.inject({
+    method: 'POST', url: '/mcp', headers: { ...headers, ...more, accept: 'application/json, text/event-stream' }, payload: { jsonrpc: '2.0', id: 1, method, params }
+  })).statusCode
+}
+
+const connect = async (headers: Record<string, string>, clientInfo: object) => await send(headers, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo })
+const callModern = async (headers: Record<string, string>, name: string, clientInfo: object) => await send(
+  headers, 'tools/call', { name, arguments: {}, _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {}, 'io.modelcontextprotocol/clientInfo': clientInfo } },
+  { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name }
+)
+
+t.test('a key tells what it was used for, to those who see the keys of its shop', async (t) => {
+  const made = async (shopId: string) => (await client(app, `/shops/${shopId}`, machine)('POST', '/api-keys/', { name: 'Price watcher' })).body
+  const [mine, theirs] = [await made(shop), await made(other)]
+  const path = `/shops/${shop}/api-keys/${mine.id}/calls`
+  const used = async (headers: Record<string, string> = member.headers, url = path) => await client(app, '', headers)('GET', url)
+  t.match((await used()).body, { last_used_at: null, calls: 0, errors: 0, tools: [], hours: [], clients: [], failed: [] })
+
+  const [key, foreign] = [{ 'x-api-key': mine.plaintext }, { authorization: `Bearer ${theirs.plaintext}` }]
+  await connect(key, { name: 'claude-code', title: 'Claude Code', version: '2.1.330' })
+  t.match((await used()).body, { calls: 0, clients: [{ name: 'Claude Code', version: '2.1.330' }] }, 'connected, before its first call')
+  await call(key, 'list_tags', {})
+  await call(key, 'create_tag', { shop_id: shop, name: 7, slug: API_KEY })
+  await call(foreign, 'get_tag', { tag_id: 'none of this shop' })
+  await callModern(key, 'list_tags', { name: 'agent of 2026', version: '1' })
+  const { status, body } = await used()
+  t.equal(status, 200)
+  t.match(body, { since: INSTANT, last_used_at: INSTANT, calls: 3, errors: 1, tools: [{ tool: 'list_tags', calls: 2, errors: 0 }, { tool: 'create_tag', calls: 1, errors: 1 }], hours: [{ hour: INSTANT, calls: 3, errors: 1 }] })
+  t.strictSame(body.clients.map(({ name, version }: any) => [name, version]), [['agent of 2026', '1'], ['Claude Code', '2.1.330']])
+  t.match(body.failed, [{ at: INSTANT, tool: 'create_tag', status: 422, arguments: JSON.stringify({ shop_id: shop, name: 7, slug: '[redacted]' }), answer: /name/ }])
+  t.equal(body.failed.length, 1)
+  t.notMatch(JSON.stringify([body, await knex('failed_calls').select()]), 'kkkkkkkk')
+  t.match((await told(member.headers)).body.keys.find(({ key_id: id }: any) => id === mine.id), { name: 'Price watcher', calls: 3, errors: 1 })
+
+  for (const [who, headers, url, expected] of [
+    ['an owner of another shop', stranger.headers, path, 403],
+    ['who asks their own shop for it', stranger.headers, path.replace(shop, other), 404],
+    ['the key itself', key, path, 401],
+    ['nobody', {}, path, 401],
+    ['an admin', admin.headers, path, 200],
+    ['a machine', machine, path, 200],
+    ['who asks for a time that is none', member.headers, `${path}?since=soon`, 422]
+  ] as ReadonlyArray<readonly [string, Record<string, string>, string, number]>) t.equal((await used(headers, url)).status, expected, who)
+})
+
+t.test('what is kept of the use of a key is bounded, whatever clients send', async (t) => {
+  const small = await build(t, database, idp, { settings: { FAILED_CALLS_KEPT: 3 } })
+  const { id, plaintext } = (await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'Noisy' })).body
+  const used = async (to = small) => (await client(to, `/shops/${shop}/api-keys/${id}`, member.headers)('GET', '/calls')).body
+  const key = { 'x-api-key': plaintext }
+  const fail = async (from: number, to: number) => { for (let n = from; n < to; n++) await call(key, 'get_tag', { tag_id: `tag ${n}` }, small) }
+  const numbers = ({ failed }: any) => failed.map(({ arguments: json }: any) => JSON.parse(json).tag_id)
+  await fail(0, 5)
+  t.strictSame(numbers(await used()), ['tag 4', 'tag 3', 'tag 2'])
+  await fail(5, 6)
+  t.strictSame(numbers(await used()), ['tag 5', 'tag 4', 'tag 3'])
+  t.equal((await used()).errors, 6)
+
+  for (const clientInfo of [{ name: '' }, { name: 7 }, { name: { a: 1 } }, [], null]) await callModern(key, 'list_tags', clientInfo as object)
+  for (let n = 0; n < 9; n++) await connect(key, { name: `client ${n}`, version: '1' })
+  await connect(key, { name: `<b>\u202e\0 ${API_KEY} ${'n'.repeat(300)}`, version: 'v'.repeat(300) })
+  const { clients } = await used(app)
+  t.equal(clients.length, 5)
+  t.match(clients[0], { name: /^<b>\u202e \[redacted\] n+…$/, version: `${'v'.repeat(39)}…` })
+
+  const none = await build(t, database, idp, { settings: { FAILED_CALLS_KEPT: 0 } })
+  await call(key, 'get_tag', { tag_id: 'not kept' }, none)
+  t.equal((await used(none)).errors, 7)
+  t.notMatch(numbers(await used(none)), ['not kept'])
 })
 
 t.test('counts of a shop go with it', async (t) => {

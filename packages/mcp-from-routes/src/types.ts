@@ -139,10 +139,14 @@ export interface ToolCallEvent {
   readonly tool: McpTool
   /** The request to the endpoint. */
   readonly request: FastifyRequest
+  /** As the client sent them, before they are checked: they may be wrong, large, and contain secrets. Do not change them. */
+  readonly arguments: Readonly<Record<string, unknown>>
   /** From the call's arrival to its result, in milliseconds. */
   readonly duration: number
   /** Whether the model got an error. */
   readonly isError: boolean
+  /** What the model reads as the error, at most about 4,000 characters. It may quote the arguments. Undefined if it got none. */
+  readonly error: string | undefined
   /** The status of the route's response; undefined if it sent none: the arguments were refused, or the call ended early. */
   readonly statusCode: number | undefined
   /** Why the call ended early. */

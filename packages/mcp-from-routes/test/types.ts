@@ -14,7 +14,7 @@ app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1', title: 'X' },
   onRequest: async (request) => { holds<Equals<typeof request.id, string>>() },
   canUse: ({ route }, request) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' },
-  onToolCall: ({ duration, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof statusCode, number | undefined>>() }
+  onToolCall: ({ duration, error, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof error, string | undefined>>(); holds<Equals<typeof statusCode, number | undefined>>() }
 })
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
 app.register(mcpFromRoutes, {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { forgetKeyUse } from '../tool-calls/key-store.ts'
 import { RECORD_KINDS } from './kinds.ts'
 
 /** How often old entries are deleted, in milliseconds. */
@@ -8,15 +9,24 @@ const INTERVAL = 3_600_000
 /** How many entries are deleted in a transaction. */
 const CHUNK = 5000
 
-/** Deletes entries about records, counts of tool calls, and imports, that are older than `days`, at the start of the server and every hour. What is about access is kept. */
-export function forgetHistory (app: FastifyInstance, knex: Knex, days: number): void {
+/** What is known of tool calls, and its time. */
+const TOOL_CALLS = [['tool_calls', 'hour'], ['key_calls', 'hour'], ['failed_calls', 'at'], ['key_clients', 'last_seen_at']] as const
+
+/**
+ * Deletes entries about records, what is known of tool calls, and imports, that are older than `days`, at the start of the
+ * server and every hour. What is about access is kept.
+ *
+ * @param failedCallsKept - of each API key: surplus calls are deleted too
+ */
+export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, failedCallsKept: number): void {
   let timer: NodeJS.Timeout | undefined
   let closing = false
   let running = Promise.resolve()
   const run = (): void => {
     running = running.then(async () => {
       await pruneHistory(knex, days, () => closing)
-      await knex('tool_calls').whereRaw('hour < now() - make_interval(days => ?)', [days]).delete()
+      for (const [table, time] of TOOL_CALLS) await knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).delete()
+      await forgetKeyUse(knex, failedCallsKept)
       await pruneImports(knex, days, () => closing)
     })
       .catch((error: unknown) => { app.log.error({ err: error }, 'Old entries of the history could not be deleted') })

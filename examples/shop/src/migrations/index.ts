@@ -26,6 +26,7 @@ import { payNotes } from './024-pay-notes.ts'
 import { importBytes } from './025-import-bytes.ts'
 import { importFound } from './026-import-found.ts'
 import { accountVersions } from './027-account-versions.ts'
+import { keyCalls } from './028-key-calls.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -57,5 +58,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '024-pay-notes': payNotes,
   '025-import-bytes': importBytes,
   '026-import-found': importFound,
-  '027-account-versions': accountVersions
+  '027-account-versions': accountVersions,
+  '028-key-calls': keyCalls
 }

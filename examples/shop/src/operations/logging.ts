@@ -7,15 +7,20 @@ import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** Replaces secrets. */
-const REDACTED = '[redacted]'
+export const REDACTED = '[redacted]'
 
 /** Fields of any object whose value is secret. */
-const FIELDS = 'authorization|proxy-authorization|x-api-key|cookie|set-cookie|password|plaintext|(?:[a-z_]*_)?(?:secret|secret_?key|token)|code_verifier'
+const FIELDS = 'authorization|proxy-authorization|x-api-key|api[_-]?key|cookie|set-cookie|[a-z_]*passw(?:or)?d|passphrase|plaintext|credentials?|(?:[a-z_]*_)?(?:secret|secret_?key|private_?key|token)|(?:access|auth|bearer|client|id|refresh)(?:secret|token)|code_verifier'
 const FIELD = new RegExp(`^(?:${FIELDS})$`, 'i')
+
+/** Whether the value of a field with this name is secret. */
+export function isSecretField (name: string): boolean {
+  return FIELD.test(name)
+}
 
 /**
  * Secrets in a string, without quotes and backslashes, so that a log line stays valid JSON: fields of JSON in a message,
- * parameters of a URL or form, what follows an authentication scheme, payment keys and JSON Web Tokens. API keys, whose
+ * parameters of a URL or form, its password, what follows an authentication scheme, payment keys and JSON Web Tokens. API keys, whose
  * prefix is a setting, are added later. Patterns with a minimum length also match shorter rests before a cut.
  *
  * Anyone can write the input, so each pattern has to be linear: once its beginning is found, it takes everything that
@@ -25,6 +30,7 @@ const TEXTS = [
   `((?<="(?:${FIELDS})\\\\{0,8}"\\s?:\\s?\\\\{0,8}")[^"\\\\]+)`,
   '((?<=\\b(?:access_token|refresh_token|id_token|id_token_hint|token|code|code_verifier|client_secret|api_?key|key|password|secret|signature)=)[^&\\s"\'\\\\]+)',
   `((?<=\\b(?:bearer|basic)\\s)${leastOf(8, '[\\w.~+/=-]')})`,
+  `((?<=\\b[a-z][a-z0-9+.-]{0,20}://[^\\s/@:"\\\\]{0,100}:)[^\\s/@"\\\\]{1,200}(?=[@${CUT}]))`,
   '(\\b(?:[sr]k_(?:test|live)|whsec)_\\w+)',
   `(\\beyJ${leastOf(16, '[\\w.-]')})`
 ]
@@ -78,7 +84,7 @@ export function redactedFields (value: unknown, depth: number): unknown {
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
   if (depth === 0) return REDACTED
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, FIELD.test(name) ? REDACTED : redactedFields(inner, depth - 1)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, isSecretField(name) ? REDACTED : redactedFields(inner, depth - 1)]))
 }
 
 /** @returns a function that redacts secrets in a log line; API keys start with `marker` */

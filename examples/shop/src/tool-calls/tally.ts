@@ -1,16 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { PARENT_REQUEST, type ToolCallEvent } from 'mcp-from-routes'
+import { MCP_PATH } from '../auth.ts'
+import type { Settings } from '../settings/settings.ts'
+import { clientInfoIn } from './clients.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
+import { type KeyCount, storeKeyCounts } from './key-store.ts'
+import { keyUse } from './key-use.ts'
 
-/** How often the counts are written, in milliseconds. */
+/** How often everything is written, in milliseconds. */
 const INTERVAL = 60_000
 
-/** How many counts are kept while they cannot be written. */
+/** How soon after the first message of a client, and the first call of a key, in milliseconds: somebody may be waiting for them. */
+const SOON = 1000
+
+/** How many counts, and keys that have called, are kept in memory. */
 const MAX_KEPT = 20_000
 
 interface Count {
   readonly shop_id: string
+  /** Null for people and machines. */
+  readonly key_id: string | null
   readonly tool: string
   readonly hour: string
   calls: number
@@ -18,7 +28,7 @@ interface Count {
   readonly durations: number[]
 }
 
-/** Counts calls of tools by shop and hour: in memory, since a write for each call would cost as much as the call. */
+/** Counts calls of tools by shop and hour, and notes the use of keys: in memory, since a write for each call would cost as much as the call. */
 export interface Tally {
   /** For the option `onToolCall`. */
   readonly count: (event: ToolCallEvent) => void
@@ -27,25 +37,39 @@ export interface Tally {
 }
 
 /** Writes the counts every minute, and when the server stops. */
-export function toolTally (app: FastifyInstance, knex: Knex): Tally {
+export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: marker, FAILED_CALLS_KEPT: failedCallsKept }: Pick<Settings, 'API_KEY_MARKER' | 'FAILED_CALLS_KEPT'>): Tally {
   const shops = new WeakMap<FastifyRequest, string>()
+  const keys = keyUse(knex, app.log, marker, failedCallsKept)
+  const callers = new Set<string>()
   let counts = new Map<string, Count>()
   let writing = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
+  let sooner: NodeJS.Timeout | undefined
 
-  // The shop that the call of a person or machine was let into. The body alone could name any.
   app.addHook('preValidation', (request, _reply, done) => {
     const outer = request.raw[PARENT_REQUEST]
-    if (outer !== undefined && request.shop !== undefined) shops.set(outer, request.shop.id)
+    if (outer !== undefined) {
+      // The shop that the call of a person or machine was let into. The body alone could name any.
+      if (request.shop !== undefined) shops.set(outer, request.shop.id)
+    } else if (request.identity?.kind === 'api-key' && request.routeOptions.url === MCP_PATH) {
+      const info = clientInfoIn(request.body)
+      if (info !== undefined && keys.note(request.identity.keyId, info)) flushSoon()
+    }
     done()
   })
 
   async function write (): Promise<void> {
+    clearTimeout(sooner)
+    sooner = undefined
+    await keys.flush()
     if (counts.size === 0) return
     const written = counts
     counts = new Map()
     try {
-      await store(knex, [...written.values()])
+      await knex.transaction(async (trx) => {
+        await store(trx, withoutKeys(written.values()))
+        await storeKeyCounts(trx, [...written.values()].filter((count): count is Count & KeyCount => count.key_id !== null))
+      })
     } catch (error) {
       for (const [name, count] of written) add(name, count)
       app.log.warn({ err: error }, 'The counts of tool calls could not be written')
@@ -54,16 +78,12 @@ export function toolTally (app: FastifyInstance, knex: Knex): Tally {
 
   function add (name: string, count: Count): void {
     const sum = counts.get(name)
-    if (sum === undefined) {
-      if (counts.size < MAX_KEPT) counts.set(name, count)
-      return
-    }
-    sum.calls += count.calls
-    sum.errors += count.errors
-    for (const [bucket, times] of count.durations.entries()) sum.durations[bucket]! += times
+    if (sum !== undefined) addTo(sum, count)
+    else if (counts.size < MAX_KEPT) counts.set(name, count)
   }
 
   const flush = async (): Promise<void> => { await (writing = writing.then(write)) }
+  const flushSoon = (): void => { sooner ??= setTimeout(() => { flush().catch(() => {}) }, SOON).unref() }
   app.addHook('onListen', async () => { timer = setInterval(() => { flush().catch(() => {}) }, INTERVAL).unref() })
   app.addHook('onClose', async () => {
     clearInterval(timer)
@@ -71,17 +91,43 @@ export function toolTally (app: FastifyInstance, knex: Knex): Tally {
   })
 
   return {
-    count ({ tool, request, duration, isError }) {
+    count (event) {
+      const { tool, request, duration, isError } = event
       const { identity } = request
+      const keyId = identity?.kind === 'api-key' ? identity.keyId : null
       const shopId = identity?.kind === 'api-key' ? identity.shopId : shops.get(request)
       if (shopId === undefined) return
       const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000).toISOString()
       const durations = new Array<number>(BUCKETS).fill(0)
       durations[bucketOf(duration)] = 1
-      add(`${shopId} ${hour} ${tool.name}`, { shop_id: shopId, tool: tool.name, hour, calls: 1, errors: isError ? 1 : 0, durations })
+      add(`${keyId ?? shopId} ${hour} ${tool.name}`, { shop_id: shopId, key_id: keyId, tool: tool.name, hour, calls: 1, errors: isError ? 1 : 0, durations })
+      if (keyId === null) return
+      if (isError) keys.keep(keyId, event)
+      if (callers.has(keyId)) return
+      if (callers.size >= MAX_KEPT) callers.clear()
+      callers.add(keyId)
+      flushSoon()
     },
     flush
   }
+}
+
+function addTo (sum: Count, { calls, errors, durations }: Count): void {
+  sum.calls += calls
+  sum.errors += errors
+  for (const [bucket, times] of durations.entries()) sum.durations[bucket]! += times
+}
+
+/** The counts of each shop, whoever called. */
+function withoutKeys (counts: Iterable<Count>): readonly Count[] {
+  const sums = new Map<string, Count>()
+  for (const count of counts) {
+    const name = `${count.shop_id} ${count.hour} ${count.tool}`
+    const sum = sums.get(name)
+    if (sum !== undefined) addTo(sum, count)
+    else sums.set(name, { ...count, durations: [...count.durations] })
+  }
+  return [...sums.values()]
 }
 
 /** Adds counts to those of other replicas. Those of shops that were deleted meanwhile are dropped. */

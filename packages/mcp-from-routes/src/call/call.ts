@@ -114,10 +114,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   return async (call) => {
     const start = performance.now()
     const result = await answer(call)
-    const { tool: { public: tool }, outer: request, stop } = call
+    const { tool: { public: tool }, args, outer: request, stop } = call
     const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     try {
-      const returned = onToolCall({ tool, request, duration: performance.now() - start, isError: result.isError === true, statusCode: result.statusCode, ended: stop.reason })
+      const returned = onToolCall({ tool, request, arguments: args, duration: performance.now() - start, isError: result.isError === true, error: errorTextOf(result), statusCode: result.statusCode, ended: stop.reason })
       // The caller does not wait for it.
       if (returned !== undefined) Promise.resolve(returned).catch(logError)
     } catch (error) {
@@ -125,6 +125,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     }
     return result
   }
+}
+
+function errorTextOf ({ isError, content: [first] }: ToolResult): string | undefined {
+  return isError === true && first?.type === 'text' ? first.text : undefined
 }
 
 function openOf ({ public: { annotations } }: Tool): string {
