@@ -3,13 +3,14 @@ import { scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import { brokerKeySet } from 'oauth-discovery-shim'
 import { mayName } from './database/named-statement.ts'
 import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'
 import type { Settings } from './settings/settings.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes } from './settings/sign-in-request.ts'
-import { pepperFromText } from './settings/secrets.ts'
+import { pepperFromText, secretFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
 
@@ -27,9 +28,8 @@ const NO_MACHINES = 'none'
  *
  * @param onKeyEvent - called for events of API keys
  */
-export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEvent = () => {}): DualAuthOptions & { readonly jwt: JwtOptions } {
+export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEvent = () => {}): DualAuthOptions {
   const base = new URL(config.PUBLIC_BASE_URL).origin
-  const machines = config.IDP_M2M_CLIENT_IDS
   return {
     policy: (route) => {
       if (config.PAY_ROUTES_PUBLIC && route.url.startsWith(`${PAY_PREFIX}/`)) return 'public'
@@ -38,15 +38,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     // The endpoint itself needs no scope: the routes of the tools check which tools a key may use.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
     apiKeys: apiKeyOptions(config, knex),
-    jwt: {
-      provider: config.IDP_PROVIDER,
-      issuer: config.IDP_ISSUER,
-      insecureHttp: allowedBy(config, 'http-issuer'),
-      userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
-      ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
-      // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
-      audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
-    },
+    jwt: [providerTokens(config), ...brokerTokens(config)],
     challenge: {
       resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
       scope: offeredScopes(config).join(' ')
@@ -69,6 +61,36 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     ...(config.SECRET_SCANNING_ENABLED && { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),
     onKeyEvent
   }
+}
+
+/** The tokens of the identity provider. */
+export function providerTokens (config: Settings): JwtOptions {
+  const base = new URL(config.PUBLIC_BASE_URL).origin
+  const machines = config.IDP_M2M_CLIENT_IDS
+  return {
+    provider: config.IDP_PROVIDER,
+    issuer: config.IDP_ISSUER,
+    insecureHttp: allowedBy(config, 'http-issuer'),
+    userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
+    ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
+    // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
+    audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
+  }
+}
+
+/** The tokens that this server issues for identity assertions of organizations, if there are any. */
+function brokerTokens ({ PUBLIC_BASE_URL, MCP_ENABLED, OAUTH_BROKER_ASSERTION_ISSUERS: issuers, OAUTH_BROKER_ASSERTION_KEYS: keys }: Settings): readonly JwtOptions[] {
+  if (issuers.length === 0) return []
+  const base = new URL(PUBLIC_BASE_URL).origin
+  return [{
+    provider: 'rfc9068',
+    issuer: `${base}/oauth`,
+    // The server cannot read them from itself before it is up.
+    jwks: brokerKeySet(keys.map(secretFromText), base),
+    algorithms: ['EdDSA'],
+    machineClients: [],
+    audience: [MCP_ENABLED ? base + MCP_PATH : base]
+  }]
 }
 
 /** The format of API keys, and where they are stored. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { type BrokerOptions, knexBrokerStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
+import { type AssertionOptions, type BrokerOptions, knexBrokerStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
 import { MCP_PATH } from './auth.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes, requiredScopes, signInRequest } from './settings/sign-in-request.ts'
@@ -36,6 +36,17 @@ function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
     ...(clientSecret !== undefined && { clientSecret }),
     requiredScopes: requiredScopes(config),
     upstream: { authorize: parameters },
-    sendResource: takesResource
+    sendResource: takesResource,
+    ...(config.OAUTH_BROKER_ASSERTION_ISSUERS.length > 0 && { assertions: assertionOptions(config) })
+  }
+}
+
+/** Organizations whose identity providers let their people in. */
+function assertionOptions ({ OAUTH_BROKER_ASSERTION_ISSUERS: issuers, OAUTH_BROKER_ASSERTION_KEYS: keys, OAUTH_BROKER_ASSERTION_CLIENTS: clients }: Settings): AssertionOptions {
+  const named = clients.map(secretFromText)
+  return {
+    issuers: issuers.map((issuer) => ({ issuer })),
+    keys: keys.map(secretFromText),
+    clients: [...new Set(named.map(({ id }) => id))].map((id) => ({ id, secrets: named.filter((one) => one.id === id).map(({ secret }) => secret) }))
   }
 }

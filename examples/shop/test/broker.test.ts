@@ -1,8 +1,11 @@
+import { Client, CrossAppAccessProvider, discoverAndRequestJwtAuthGrant, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
 import { knexBrokerStore } from 'oauth-discovery-shim'
+import { agent, corporate } from '../../../packages/oauth-discovery-shim/test/broker/corporate.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, type Idp, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { freePort } from '../src/demo/ports.ts'
 import { signInRequest } from '../src/settings/sign-in-request.ts'
-import { build, openTestDatabase } from './build.ts'
+import { bearer, build, createShop, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await fakeIdp(t)
@@ -74,6 +77,57 @@ t.test('what sign-ins request of each provider', async (t) => {
   ] as const) t.strictSame(signInRequest({ IDP_PROVIDER: provider, IDP_AUDIENCE: audience, IDP_SCOPES: scopes }), expected, provider)
 })
 
+t.test('people of an organization get from the SDK to a tool without a browser, as long as the organization says so', async (t) => {
+  const port = await freePort(0)
+  const baseUrl = `http://localhost:${port}`
+  const [own, resource] = [`${baseUrl}/oauth`, `${baseUrl}/mcp`]
+  const acme = await corporate(t, own, resource)
+  const app = await build(t, database, { settings: {} } as never, {
+    settings: {
+      ...settings,
+      PUBLIC_BASE_URL: baseUrl,
+      OAUTH_BROKER_ASSERTION_ISSUERS: acme.issuer,
+      OAUTH_BROKER_ASSERTION_KEYS: `2026-11:${'s'.repeat(32)}`,
+      OAUTH_BROKER_ASSERTION_CLIENTS: `${agent.id}:${'l'.repeat(32)},${agent.id}:${agent.secret}`
+    }
+  })
+  await app.listen({ port, host: '127.0.0.1' })
+
+  let idToken = acme.idToken('U019488227')
+  const tokens: string[] = []
+  const provider = new CrossAppAccessProvider({
+    clientId: agent.id,
+    clientSecret: agent.secret,
+    expectedIssuer: own,
+    assertion: async ({ authorizationServerUrl: audience, resourceUrl, scope, fetchFn }) => {
+      const { jwtAuthGrant } = await discoverAndRequestJwtAuthGrant({ idpUrl: acme.issuer, audience, resource: resourceUrl, idToken, clientId: agent.id, clientSecret: agent.secret, fetchFn, ...(scope !== undefined && { scope }) })
+      tokens.push(jwtAuthGrant)
+      return jwtAuthGrant
+    }
+  })
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  t.teardown(async () => await client.close())
+  await client.connect(new StreamableHTTPClientTransport(new URL(resource), { authProvider: provider }))
+  t.equal((await client.listTools()).tools.length, 20)
+
+  const me = await app.inject({ url: '/me', headers: bearer(provider.tokens()!.access_token) })
+  t.match(me.json(), { subject: `${acme.issuer}#U019488227`, name: 'ada@acme.example' })
+  const shopId = await createShop(database, 'acme')
+  await database.knex('shop_members').insert({ shop_id: shopId, user_id: me.json().id, role: 'owner' })
+  const call = async () => await client.callTool({ name: 'list_tags', arguments: { shop_id: shopId } })
+  t.match(await call(), { content: [{ type: 'text', text: '[]' }] })
+  t.equal(tokens.length, 1)
+
+  const now = Date.now
+  t.teardown(() => { Date.now = now })
+  Date.now = () => now() + 660_000
+  t.match(await call(), { content: [{ type: 'text', text: '[]' }] })
+  t.equal(tokens.length, 2, 'ten minutes later the organization was asked again')
+  idToken = acme.idToken('U019488227', 'another client')
+  Date.now = () => now() + 1_320_000
+  await t.rejects(call(), 'and said no')
+})
+
 t.test('apps of other schemes can be let in', async (t) => {
   const world = await open({ OAUTH_BROKER_APP_SCHEMES: 'zed' })
   for (const uri of ['zed://callback', 'cursor://callback']) t.equal((await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
@@ -120,7 +174,7 @@ t.test('a sign-in goes on after a restart, and revocation is known after one', a
 t.test('the table holds no secret', async (t) => {
   await signedIn(await open())
   const rows = await database.knex('oauth_broker').select()
-  t.ok(rows.length > 0 && rows.every((row) => /^(?:code:|family:)[\w-]{1,43}$/.test(row.key)), rows.map(({ key }) => key).join(' '))
+  t.ok(rows.length > 0 && rows.every((row) => /^(?:code:|family:|id-jag:)[\w-]{1,43}$/.test(row.key)), rows.map(({ key }) => key).join(' '))
 })
 
 t.test('the rate limits of calls without a credential cover every endpoint of a sign-in', async (t) => {

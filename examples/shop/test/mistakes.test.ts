@@ -84,6 +84,12 @@ t.test('the broker has what it needs, or the server does not start', async (t) =
     [{ IDP_MCP_CLIENT_ID: '', OAUTH_BROKER_SECRETS: '' }, ['IDP_MCP_CLIENT_ID is required with OAUTH_BROKER', 'OAUTH_BROKER_SECRETS is required with OAUTH_BROKER']],
     [{ OAUTH_BROKER_SECRETS: `a:${SECRET},a:${OTHER}` }, ['OAUTH_BROKER_SECRETS has several secrets with the id a: give each secret its own id']],
     [{ OAUTH_BROKER_SECRETS: `2026.01:${SECRET}` }, ['OAUTH_BROKER_SECRETS must have ids of 1 to 32 letters, digits, - or _']],
+    [{ OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example' }, ['OAUTH_BROKER_ASSERTION_KEYS is required with OAUTH_BROKER_ASSERTION_ISSUERS']],
+    [{ OAUTH_BROKER_ASSERTION_CLIENTS: `a:${SECRET}`, OAUTH_BROKER_ASSERTION_KEYS: `a:${SECRET}` }, ['OAUTH_BROKER_ASSERTION_ISSUERS is required with OAUTH_BROKER_ASSERTION_KEYS and OAUTH_BROKER_ASSERTION_CLIENTS']],
+    [{ OAUTH_BROKER_DOCUMENTS: 'false', OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example', OAUTH_BROKER_ASSERTION_KEYS: `a:${SECRET}` }, ['OAUTH_BROKER_ASSERTION_CLIENTS is required with OAUTH_BROKER_ASSERTION_ISSUERS and OAUTH_BROKER_ASSERTION_KEYS']],
+    [{ OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example, https://acme.example', OAUTH_BROKER_ASSERTION_KEYS: `a:${SECRET}` }, ['OAUTH_BROKER_ASSERTION_ISSUERS has an issuer twice']],
+    [{ OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example,http://acme.example', OAUTH_BROKER_ASSERTION_KEYS: `a.b:${SECRET}` }, ['OAUTH_BROKER_ASSERTION_ISSUERS must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE', 'OAUTH_BROKER_ASSERTION_KEYS must have ids of 1 to 32 letters, digits, - or _']],
+    [{ OAUTH_BROKER: 'false', OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example' }, ['OAUTH_BROKER_ASSERTION_ISSUERS needs OAUTH_BROKER']],
     [{ PUBLIC_BASE_URL: 'http://shop.example.com' }, ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server']]
   ] as const) {
     t.throws(() => settingsFromEnvironment({ ...broker, ...settings }), { message: `These settings cannot be used:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}` })
@@ -91,6 +97,8 @@ t.test('the broker has what it needs, or the server does not start', async (t) =
   t.throws(() => settingsFromEnvironment({ ...broker, OAUTH_BROKER_SECRETS: 'short:x' }), { message: /^These settings cannot be used:\n {2}OAUTH_BROKER_SECRETS has the wrong format\.[^\n]+$/ }, 'and once only')
   t.equal(settingsFromEnvironment(broker).OAUTH_BROKER, true)
   await t.resolves(boot(settingsFromEnvironment(broker)))
+  await t.resolves(boot(settingsFromEnvironment({ ...broker, OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example,https://other.example', OAUTH_BROKER_ASSERTION_KEYS: `a:${SECRET}`, OAUTH_BROKER_ASSERTION_CLIENTS: `b:${SECRET},b:${OTHER}` })))
+  t.match(risksIn({ ...broker, OAUTH_BROKER_ASSERTION_ISSUERS: ['https://acme.example', 'http://127.0.0.1:8083'] }).filter((risk) => risk.includes('ASSERTION')), [/^OAUTH_BROKER_ASSERTION_ISSUERS has an issuer without https: .*add http-issuer to ALLOW_INSECURE$/])
   t.match(risksIn({ ...broker, OAUTH_BROKER_SECRETS: [`2026-01:${SECRET}`], PAY_KEY_SECRETS: [`2026:${SECRET}`] }), [/^PAY_KEY_SECRETS and OAUTH_BROKER_SECRETS share a secret/])
 })
 

@@ -78,6 +78,11 @@ export interface JwtOptions {
   readonly insecureHttp?: boolean
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
+  /**
+   * Its signing keys themselves, as a JWK Set (RFC 7517 §5), for an issuer that is this server: it cannot read them from itself
+   * before it is up. Nothing is read then. @default they are read
+   */
+  readonly jwks?: { readonly keys: readonly object[] }
   /** Client ids that people sign in with. Required for Cognito and `generic`. @default any client that has a token for `audience` */
   readonly userClients?: readonly string[]
   /**
@@ -178,6 +183,7 @@ export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>>
 export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'insecureHttp' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
   readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
+  readonly jwks: JwtOptions['jwks']
   readonly introspection: IntrospectionSettings | undefined
 }
 
@@ -287,7 +293,7 @@ export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readon
 
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, userClients, machineClients, machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
+    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, jwks, userClients, machineClients, machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
     jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
   } = object(name, options)
   noOthers(`${name}.`, rest)
@@ -310,6 +316,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
     must(jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
   }
+  must(jwks === undefined || (jwksUri ?? introspection) === undefined, `${name}.jwks excludes ${name}.jwksUri and ${name}.introspection: nothing is read of the issuer`)
+  must(jwks === undefined || Array.isArray(object(`${name}.jwks`, jwks).keys), `${name}.jwks must be a JWK Set, with a list of keys`)
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
   must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
   must(integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000, `${name}.clockTolerance must be at most 60000 milliseconds`)
@@ -320,6 +328,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     insecureHttp,
     tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
     jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri, insecure),
+    jwks,
     userClients,
     machineClients,
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),

@@ -45,6 +45,20 @@ t.test('one of two issuers is down: the tokens of the other pass, and the server
   t.equal(app.dualAuthReady(), false)
 })
 
+t.test('an issuer whose keys are an option, as that of this server itself, is never read', async t => {
+  const [read, given] = [await issuerOf(t), await issuerOf(t)]
+  await given.stop()
+  const own = { issuer: given.url, userClients: ['web-app'], jwks: { keys: [given.key.jwk] } }
+  const { app, get } = await withJwt(t, read, [{ issuer: read.url, userClients: ['web-app'] }, own])
+  t.equal(app.dualAuthReady(), true)
+  t.match(await get(given.user()), { status: 200, body: { issuer: given.url } })
+  t.match(await get(given.user({}, { kid: 'unknown' })), { status: 401 })
+  t.equal(given.fetches + given.discoveries, 0)
+  await t.rejects(build(t, { issuer: read, auth: { jwt: { ...own, algorithms: ['ES256'] } } }), {
+    code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: jwt.jwks of ${given.url} cannot be used: the key set has no usable key for ES256; it has RS256`
+  })
+})
+
 for (const [title, named] of [['with a slash', (url: string) => `${url}/`], ['of another host', () => 'https://elsewhere.test'], ['that is none', () => '']] as const) {
   t.test(`startup fails when the issuer's own document names an issuer ${title}`, async t => {
     const issuer = await issuerOf(t)

@@ -8,7 +8,7 @@ import { warnIfClosed } from './closed.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
 import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from './options.ts'
-import { identityProvider } from './provider.ts'
+import { identityProvider, startupWait } from './provider.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
 import { compileNothing, cors } from './scope.ts'
@@ -16,6 +16,8 @@ import { compileNothing, cors } from './scope.ts'
 export * from './errors.ts'
 export type { OAuthDiscoveryShimOptions } from './options.ts'
 export type { BrokerOptions, ClientDocumentOptions, ListedClient } from './broker/options.ts'
+export { brokerKeySet } from './broker/assertions/keys.ts'
+export type { AssertionClient, AssertionOptions, TrustedIssuer } from './broker/assertions/options.ts'
 export type { BrokerSecret } from './broker/seal.ts'
 export { createBrokerTable, knexBrokerStore, type KnexBrokerStoreOptions, type KnexForBroker } from './broker/store/knex.ts'
 export { memoryBrokerStore, type BrokerStore, type Raised } from './broker/store/memory.ts'
@@ -110,11 +112,6 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
 
 function hasBroker (settings: Settings): settings is WithBroker {
   return settings.broker !== undefined
-}
-
-/** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
-function startupWait ({ initialConfig: { pluginTimeout } }: FastifyInstance, timeout: number): number {
-  return pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
 }
 
 function cached (reply: FastifyReply, document: object): FastifyReply {

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { brokerSettings, type BrokerOptions, type BrokerSettings } from './broker/options.ts'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
+import { isSafeUrl } from './safe-url.ts'
 
 /** The options of the plugin. A wrong value or an unknown name is an error at startup. */
 export interface OAuthDiscoveryShimOptions {
@@ -17,7 +18,7 @@ export interface OAuthDiscoveryShimOptions {
    */
   readonly issuer: string
   /**
-   * Accepts `http:` for the identity provider on other machines too. Codes and tokens can then be read and changed on the
+   * Accepts `http:` for the identity provider, and issuers of assertions, on other machines too. Codes and tokens can then be read and changed on the
    * way: only inside a network of your own, such as a cluster. Default `false`.
    */
   readonly insecureHttp?: boolean
@@ -76,19 +77,6 @@ export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'reso
   /** Empty without an MCP endpoint. */
   readonly mcpPath: string
   readonly broker: BrokerSettings | undefined
-}
-
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
-/**
- * `https`, or `http` on loopback: the URLs that clients may be sent to.
- *
- * @param http whether that is accepted anywhere
- */
-export function isSafeUrl (value: unknown, http = false): value is string {
-  if (typeof value !== 'string' || !URL.canParse(value)) return false
-  const { protocol, hostname } = new URL(value)
-  return protocol === 'https:' || (protocol === 'http:' && (http || loopback.has(hostname)))
 }
 
 /**
@@ -150,7 +138,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     timeout,
     refreshInterval,
     config,
-    broker: broker === undefined ? undefined : brokerSettings(broker, origin)
+    broker: broker === undefined ? undefined : brokerSettings(broker, { publicBaseUrl: origin, insecureHttp })
   }
 }
 

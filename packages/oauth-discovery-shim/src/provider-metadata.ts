@@ -1,5 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
-import { isSafeUrl } from './options.ts'
+import { isSafeUrl } from './safe-url.ts'
 
 /**
  * The identity provider's own document. The members that clients depend on are checked; every other member is passed

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
 import { providerMetadataFromText, type ProviderMetadata } from './provider-metadata.ts'
 import type { Settings } from './options.ts'
@@ -59,6 +59,11 @@ export function identityProvider (
       clearTimeout(timer)
     }
   }
+}
+
+/** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
+export function startupWait ({ initialConfig: { pluginTimeout } }: FastifyInstance, timeout: number): number {
+  return pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
 }
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {

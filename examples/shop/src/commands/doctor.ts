@@ -1,6 +1,6 @@
 import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
-import { authOptions } from '../auth.ts'
+import { providerTokens } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
@@ -83,7 +83,7 @@ async function examineServer (config: Settings, database: Database, token: strin
   try {
     const started = await attempt('server', async () => await app.ready())
     if ('level' in started) return [started]
-    const found = await examineIdentityProvider(config, database, token)
+    const found = await examineIdentityProvider(config, token)
     const first = found.findIndex(({ what }) => what === NAMES['token'])
     const [provider, judged] = first === -1 ? [found, []] : [found.slice(0, first), found.slice(first)]
     const { checks } = (await app.inject('/readyz')).json<{ checks: Record<string, string> }>()
@@ -94,7 +94,7 @@ async function examineServer (config: Settings, database: Database, token: strin
       await secrets(app),
       await admins(database),
       config.IDP_MCP_CLIENT_ID === '' ? warn('browser login', 'IDP_MCP_CLIENT_ID is not set: MCP clients can only use API keys') : ok('browser login', `client ${config.IDP_MCP_CLIENT_ID}`),
-      acceptedTokens(config, database),
+      acceptedTokens(config),
       ...judged
     ]
   } finally {
@@ -113,8 +113,8 @@ async function admins ({ knex }: Database): Promise<Finding> {
   return Number(count) > 0 ? ok('admins', `${count}`) : warn('admins', 'none yet: sign in, read subject in the response of GET /me, then run shop admin add <subject>')
 }
 
-function acceptedTokens (config: Settings, { knex }: Database): Finding {
-  const { provider, issuer, userClients = [], machineClients, audience = [] } = authOptions(config, knex).jwt
+function acceptedTokens (config: Settings): Finding {
+  const { provider, issuer, userClients = [], machineClients, audience = [] } = providerTokens(config)
   const isCognito = provider === 'cognito'
   const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
   return ok('tokens', `access tokens of ${issuer} (${provider}); clients of people: ${userClients.join(', ') || 'none'}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
@@ -123,8 +123,8 @@ function acceptedTokens (config: Settings, { knex }: Database): Finding {
 /** What dual-auth's own doctor calls its findings, and what they are called here. */
 const NAMES: Readonly<Record<string, string>> = { issuer: 'identity provider', keys: 'signing keys', token: 'SHOP_TOKEN' }
 
-async function examineIdentityProvider (config: Settings, { knex }: Database, token: string): Promise<readonly Finding[]> {
-  const findings = await examine(authOptions(config, knex).jwt, token === '' ? undefined : token)
+async function examineIdentityProvider (config: Settings, token: string): Promise<readonly Finding[]> {
+  const findings = await examine(providerTokens(config), token === '' ? undefined : token)
   return findings.map((finding) => ({ ...finding, what: NAMES[finding.what] ?? finding.what }))
 }
 

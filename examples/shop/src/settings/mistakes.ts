@@ -16,10 +16,11 @@ const ENCODE = 'Percent-encode special characters, such as / in a password'
 /** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
-  IDP_ISSUER: (text, { ALLOW_INSECURE: allowed }) => {
-    const isAllowed = URL.canParse(text) && itemsOf(allowed).includes('http-issuer')
-    if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
-    return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
+  IDP_ISSUER: issuer,
+  OAUTH_BROKER_ASSERTION_ISSUERS: (text, given) => {
+    const wrong = itemsOf(text).map((item) => issuer(item, given)).find((mistake) => mistake !== undefined)
+    if (wrong !== undefined) return wrong
+    return new Set(itemsOf(text)).size === itemsOf(text).length ? undefined : 'has an issuer twice'
   },
   IDP_SCOPES: (text) => itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ? undefined : 'must be scopes separated by commas, without spaces and quotes',
   IDP_MCP_CLIENT_ID: clientId,
@@ -28,8 +29,8 @@ const checks: Readonly<Record<string, Check>> = {
     ? undefined
     : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, as tokens do`,
   API_KEY_PEPPERS: namedSecrets,
-  OAUTH_BROKER_SECRETS: (text) => namedSecrets(text) ??
-    (itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _'),
+  OAUTH_BROKER_SECRETS: brokerSecrets,
+  OAUTH_BROKER_ASSERTION_KEYS: brokerSecrets,
   PAY_KEY_SECRETS: namedSecrets,
   PAY_API_URL: baseUrl,
   DATABASE_URL: (text) => {
@@ -59,7 +60,7 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
-  return [...wrong, ...brokerMistakes(given), ...entraMistakes(given)]
+  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given)]
 }
 
 /** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
@@ -70,6 +71,16 @@ function brokerMistakes (given: Readonly<Record<string, unknown>>): readonly str
     ...missing.map((name) => `${name} is required with OAUTH_BROKER`),
     ...(given['PUBLIC_BASE_URL'] === undefined || isTrustworthy(String(given['PUBLIC_BASE_URL'])) ? [] : ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server'])
   ]
+}
+
+/** Settings that go together. */
+function assertionMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
+  const names = ['ISSUERS', 'KEYS', 'CLIENTS'].map((name) => `OAUTH_BROKER_ASSERTION_${name}`)
+  const set = names.filter((name) => itemsOf(given[name]).length > 0)
+  if (set.length === 0) return []
+  if (String(given['OAUTH_BROKER']) !== 'true') return set.map((name) => `${name} needs OAUTH_BROKER`)
+  const needed = String(given['OAUTH_BROKER_DOCUMENTS'] ?? true) === 'true' ? names.slice(0, 2) : names
+  return needed.filter((name) => name in given && !set.includes(name)).map((name) => `${name} is required with ${set.join(' and ')}`)
 }
 
 /** Its tokens name the id of an application, not a URL of this server. */
@@ -97,6 +108,12 @@ function isOrigin (text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text
 }
 
+function issuer (text: string, { ALLOW_INSECURE: allowed }: Readonly<Record<string, unknown>>): string | undefined {
+  const isAllowed = URL.canParse(text) && itemsOf(allowed).includes('http-issuer')
+  if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
+  return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
+}
+
 function clientId (text: string): string | undefined {
   return /^[\x21-\x7e]*$/.test(text) ? undefined : 'must be printable ASCII without spaces'
 }
@@ -110,6 +127,10 @@ function baseUrl (text: string): string | undefined {
 function namedSecrets (text: string): string | undefined {
   const ids = ambiguousIds(itemsOf(text))
   return ids.length === 0 ? undefined : `has several secrets with the id ${ids.join(', ')}: give each secret its own id`
+}
+
+function brokerSecrets (text: string): string | undefined {
+  return namedSecrets(text) ?? (itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _')
 }
 
 /** @returns the message of what it throws, or undefined */

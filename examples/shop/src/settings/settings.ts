@@ -45,6 +45,17 @@ const Schema = Type.Object({
     pattern: `^$|${SECRETS}`,
     description: 'Secrets that seal the codes and refresh tokens of OAUTH_BROKER, as id:secret, newest first, separated by commas; at least 32 characters each; required with OAUTH_BROKER'
   }),
+  OAUTH_BROKER_ASSERTION_ISSUERS: List({ default: '', description: 'Identity providers of organizations whose identity assertions (enterprise-managed authorization) let their people in, separated by commas; only with OAUTH_BROKER' }),
+  OAUTH_BROKER_ASSERTION_KEYS: List({
+    default: '',
+    pattern: `^$|${SECRETS}`,
+    description: 'Secrets that the keys of the access tokens for such assertions are made of, as id:secret, newest first, separated by commas; at least 32 characters each; required with OAUTH_BROKER_ASSERTION_ISSUERS'
+  }),
+  OAUTH_BROKER_ASSERTION_CLIENTS: List({
+    default: '',
+    pattern: `^$|${SECRETS}`,
+    description: 'Clients that exchange such assertions, as id:secret, separated by commas; at least 32 characters each. An id may have several secrets while they change; required with OAUTH_BROKER_ASSERTION_ISSUERS, unless OAUTH_BROKER_DOCUMENTS lets clients prove themselves by a key'
+  }),
   IDP_CONSOLE_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client of the web application, with the callback /console/signed-in; required with CONSOLE_ENABLED' }),
   IDP_USER_CLIENT_IDS: List({ default: '', description: 'Other OAuth clients that people sign in with, separated by commas' }),
   IDP_M2M_CLIENT_IDS: List({ default: '', description: 'OAuth clients of machines, separated by commas, or `none`; default: any client of the issuer, with zitadel and authentik none. With cognito, machines need a scope that ends in /api' }),

@@ -108,7 +108,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
       const published = await readPublished(settings)
       contradiction = undefined
       introspectionEndpoint = published.introspectionEndpoint
-      keys = usableKeys(published.jwks, settings.algorithms)
+      keys = settings.jwks === undefined ? usableKeys(published.jwks, settings.algorithms) : ownKeys(settings)
       fetchedAt = performance.now()
       reachable = true
     } catch (err) {
@@ -195,6 +195,15 @@ export function usableKeys (body: unknown, algorithms: readonly string[]): reado
   throw new Error(`the key set has no usable key for ${algorithms.join(', ')}; it has ${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`)
 }
 
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} if there is no usable key: reading it again would not help */
+function ownKeys ({ issuer, jwks, algorithms }: JwtSettings): readonly SigningKey[] {
+  try {
+    return usableKeys(jwks, algorithms)
+  } catch (error) {
+    throw new DUAL_AUTH_INVALID_OPTION(`jwt.jwks of ${issuer} cannot be used: ${(error as Error).message}`)
+  }
+}
+
 function jwksFromBody (body: unknown): JsonWebKey[] {
   if (typeof body !== 'object' || body === null || !('keys' in body) || !Array.isArray(body.keys)) return []
   return body.keys.filter(key => typeof key === 'object' && key !== null)
@@ -219,7 +228,8 @@ interface Published {
 }
 
 /** One deadline covers discovery and key set. */
-export async function readPublished ({ issuer, jwksUri, jwksTimeout, insecureHttp, introspection }: JwtSettings): Promise<Published> {
+export async function readPublished ({ issuer, jwksUri, jwks, jwksTimeout, insecureHttp, introspection }: JwtSettings): Promise<Published> {
+  if (jwks !== undefined) return { jwks, introspectionEndpoint: undefined }
   const signal = AbortSignal.timeout(jwksTimeout)
   const read = async (url: string, introspectionEndpoint = introspection?.endpoint) => ({ jwks: await jsonFrom(url, 'the key set', signal, insecureHttp), introspectionEndpoint })
   if (jwksUri !== undefined) return read(jwksUri)

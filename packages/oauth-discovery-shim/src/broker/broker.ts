@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Settings } from '../options.ts'
 import type { Provider } from '../provider.ts'
+import { trustedKeys, type TrustedKeys } from './assertions/issuers.ts'
+import type { AssertionSettings } from './assertions/options.ts'
 import { clientDocuments, type ClientDocuments } from './clients/documents.ts'
 import { clientsFrom, type Clients } from './clients/find.ts'
 import type { Target } from './sign-in/authorize.ts'
@@ -23,6 +25,8 @@ export interface Broker {
   readonly shared: Shared
   readonly clients: Clients
   readonly documents: ClientDocuments | undefined
+  /** `undefined` without the option. */
+  readonly assertions: AssertionSettings & { readonly trusted: TrustedKeys } | undefined
   readonly target: Target
   /** The one callback that is registered at the identity provider. */
   readonly callback: string
@@ -31,7 +35,7 @@ export interface Broker {
 }
 
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
-  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes } } = settings
+  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes, assertions } } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const resource = `${publicBaseUrl}${mcpPath}`
   const seals = sealer(secrets, publicBaseUrl)
@@ -47,6 +51,7 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     shared: sharedResults(),
     clients: clientsFrom({ listed, sealer: seals, documents }),
     documents,
+    assertions: assertions && { ...assertions, trusted: trustedKeys(assertions.issuers, provider, settings, log) },
     target: {
       scopes,
       requiredScopes,

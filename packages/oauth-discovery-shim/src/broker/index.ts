@@ -1,7 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import { brokerKeySet } from './assertions/keys.ts'
 import { brokerFrom, type WithBroker } from './broker.ts'
 import { registerClient } from './clients/register.ts'
-import { REGISTRATION } from './metadata.ts'
+import { KEYS, REGISTRATION } from './metadata.ts'
 import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
 import * as schemas from './schemas.ts'
 import { finishSignIn } from './sign-in/callback.ts'
@@ -9,7 +11,7 @@ import { sendProblemPage } from './sign-in/pages.ts'
 import { decideSignIn, startSignIn } from './sign-in/start.ts'
 import { revokeToken } from './tokens/revoke.ts'
 import { issueTokens } from './tokens/token.ts'
-import type { Provider } from '../provider.ts'
+import { startupWait, type Provider } from '../provider.ts'
 import { compileNothing, cors } from '../scope.ts'
 
 /** In bytes: forms of a few thousand characters. */
@@ -20,9 +22,16 @@ const BUSY = 503
 
 /** The endpoints of the broker, in the order in which a sign-in passes them. */
 export async function registerBroker (app: FastifyInstance, settings: WithBroker, provider: Provider): Promise<void> {
-  const { config, scopes, broker: { registration, appSchemes, remembersAlone } } = settings
+  const { config, scopes, publicBaseUrl, broker: { registration, appSchemes, remembersAlone } } = settings
   const broker = brokerFrom(settings, provider, app.log)
-  if (remembersAlone) app.log.warn('oauth-discovery-shim: broker.store is not set, so this process alone knows which codes and refresh tokens were used. With more than one replica, set it')
+
+  const { assertions } = broker
+  if (remembersAlone) app.log.warn(`oauth-discovery-shim: broker.store is not set, so this process alone knows which codes${assertions ? ', assertions' : ''} and refresh tokens were used. With more than one replica, set it`)
+  if (assertions) {
+    const { trusted } = assertions
+    app.addHook('onReady', async () => { await Promise.race([trusted.start(), setTimeout(startupWait(app, settings.timeout), undefined, { ref: false })]) })
+    app.addHook('onClose', async () => trusted.stop())
+  }
 
   const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
 
@@ -33,11 +42,17 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
     scope.setErrorHandler((error, request, reply) => {
       if (!isRefusal(error)) throw error
       request.log.info({ err: error }, error.message)
+      // RFC 6749 §5.2
+      if (assertions && error.statusCode === 401 && request.headers.authorization !== undefined) reply.header('www-authenticate', 'Basic realm="oauth"')
       return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
     })
     if (registration) scope.post(REGISTRATION, options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
     scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
     scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
+    if (assertions) {
+      const keys = brokerKeySet(assertions.keys, publicBaseUrl)
+      scope.get(KEYS, { config, schema: schemas.keys, exposeHeadRoute: true }, async (_, reply) => reply.header('cache-control', 'public, max-age=300').send(keys))
+    }
   }, { logSerializers })
 
   // for browsers

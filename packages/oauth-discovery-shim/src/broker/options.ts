@@ -1,8 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
 import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
+import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
-import type { BrokerSecret } from './seal.ts'
+import { flawOfSecrets, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
 
 /** A client that the server knows beforehand. */
@@ -79,6 +80,8 @@ export interface BrokerOptions {
   readonly upstream?: { readonly authorize?: Readonly<Record<string, string>>, readonly token?: Readonly<Record<string, string>> }
   /** Whether `resource` is passed on to the identity provider. Turn it off for one that rejects it, such as Microsoft Entra ID. Default `true`. */
   readonly sendResource?: boolean
+  /** Accepts identity assertions of organizations (enterprise-managed authorization). Default: none, the grant does not exist. */
+  readonly assertions?: AssertionOptions
 }
 
 /**
@@ -98,25 +101,32 @@ export interface ClientKey {
 }
 
 /** The options with every default in place, checked. */
-export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream'>> {
+export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions'>> {
   readonly clientSecret: string | undefined
   readonly clientKey: ClientKey | undefined
   readonly clientAuth: BrokerOptions['clientAuth']
   readonly upstream: Required<NonNullable<BrokerOptions['upstream']>>
   readonly documents: ClientDocumentOptions | false
+  readonly assertions: AssertionSettings | undefined
   /** Whether {@link BrokerOptions.store} was left out. */
   readonly remembersAlone: boolean
 }
 
 const DAY = 86_400_000
 
+/** Options of the plugin that matter here. */
+interface Site {
+  /** Where cookies must be able to be `Secure`, or on this machine. */
+  readonly publicBaseUrl: string
+  readonly insecureHttp: boolean
+}
+
 /**
  * Checks the options and fills in defaults.
  *
- * @param publicBaseUrl where cookies must be able to be `Secure`, or on this machine
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
-export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): BrokerSettings {
+export function brokerSettings (options: BrokerOptions, { publicBaseUrl, insecureHttp }: Site): BrokerSettings {
   must(isObject(options), 'must be an object')
   const {
     secrets, clientSecret, clientKey, clientAuth,
@@ -131,18 +141,15 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
     requiredScopes = [],
     upstream = {},
     sendResource = true,
+    assertions,
     ...unknown
   } = options
 
   for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
   const { protocol, hostname } = new URL(publicBaseUrl)
   must(protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname), 'needs a publicBaseUrl with https, or http on loopback: codes and tokens pass through this server')
-  must(Array.isArray(secrets) && secrets.length > 0, '.secrets must be a list of at least one secret')
-  for (const [i, secret] of secrets.entries()) {
-    must(isObject(secret) && typeof secret.id === 'string' && /^[\w-]{1,32}$/.test(secret.id), `.secrets[${i}].id must be 1 to 32 letters, digits, - or _`)
-    must(typeof secret.secret === 'string' && Buffer.byteLength(secret.secret) >= 32, `.secrets[${i}].secret must be a string of at least 32 bytes`)
-  }
-  must(new Set(secrets.map(({ id }) => id)).size === secrets.length, '.secrets must have different ids')
+  const flaw = flawOfSecrets(secrets)
+  must(flaw === undefined, `.secrets${flaw}`)
   must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a non-empty string')
   must(clientSecret === undefined || clientKey === undefined, '.clientSecret and .clientKey exclude each other')
   must(clientAuth === undefined || (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)), '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret')
@@ -178,7 +185,7 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
   must(isWait(refreshLifetime) && refreshLifetime >= 60_000, '.refreshLifetime must be a whole number of milliseconds, from a minute to 400 days')
   must(isWait(refreshGrace) && refreshGrace <= 3_600_000, '.refreshGrace must be a whole number of milliseconds, from 0 to an hour')
   must(typeof sendResource === 'boolean', '.sendResource must be true or false')
-  must(registration || documents !== false || clients.length > 0, 'admits no client: allow registration or documents, or list clients')
+  must(registration || documents !== false || clients.length > 0 || assertions !== undefined, 'admits no client: allow registration or documents, or list clients')
 
   return {
     secrets,
@@ -196,7 +203,10 @@ export function brokerSettings (options: BrokerOptions, publicBaseUrl: string): 
     refreshGrace,
     requiredScopes,
     upstream: { authorize, token },
-    sendResource
+    sendResource,
+    assertions: assertions === undefined
+      ? undefined
+      : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) })
   }
 }
 

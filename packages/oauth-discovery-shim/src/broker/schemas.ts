@@ -72,7 +72,7 @@ export const callback = {
 export const token = {
   operationId: 'issue_oauth_tokens',
   summary: 'Exchange a code or a refresh token',
-  description: 'Returns the identity provider\'s access token, and a refresh token of this server that works once (RFC 6749 §4.1.3 and §6).',
+  description: 'Returns the identity provider\'s access token, and a refresh token of this server that works once (RFC 6749 §4.1.3 and §6). With the option for it, identity assertions are exchanged for access tokens of this server (RFC 7523 §2.1).',
   tags,
   response: {
     200: {
@@ -83,7 +83,8 @@ export const token = {
         token_type: { type: 'string' },
         expires_in: { type: 'number' },
         refresh_token: { type: 'string' },
-        scope: { type: 'string' }
+        scope: { type: 'string' },
+        resource: { type: 'string' }
       }
     },
     400: problem,
@@ -91,6 +92,21 @@ export const token = {
     502: problem,
     503: problem,
     ...limits
+  }
+} as const
+
+export const keys = {
+  operationId: 'get_oauth_keys',
+  summary: 'Get the public keys',
+  description: 'Of the access tokens that this server issues for identity assertions (RFC 7517 §5).',
+  tags,
+  response: {
+    200: {
+      type: 'object',
+      required: ['keys'],
+      properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: true } } }
+    },
+    429: problem
   }
 } as const
 

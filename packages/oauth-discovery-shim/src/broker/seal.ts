@@ -8,6 +8,17 @@ export interface BrokerSecret {
   readonly secret: string
 }
 
+/** What is wrong with a list of secrets, as the end of a sentence that begins with its name. */
+export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undefined {
+  if (!Array.isArray(secrets) || secrets.length === 0) return ' must be a list of at least one secret'
+  for (const [i, one] of secrets.entries()) {
+    const { id, secret } = Object(one) as Record<string, unknown>
+    if (typeof id !== 'string' || !/^[\w-]{1,32}$/.test(id)) return `[${i}].id must be 1 to 32 letters, digits, - or _`
+    if (typeof secret !== 'string' || Buffer.byteLength(secret) < 32) return `[${i}].secret must be a string of at least 32 bytes`
+  }
+  return new Set(secrets.map(({ id }) => id)).size === secrets.length ? undefined : ' must have different ids'
+}
+
 /** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
 const purposes = ['client', 'request', 'transaction', 'consent', 'code', 'refresh'] as const
 export type Purpose = typeof purposes[number]

@@ -1,4 +1,4 @@
-import { isSafeUrl } from '../options.ts'
+import { isSafeUrl } from '../safe-url.ts'
 import type { ClientProfile } from './clients.ts'
 import { outcome, type HttpResponse, type Http } from './http.ts'
 import { isUrl, list, stop, type Json, type Step } from './step.ts'

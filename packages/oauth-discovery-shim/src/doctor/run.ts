@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { clients, doctor, report } from './index.ts'
 import { printable } from './printable.ts'
-import { isSafeUrl } from '../options.ts'
+import { isSafeUrl } from '../safe-url.ts'
 
 const usage = `Usage: oauth-discovery-shim doctor [--private] [--document <url>] <url> [client…]
 

@@ -14,6 +14,7 @@ import { clientDocuments } from '../../src/broker/clients/documents.ts'
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { selfSigned } from './certificate.ts'
+import { corporate } from './corporate.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, clock, grantOf, loopback, pkce, sealedIn, signIn, token, type WorldOptions } from './world.ts'
 
 const { key, cert } = selfSigned()
@@ -623,6 +624,30 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   t.equal((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).statusCode, 200, 'the keys are kept')
   Date.now = () => now() + 600_000
   t.match((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).json(), { error: 'invalid_client', error_description: 'The metadata document of this app cannot be used: it is not JSON' })
+})
+
+t.test('a client with a key exchanges assertions of organizations without an entry, and not without its key', async t => {
+  const { client } = await site(t)
+  const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
+  const assertions = { issuers: [{ issuer: acme.issuer }], keys: [{ id: 'a', secret: 'x'.repeat(32) }] }
+  const { app } = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, assertions } })
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [await exportJWK(publicKey)] } })
+  const open = client('/open.json')
+  const proof = async (who = id, signer = privateKey) => ({
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+    client_assertion: await new SignJWT({ iss: who, sub: who, aud: `${base}/oauth`, jti: Math.random().toString(36), exp: Math.floor(Date.now() / 1000) + 60 }).setProtectedHeader({ alg: 'RS256' }).sign(signer)
+  })
+  for (const [what, who, form, status, expected] of [
+    ['its key', id, await proof(), 200, { token_type: 'Bearer' }],
+    ['no key', id, { client_id: id }, 401, { error: 'invalid_client' }],
+    ['another key', id, await proof(id, (await generateKeyPair('RS256')).privateKey), 401, { error: 'invalid_client' }],
+    ['the key of a client without one', open, await proof(open), 401, { error: 'invalid_client' }],
+    ['the assertion of another client', open, await proof(), 400, { error: 'invalid_grant' }]
+  ] as const) {
+    const response = await token({ app }, { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: acme.assertion({ client_id: who }), ...form })
+    t.match([response.statusCode, response.json()], [status, expected], what)
+  }
 })
 
 t.test('a client with its keys in its document, or with many', async t => {

@@ -26,7 +26,8 @@ t.test('defaults', async t => {
     refreshGrace: 60_000,
     requiredScopes: [],
     upstream: { authorize: {}, token: {} },
-    sendResource: true
+    sendResource: true,
+    assertions: undefined
   })
   t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
 })
@@ -52,6 +53,28 @@ t.test('a wrong option stops the boot and is named', async t => {
     t.throws(() => settingsFromOptions({ ...good, broker, ...more } as never), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(named.replace(/[.[\]]/g, '\\$&')) }, named)
   }
   for (const publicBaseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1']) t.ok(settingsFromOptions({ ...good, publicBaseUrl }).broker)
+})
+
+t.test('assertions: what is missing or wrong stops the boot and is named', async t => {
+  const issuers = [{ issuer: 'https://acme.example' }]
+  const clients = [{ id: 'agent', secrets: ['x'.repeat(32)] }]
+  const whole = { issuers, keys: secrets, clients }
+  const settings = (assertions: object | null, broker: object = {}, more: object = {}) => settingsFromOptions({ ...good, ...more, broker: { secrets, assertions, ...broker } } as never).broker!.assertions
+  t.strictSame(settings(whole), { ...whole, tokenLifetime: 600_000 })
+  t.strictSame(settings({ issuers: [{ issuer: 'http://127.0.0.1:1/x', jwksUri: 'http://localhost/keys' }], keys: secrets, tokenLifetime: 60_000 }), { issuers: [{ issuer: 'http://127.0.0.1:1/x', jwksUri: 'http://localhost/keys' }], keys: secrets, clients: [], tokenLifetime: 60_000 })
+  t.ok(settings({ ...whole, tokenLifetime: 3_600_000 }, { registration: false, documents: false }), 'no other clients')
+  t.ok(settings({ ...whole, issuers: [{ issuer: 'http://acme.internal' }] }, {}, { insecureHttp: true }))
+  for (const [change, named, broker = {}] of [
+    [null, ' must be an object'], [[], ' must be an object'], [{ issuers: undefined }, '.issuers must list at least one'], [{ issuers: [] }, '.issuers must list at least one'], [{ issuers: ['https://acme.example'] }, '.issuers[0] must be an object'],
+    [{ issuers: [{ issuer: 'http://acme.example' }] }, '.issuers[0].issuer must be an https URL'], [{ issuers: [{ issuer: 'https://acme.example?x' }] }, '.issuers[0].issuer'], [{ issuers: [{ issuer: 'https://acme.example/{tenantid}' }] }, '.issuers[0].issuer'], [{ issuers: [...issuers, {}] }, '.issuers[1].issuer'],
+    [{ issuers: [{ issuer: 'https://shop.example.com/oauth' }] }, '.issuers[0].issuer must not be this server itself'], [{ issuers: [...issuers, ...issuers] }, '.issuers must be different'], [{ issuers: [{ ...issuers[0], jwksUri: 'http://acme.example/keys' }] }, '.issuers[0].jwksUri'], [{ issuers: [{ ...issuers[0], name: 'x' }] }, '.issuers[0].name is not an option'],
+    [{ keys: undefined }, '.keys must be a list of at least one secret'], [{ keys: [] }, '.keys must be a list'], [{ keys: [{ id: 'a' }] }, '.keys[0].secret'], [{ keys: [{ id: 'a', secret: 'x'.repeat(31) }] }, '.keys[0].secret'], [{ keys: [...secrets, ...secrets] }, '.keys must have different ids'],
+    [{ clients: 'agent' }, '.clients must be a list'], [{ clients: ['agent'] }, '.clients[0] must be an object'], [{ clients: [{ id: 'a b', secrets: ['x'.repeat(32)] }] }, '.clients[0].id'], [{ clients: [{ id: 'agent' }] }, '.clients[0].secrets'], [{ clients: [{ id: 'agent', secrets: [] }] }, '.clients[0].secrets'], [{ clients: [{ id: 'agent', secrets: ['x'.repeat(31)] }] }, '.clients[0].secrets'],
+    [{ clients: [{ ...clients[0], secret: 'x' }] }, '.clients[0].secret is not an option'], [{ clients: [...clients, ...clients] }, '.clients must have different ids'], [{}, '.clients[0].id is also in broker.clients', { clients: [{ id: 'agent', name: 'x', redirectUris: ['https://x.example.com/'] }] }],
+    [{ clients: [] }, '.clients must list a client', { documents: false }], [{ tokenLifetime: 59_999 }, '.tokenLifetime'], [{ tokenLifetime: 3_600_001 }, '.tokenLifetime'], [{ tokenLifetime: 60_000.5 }, '.tokenLifetime'], [{ enabled: true }, '.enabled is not an option']
+  ] as const) {
+    t.throws(() => settings(change === null || Array.isArray(change) ? change : { ...whole, ...change }, broker), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(`^oauth-discovery-shim: broker\\.assertions${named.replace(/[.[\]]/g, '\\$&')}`) }, named)
+  }
 })
 
 t.test('options at their limits', async t => {

@@ -3,25 +3,31 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { requireResource } from '../sign-in/authorize.ts'
 import type { Broker } from '../broker.ts'
 import { CODE_LIFETIME, type Code } from '../sign-in/callback.ts'
+import { exchangeAssertion } from '../assertions/token.ts'
 import { clientOf, type NamedClient } from '../clients/authentication.ts'
 import { digest } from '../clients/client.ts'
+import { JWT_BEARER } from '../metadata.ts'
 import { formOf, required, type Parameters } from '../parameters.ts'
 import { familyKey, lifetimeOf, responseFrom, REVOKED } from './refresh-token.ts'
 import { refresh } from './refresh.ts'
 import { refusal } from '../refusal.ts'
 
 /**
- * `POST`: a code or a refresh token becomes an access token, which is the identity provider's own.
+ * `POST`: a code or a refresh token becomes an access token, which is the identity provider's own. An assertion, if there is
+ * the option, becomes one of this server.
  *
  * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3), [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
  */
 export function issueTokens (broker: Broker) {
+  const { assertions } = broker
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
     const parameters = formOf(request)
     const grant = required(parameters, 'grant_type')
-    if (grant !== 'authorization_code' && grant !== 'refresh_token') throw refusal('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token')
+    const byAssertion = assertions !== undefined && grant === JWT_BEARER
+    if (!byAssertion && grant !== 'authorization_code' && grant !== 'refresh_token') throw refusal('unsupported_grant_type', `grant_type must be authorization_code or refresh_token${assertions ? `, or ${JWT_BEARER}` : ''}`)
     requireResource(parameters, broker.target)
+    if (byAssertion) return reply.send(await exchangeAssertion(request, parameters, assertions, broker))
     const client = clientOf(parameters, broker)
     return reply.send(grant === 'authorization_code' ? await exchange(parameters, client, broker) : await refresh(parameters, client, broker, request.log))
   }
