@@ -17,10 +17,15 @@ import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
  */
 const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
 
+/** For how long that call's check counts for in-process calls, in milliseconds: while one follows work, access may be lost. */
+const SHARED_FOR = 1000
+
 /** The refusals of a good key by the code of their error. */
 const REASONS: Readonly<Record<string, RefusalReason>> = { DUAL_AUTH_SHOP_FORBIDDEN: 'wrong_shop', DUAL_AUTH_SCOPE_INSUFFICIENT: 'scope' }
 
 interface Outcome {
+  /** When the credential was checked, as `performance.now()`. */
+  readonly checked: number
   readonly credential: Credential
   readonly identity: Identity
 }
@@ -88,17 +93,17 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
 
   async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {
     const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
-    const identity = identityFromParent(request, credential) ?? await verify(request, credential, policy)
+    const known = outcomeOfParent(request, credential) ?? { credential, identity: await verify(request, credential, policy), checked: performance.now() }
     const verified: Verified = request
-    verified[outcome] = { credential, identity }
-    return identity
+    verified[outcome] = known
+    return known.identity
   }
 
-  /** An in-process call with the credential of the request that makes it is not verified again. */
-  function identityFromParent (request: FastifyRequest, credential: Credential): Identity | undefined {
+  /** An in-process call with the credential of the request that makes it, which was just verified, is not verified again. */
+  function outcomeOfParent (request: FastifyRequest, credential: Credential): Outcome | undefined {
     const parent = (request.raw as { [PARENT_REQUEST]?: Verified })[PARENT_REQUEST]
     const known = parent?.[outcome]
-    return known != null && sameCredential(known.credential, credential) ? known.identity : undefined
+    return known != null && sameCredential(known.credential, credential) && performance.now() - known.checked < SHARED_FOR ? known : undefined
   }
 
   async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {

@@ -36,13 +36,17 @@ function countingStore (): ApiKeyStore & { readonly finds: number } {
   return { ...store, find: async fingerprints => { finds++; return store.find(fingerprints) }, get finds () { return finds } }
 }
 
-for (const [title, usesSymbol, finds] of [
-  ['a request verifies its key once, however many routes it calls in process; the next one verifies it again', true, 2],
-  ['an in-process call without the symbol is a request of its own', false, 8]
+for (const [title, usesSymbol, lasts, finds] of [
+  ['a request verifies its key once, however many routes it calls in process; the next one verifies it again', true, 0, 2],
+  ['a request that lasts for a second verifies its key again: it may be revoked meanwhile', true, 1000, 8],
+  ['an in-process call without the symbol is a request of its own', false, 0, 8]
 ] as const) {
   t.test(title, async t => {
     const store = countingStore()
-    const { app, mint } = await build(t, { store, routes: gateway(sameHeaders, usesSymbol) })
+    const now = performance.now.bind(performance)
+    let ahead = 0
+    t.intercept(performance, 'now', { value: () => now() + ahead })
+    const { app, mint } = await build(t, { store, routes: gateway(request => { ahead += lasts; return sameHeaders(request) }, usesSymbol) })
     const { plaintext } = await mint()
     for (const headers of [bearer(plaintext), { 'x-api-key': plaintext }]) {
       t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers })).json(), [200, 200, 200])

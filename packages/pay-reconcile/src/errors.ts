@@ -25,8 +25,8 @@ export const PAY_RECONCILE_DETAILS_NOT_OBJECT = createError('PAY_RECONCILE_DETAI
 /** The store failed, in a request or in a bulk run; `cause` is what it threw. */
 export const PAY_RECONCILE_STORE_FAILED = createError<[options?: { cause: unknown }]>('PAY_RECONCILE_STORE_FAILED', 'Accounts, shops or runs could not be read or stored', 500)
 
-/** In the stopped shops of a bulk run: `mayContinue` returned false. */
-export const PAY_RECONCILE_RUN_FORBIDDEN = createError('PAY_RECONCILE_RUN_FORBIDDEN', 'The admin who started the run may no longer change accounts', 403)
+/** In the stopped shops of a bulk run, and in the log for a CSV file: `mayContinue` returned false. */
+export const PAY_RECONCILE_RUN_FORBIDDEN = createError('PAY_RECONCILE_RUN_FORBIDDEN', 'The admin who started this may no longer do it', 403)
 
 export const PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND = createError('PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', 'The payment provider has no such customer', 502)
 export const PAY_RECONCILE_PROVIDER_KEY_REJECTED = createError('PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'The payment provider rejected the secret key of the shop', 502)

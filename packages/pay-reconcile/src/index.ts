@@ -55,7 +55,7 @@ const hour = 3_600_000
  */
 async function payReconcile (app: FastifyInstance, options: PayReconcileOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const { provider, authorize, actor, prefix, leaseDuration, webhooks } = settings
+  const { provider, authorize, actor, prefix, leaseDuration, mayContinue, webhooks } = settings
   const accounts = guardedStore(settings.accounts)
   const runs = settings.runs && guardedStore(settings.runs)
   const secrets = webhooks && guardedStore(webhooks.secrets)
@@ -88,9 +88,9 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     // Awaited: a hook that neither returns a promise nor calls back would leave every request without a response.
     scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
     accountRoutes(scope, sources, callerOf)
-    auditRoutes(scope, accounts)
+    auditRoutes(scope, { accounts, mayContinue }, callerOf)
     orphanRoutes(scope, sources)
-    if (runs && runner) runRoutes(scope, runner, { runs, accounts }, callerOf)
+    if (runs && runner) runRoutes(scope, runner, { runs, accounts, mayContinue }, callerOf)
   }, { prefix })
 
   if (!runs || !runner) return

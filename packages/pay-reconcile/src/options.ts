@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
 import type { PayProvider } from './provider/types.ts'
 import { canFollow } from './reconcile/can-follow.ts'
-import type { NewRun, RunStore } from './reconcile/types.ts'
+import type { RunStore } from './reconcile/types.ts'
 import { slotsFrom, type Schedule, type Slots } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'
 import { webhooksFrom, type Webhooks } from './webhooks/options.ts'
@@ -23,12 +23,13 @@ export interface PayReconcileOptions {
   /** Where bulk runs are stored: `knexRunStore(knex)` or your own. Without it there are no bulk routes. */
   readonly runs?: RunStore | undefined
   /**
-   * Whether a bulk run that is not a dry run may go on. Return false if its actor may no longer change accounts. Called
-   * before each page of accounts, in the process that works on the run. After false, the remaining shops stop with the
-   * reason `PAY_RECONCILE_RUN_FORBIDDEN`. If it throws, the run pauses until its lease expires, then it is called
-   * again. Default: always true.
+   * Whether a bulk run that is not a dry run, or a CSV file, may go on. Return false if its actor is no superuser any
+   * more. Called before each page of accounts, in the process that works on the run, and before each page of a file but
+   * the first; `id` is that of the run, and null for the file of the audit. After false, the remaining shops stop with the
+   * reason `PAY_RECONCILE_RUN_FORBIDDEN`; a file breaks off. If it throws, the run pauses until its lease expires, then it
+   * is called again. Default: always true.
    */
-  readonly mayContinue?: (run: Pick<NewRun, 'id' | 'actor'>) => boolean | Promise<boolean>
+  readonly mayContinue?: (work: { readonly id: string | null, readonly actor: string }) => boolean | Promise<boolean>
   /** Default `/admin/accounts`. */
   readonly prefix?: string
   /** Time limit for a call to the provider including retries, in milliseconds. Default 10000. */

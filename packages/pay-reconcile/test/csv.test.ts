@@ -84,6 +84,20 @@ for (const engine of engines) {
       await t.rejects(response.text(), 'the client sees that the file is not whole')
     })
 
+    await t.test('who is no superuser any more gets no more of a file that is under way', async t => {
+      await knex.raw(`insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
+        select run_id, 'a' || n, shop_id, outcome, item from pay_reconcile_items, generate_series(1, 2500) n where account_id = '00000000-0000-4000-8000-000000000000'`)
+      const asked: unknown[] = []
+      const losing = await host(t, knex, world.standIn, { ...fast, mayContinue: async work => asked.push(work) === 1 })
+      const url = await losing.app.listen({ port: 0 })
+      for (const [path, id] of [['audit', null], [`reconcile/${runId}`, runId]] as const) {
+        const response = await fetch(`${url}/admin/accounts/${path}?format=csv`, { headers: superuser })
+        await t.rejects(response.text(), path)
+        t.strictSame(asked.splice(0), [{ id, actor: 'user-1' }, { id, actor: 'user-1' }], 'before the second page and the third')
+      }
+      t.match(losing.logs(), 'PAY_RECONCILE_RUN_FORBIDDEN')
+    })
+
     await t.test('pages are read until the file is whole, or the list has become shorter', async t => {
       const entry = { before: {}, after: {} } as AuditEntry
       const reads: unknown[] = []

@@ -1,7 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../customers/types.ts'
 import { auditTable } from '../csv/audit.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
+import type { RunLimits } from '../reconcile/shop-work.ts'
 import type { AccountStore, AuditEntry } from '../types.ts'
 import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
@@ -12,7 +14,9 @@ import { auditQueryFrom } from './list-query.ts'
 import { documented, IdParams, InputProblem, listParameters, Problem, refusals } from './schemas.ts'
 
 /** The routes that show who changed which account, and the snapshots that were replaced. */
-export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): void {
+export function auditRoutes (
+  scope: FastifyInstance, { accounts, mayContinue }: { readonly accounts: AccountStore } & Pick<RunLimits, 'mayContinue'>, callerOf: (request: FastifyRequest) => Caller
+): void {
   scope.get<{ Querystring: RawQuery }>('/audit', {
     schema: documented({
       operationId: 'list_pay_audit',
@@ -30,7 +34,7 @@ export function auditRoutes (scope: FastifyInstance, accounts: AccountStore): vo
         const { entries, count } = await accounts.audit({ ...query, ...page, sort })
         await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: entries.map(entryBodyFrom), count }
-      })
+      }, () => mayContinue({ id: null, actor: callerOf(request).actor }))
     }
     const { entries, count } = await accounts.audit(query)
     await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)

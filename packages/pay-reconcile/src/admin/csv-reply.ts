@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { Type, type TSchema } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
+import { PAY_RECONCILE_RUN_FORBIDDEN } from '../errors.ts'
 import type { Page, RawQuery } from './list-grammar.ts'
 import { commonRules, wordFrom } from './list-query.ts'
 import { oneOf } from './schemas.ts'
@@ -35,9 +36,11 @@ const pageSize = 1000
  * failure has a status; a later one breaks the connection, and the client sees that the file is not whole.
  *
  * @param name of the file, without characters that a header cannot hold.
+ * @param mayContinue is asked before each later page: a client that reads slowly may lose its access meanwhile
  */
 export async function sendCsv<Body> (
-  reply: FastifyReply, name: string, table: CsvTable<Body>, read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>
+  reply: FastifyReply, name: string, table: CsvTable<Body>, read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>,
+  mayContinue: () => boolean | Promise<boolean>
 ): Promise<FastifyReply> {
   const first = await read({ skip: 0, limit: pageSize })
   async function * text (): AsyncGenerator<string> {
@@ -47,6 +50,7 @@ export async function sendCsv<Body> (
       yield csvText(table, page.records)
       skip += page.records.length
       if (skip >= page.count) return
+      if (!await mayContinue()) throw new PAY_RECONCILE_RUN_FORBIDDEN()
     }
   }
   return await reply

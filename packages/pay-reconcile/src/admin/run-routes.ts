@@ -5,6 +5,7 @@ import type { Caller } from '../customers/types.ts'
 import { itemTable } from '../csv/items.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
 import type { BulkRunner } from '../reconcile/runner.ts'
+import type { RunLimits } from '../reconcile/shop-work.ts'
 import type { Item, Run, RunStore } from '../reconcile/types.ts'
 import type { AccountStore } from '../types.ts'
 import { jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
@@ -20,7 +21,8 @@ type ById = { Params: Static<typeof IdParams> }
 
 /** The routes that start, list, show and cancel bulk runs. */
 export function runRoutes (
-  scope: FastifyInstance, runner: BulkRunner, { runs, accounts }: { readonly runs: RunStore, readonly accounts: AccountStore }, callerOf: (request: FastifyRequest) => Caller
+  scope: FastifyInstance, runner: BulkRunner, { runs, accounts, mayContinue }: { readonly runs: RunStore, readonly accounts: AccountStore } & Pick<RunLimits, 'mayContinue'>,
+  callerOf: (request: FastifyRequest) => Caller
 ): void {
   scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
     schema: documented({
@@ -74,7 +76,7 @@ export function runRoutes (
         const { items, count } = await runs.items(id, { ...query, ...page })
         await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: items.map(itemBodyFrom), count }
-      })
+      }, () => mayContinue({ id, actor: callerOf(request).actor }))
     }
     const { items, count } = await runs.items(id, query)
     await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
