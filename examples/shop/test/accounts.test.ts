@@ -15,19 +15,6 @@ const invalid = (field: string, message: string) => ({ statusCode: 422, code: 'S
 const conflict = (field: string, message: string) => ({ statusCode: 409, code: 'SHOP_CONFLICT', error: 'Conflict', message, field })
 const account = async (body: object = { name: 'Ada' }): Promise<string> => (await shop('POST', '/accounts', body)).body.id
 
-t.test('account routes honour shop_id', async (t) => {
-  const ours = await account({ name: 'Ours' })
-  const theirs = (await other('POST', '/accounts', { name: 'Theirs' })).body.id
-  t.strictSame((await shop('GET', '/accounts')).body.map(({ id }: { id: string }) => id), [ours])
-  t.equal((await shop('GET', '/accounts')).headers['content-range'], 'accounts 0-25/1')
-  for (const [method, body] of [['GET'], ['PATCH', { name: 'Mine' }], ['DELETE']] as const) {
-    const { status, body: answer } = await shop(method, `/accounts/${theirs}`, body)
-    t.strictSame([status, answer], [404, { statusCode: 404, code: 'SHOP_NOT_FOUND', error: 'Not Found', message: `No account ${theirs}` }])
-  }
-  t.match((await other('GET', `/accounts/${theirs}`)).body, { id: theirs, name: 'Theirs' })
-  await knex('accounts').delete()
-})
-
 t.test('an account from its creation to its end', async (t) => {
   const made = await shop('POST', '/accounts', { name: 'Ada', hash_name: 'a1', details: { email: 'ada@example.com', vip: true, gone: null } })
   t.equal(made.status, 201)

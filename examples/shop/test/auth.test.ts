@@ -4,76 +4,17 @@ import { BASE_URL, bearer, build, client, createShop, openIdentityProvider, open
 
 const database = await openTestDatabase(t)
 const { knex } = database
-const idp = await openIdentityProvider(t, ['member', 'stranger', 'admin', 'gone'])
+const idp = await openIdentityProvider(t, ['stranger'])
 const routes: RouteOptions[] = []
-const app = await build(t, database, idp, {
-  settings: { RATE_LIMIT_MAX: 100_000, RATE_LIMIT_ANONYMOUS_MAX: 100_000, RATE_LIMIT_REFUSED_MAX: 100_000 },
-  onRoute: (route) => routes.push(route)
-})
+const app = await build(t, database, idp, { onRoute: (route) => routes.push(route) })
 
 const here = await createShop(database, 'here')
-const NOBODY = '00000000-0000-4000-8000-000000000000'
-
 const machine = bearer(await idp.machineToken())
-const [member, stranger, admin, gone] = await Promise.all(['member', 'stranger', 'admin', 'gone'].map(async (name) => bearer(await idp.userToken(name))))
-for (const person of [member, stranger, admin, gone]) await app.inject({ url: `/shops/${here}/tags`, headers: person! })
-const idOf = async (name: string): Promise<string> => (await knex('users').where({ name }).first('id')).id
-await knex('shop_members').insert({ shop_id: here, user_id: await idOf('member'), role: 'owner' })
-// A shop with an order cannot be deleted, not by the calls below either.
-await knex('orders').insert({ shop_id: here, currency: 'EUR', total_amount: 0 })
-await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
-await knex('users').where({ name: 'gone' }).update({ active: false, roles: ['admin'] })
+const stranger = bearer(await idp.userToken('stranger'))
 
 const makeKey = async (shop: string, body: object = { name: 'test' }): Promise<{ id: string, plaintext: string }> =>
   (await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, body)).body
 const key = { 'x-api-key': (await makeKey(here)).plaintext }
-
-/** What the service's contract says of a route, from nothing but its path and tags. */
-function policyOf ({ url, schema }: RouteOptions): 'public' | 'dual' | 'jwt' {
-  if (url.includes('/.well-known/') || url === '/oauth/register' || ['/', '/healthz', '/readyz', '/openapi.json'].includes(url) || url.startsWith('/docs')) return 'public'
-  return url === '/mcp' || schema?.tags?.includes('mcp') === true ? 'dual' : 'jwt'
-}
-
-/** Routes for people who are admins, and for nobody else. */
-const isForAdmins = ({ url, method }: RouteOptions): boolean => url.startsWith('/admin/') ||
-  (url === '/shops' && method === 'POST') || (url === '/shops/:shop_id' && (method === 'PATCH' || method === 'DELETE'))
-
-const requests = () => routes.flatMap((route) => [route.method].flat().map((method) => ({
-  route,
-  method,
-  policy: policyOf(route),
-  url: (shop: string, id = NOBODY) => route.url.replace(':shop_id', shop).replace(/:(\w+_)?id/, id)
-})))
-
-async function statusOf (method: string, url: string, headers: Record<string, string> = {}): Promise<number> {
-  const payload = ['POST', 'PUT', 'PATCH'].includes(method) ? { payload: {} } : {}
-  return (await app.inject({ method: method as 'GET', url, headers, ...payload })).statusCode
-}
-
-t.test('every route lets in whom its policy says, and nobody else', async (t) => {
-  t.ok(requests().length > 75)
-  for (const { route, method, policy, url } of requests()) {
-    const path = url(here)
-    const status = async (headers?: Record<string, string>): Promise<number> => await statusOf(method, path, headers)
-    const isIn = (code: number): boolean => ![401, 403, 500, 503].includes(code)
-    const name = `${method} ${path}`
-
-    t.equal(isIn(await status()), policy === 'public', `${name}: nobody`)
-    t.equal(isIn(await status(key)), policy !== 'jwt', `${name}: an API key`)
-    t.equal(isIn(await status({ authorization: `Bearer ${key['x-api-key']}` })), policy !== 'jwt', `${name}: an API key as bearer token`)
-    t.equal(isIn(await status(machine)), !isForAdmins(route), `${name}: a machine`)
-    t.equal(isIn(await status(member)), !isForAdmins(route), `${name}: a member of the shop`)
-    t.ok(isIn(await status(admin)), `${name}: an admin`)
-    if (isForAdmins(route)) {
-      for (const somebody of [machine, member, stranger, gone]) t.equal(await status(somebody), 403, `${name}: no active admin`)
-    }
-    if (policy !== 'public') {
-      t.equal(await status(bearer('nonsense')), 401, `${name}: nonsense`)
-      t.equal(await status({ ...member, 'x-api-key': `${key['x-api-key']}x` }), 401, `${name}: a bad key beside a good token`)
-      if (policy === 'jwt') t.equal(await status(key), 401, `${name}: a key where none are taken`)
-    }
-  }
-})
 
 t.test('tagged, a tool, and open to API keys are the same thing', async (t) => {
   const tagged = routes.filter(({ method, schema }) => method !== 'HEAD' && schema?.tags?.includes('mcp')).map(({ schema }) => schema?.operationId)
@@ -82,26 +23,9 @@ t.test('tagged, a tool, and open to API keys are the same thing', async (t) => {
 })
 
 t.test('a person is made known once, however many of their requests come first', async (t) => {
-  await knex('users').where({ name: 'stranger' }).delete()
-  const statuses = await Promise.all(Array.from({ length: 8 }, async () => await statusOf('GET', `/shops/${here}/tags`, stranger)))
+  const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await app.inject({ url: `/shops/${here}/tags`, headers: stranger })).statusCode))
   t.strictSame(new Set(statuses), new Set([403]))
   t.match(await knex('users').where({ name: 'stranger' }), [{ active: true, roles: [] }])
-})
-
-t.test('a key with scopes uses the tools that they open', async (t) => {
-  const reader = { 'x-api-key': (await makeKey(here, { name: 'reader', scopes: ['read', 'create_tag'] })).plaintext }
-  t.equal(await statusOf('GET', `/shops/${here}/products`, reader), 200)
-  t.equal(await statusOf('POST', `/shops/${here}/tags`, reader), 422, 'it is in, with an empty body')
-  t.equal(await statusOf('POST', `/shops/${here}/products`, reader), 403)
-  const call = async (name: string) => await app.inject({
-    method: 'POST',
-    url: '/mcp',
-    headers: { ...reader, accept: 'application/json, text/event-stream' },
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { shop_id: here, product_id: NOBODY } } }
-  })
-  t.match((await call('get_product')).body, /404 Not Found/)
-  const refused = await call('delete_product')
-  t.match(`${refused.statusCode} ${refused.body}`, /403/)
 })
 
 t.test('a key is not made with scopes that open no tool', async (t) => {
@@ -124,15 +48,6 @@ t.test('a tool tells the model of a character that cannot be stored', async (t) 
   t.equal(statusCode, 200)
   t.match(body, /"isError":true/)
   t.match(body, /name contains a character that cannot be stored/)
-})
-
-t.test('a revoked key is refused by the very next call, over REST and as a tool', async (t) => {
-  const { id, plaintext } = await makeKey(here)
-  const headers = { 'x-api-key': plaintext }
-  t.equal(await statusOf('GET', `/shops/${here}/tags`, headers), 200)
-  t.equal(await statusOf('DELETE', `/shops/${here}/api-keys/${id}`, member), 204)
-  t.equal(await statusOf('GET', `/shops/${here}/tags`, headers), 401)
-  t.equal(await statusOf('POST', '/mcp', headers), 401)
 })
 
 t.test('without the tools a 401 leads to the sign-in too, and no document to an endpoint that is not there', async (t) => {

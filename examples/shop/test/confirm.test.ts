@@ -1,5 +1,4 @@
 import t from 'tap'
-import { confirmationOptions } from '../src/operations/confirmations.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
@@ -117,14 +116,6 @@ t.test('a deletion that would affect more than the person was asked about is ref
   await trx.commit()
   t.match(await deleted, { told: /^409 Conflict: Others have changed the shop/ })
   t.match(await call('delete_tag', { tag_id: tag }), { question: /1 product loses it/ })
-})
-
-t.test('of several calls with one confirmation at the same time, one gets it', async (t) => {
-  const { confirmStore } = confirmationOptions({ API_KEY_PEPPERS: [`test:${'p'.repeat(32)}`] }, knex)
-  const used = await Promise.all([1, 2, 3, 4].map(async () => await confirmStore!.use('same', 1000)))
-  t.strictSame(used.toSorted(), [false, false, false, true])
-  t.equal(await confirmStore!.use('same', 1000), false)
-  t.equal(await confirmStore!.use('another', 1000), true)
 })
 
 t.test('used confirmations are forgotten after their time', async (t) => {

@@ -571,13 +571,3 @@ t.test('an import is undone as a whole', async (t) => {
   t.equal((await other.as('POST', '/history/revert', { import_id: body['id'] })).status, 404)
   t.ok(csv)
 })
-
-t.test('an import of another shop does not exist', async (t) => {
-  const [here, there] = [await openShop(), await openShop()]
-  const { body } = await here.jsonl([{ name: 'A' }])
-  for (const [method, path] of [['GET', ''], ['GET', '/lines'], ['DELETE', '']] as const) {
-    t.equal((await there.as(method, `/imports/${body['id'] as string}${path}`)).status, 404)
-  }
-  t.strictSame((await there.as('GET', '/imports')).body, [])
-  t.equal((await here.as('GET', '/imports/nonsense')).status, 422)
-})

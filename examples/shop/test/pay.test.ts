@@ -14,7 +14,7 @@ const standIn = await startPayStandIn({ accounts: { [KEY]: {}, [RESTRICTED]: { p
 t.teardown(async () => await standIn.close())
 const database = await openTestDatabase(t)
 const { knex } = database
-const idp = await openIdentityProvider(t, ['member', 'stranger', 'admin', 'gone'])
+const idp = await openIdentityProvider(t, ['member', 'admin'])
 
 const seen: string[] = []
 const stream = new Writable({ write (line, _encoding, done) { seen.push(String(line)); done() } })
@@ -23,17 +23,15 @@ const app = await build(t, database, idp, { settings, logger: { level: 'trace', 
 
 const here = await createShop(database, 'here')
 const machine = bearer(await idp.machineToken())
-const [member, stranger, admin, gone] = await Promise.all(['member', 'stranger', 'admin', 'gone'].map(async (name) => {
+const [member, admin] = await Promise.all(['member', 'admin'].map(async (name) => {
   const token = bearer(await idp.userToken(name))
   await app.inject({ url: `/shops/${here}/tags`, headers: token })
   return token
-})) as [Person, Person, Person, Person]
+})) as [Person, Person]
 type Person = ReturnType<typeof bearer>
 const idOf = async (name: string): Promise<string> => (await knex('users').where({ name }).first('id')).id
 await knex('shop_members').insert({ shop_id: here, user_id: await idOf('member'), role: 'owner' })
 await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
-await knex('users').where({ name: 'gone' }).update({ active: false, roles: ['admin'] })
-const key = { 'x-api-key': (await client(app, '', machine)('POST', `/shops/${here}/api-keys/`, { name: 'test' })).body.plaintext }
 
 const shop = client(app, `/shops/${here}`, member)
 const superuser = client(app, '/admin/accounts', admin)
@@ -46,26 +44,6 @@ const withKey = async (secretKey: string): Promise<void> => { await shop('PUT', 
 const product = (await shop('POST', '/products', { name: 'Cup', status: 'active', price_amount: 500 })).body.id
 const orderOf = async (accountId: string): Promise<string> =>
   (await shop('POST', '/orders', { account_id: accountId, lines: [{ product_id: product }] })).body.id
-
-t.test('the administration of accounts is for active admins, as the database has them now', async (t) => {
-  const unauthorized = (code: string, message: string) => [401, problem(401, code, 'Unauthorized', message)]
-  const adminOnly = [403, problem(403, 'SHOP_ADMIN_ONLY', 'Forbidden', 'Only admins may do this')]
-  const asked = async (headers: Record<string, string>) => {
-    const { status, body } = await client(app, '/admin/accounts', headers)('GET', '')
-    return [status, body]
-  }
-  t.strictSame(await asked({}), unauthorized('DUAL_AUTH_CREDENTIAL_MISSING', 'Credentials are required'), 'nobody')
-  t.strictSame(await asked(key), unauthorized('DUAL_AUTH_CREDENTIAL_INVALID', 'The credentials are not valid'), 'an API key')
-  t.strictSame(await asked(machine), adminOnly, 'a machine')
-  t.strictSame(await asked(member), adminOnly, 'a member of a shop')
-  t.strictSame(await asked(stranger), adminOnly, 'a person of no shop')
-  t.strictSame(await asked(gone), [403, problem(403, 'SHOP_USER_INACTIVE', 'Forbidden', 'Your account is inactive')], 'an admin who was made inactive')
-  t.strictSame(await asked(admin), [200, []], 'an admin')
-
-  await knex('users').where({ name: 'admin' }).update({ roles: [] })
-  t.strictSame(await asked(admin), adminOnly, 'an admin whose role was taken since')
-  await knex('users').where({ name: 'admin' }).update({ roles: ['admin'] })
-})
 
 t.test('the workflow: list what misses a customer, link it, sync it', async (t) => {
   await withKey(KEY)

@@ -129,5 +129,6 @@ t.test('a revoked key is 401 and leads to the sign-in, without calling the key a
   const where = 'resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource/mcp", scope="openid email profile"'
   const refused = async (headers: Readonly<Record<string, string>>) => (await ask('tools/list', {}, headers))
   t.match(await refused({ 'x-api-key': plaintext }), { statusCode: 401, headers: { 'www-authenticate': `Bearer ${where}` } })
+  t.equal((await app.inject({ url: `/shops/${here}/tags`, headers: { 'x-api-key': plaintext } })).statusCode, 401, 'over REST, too')
   t.match(await refused(bearer(plaintext)), { statusCode: 401, headers: { 'www-authenticate': `Bearer error="invalid_token", ${where}` } })
 })

@@ -116,6 +116,17 @@ for (const { route, method, name } of writes.filter(({ method }) => method === '
   })
 }
 
+for (const { route, method, name } of writes.filter(({ method }) => method === 'PATCH')) {
+  t.test(`${name}: of two who have read one version, one writes`, async (t) => {
+    const shop = await furnish()
+    await prepare(name, shop)
+    const { url, body } = callOf(route, shop)
+    const seen = { ...boss!.headers, 'if-match': String((await send('GET', url, boss!.headers)).headers.etag) }
+    const call: Call = async () => await send(method, url, seen, body)
+    t.strictSame((await meet(rowOf(route.url, shop), [call, call])).toSorted(), [200, 412])
+  })
+}
+
 /** Two calls that cannot both be right, and what they get, in any order: several if either may win. */
 const pairs: ReadonlyArray<readonly [what: string, meeting: (shop: Furnished) => Promise<readonly [held: string | ((on: Knex) => Knex.QueryBuilder), calls: readonly Call[], after?: (t: Test) => Promise<unknown>]>, ...outcomes: ReadonlyArray<readonly number[]>]> = [
   ['an order is fulfilled and cancelled', async ({ id, params: { order_id: order } }) => {

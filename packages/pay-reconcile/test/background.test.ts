@@ -1,13 +1,8 @@
 import t from 'tap'
 import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyBaseLogger } from 'fastify'
 import type { NewRun, RunStore } from '../src/index.ts'
 import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
-import type { BulkRunner } from '../src/reconcile/runner.ts'
-import { slotsFrom } from '../src/schedule/options.ts'
-import { scheduler } from '../src/schedule/scheduler.ts'
-import { gathering } from '../src/webhooks/gathering.ts'
 import { fast } from './bulk.ts'
 import { pglite } from './database.ts'
 import { standingTime } from './time.ts'
@@ -16,12 +11,6 @@ import { build, host } from './world.ts'
 const down = (): Promise<never> => Promise.reject(new RangeError('the database is down'))
 
 const until = async (holds: () => boolean): Promise<void> => { while (!holds()) await sleep(2) }
-
-/** A logger, and what it logged. */
-function logger () {
-  const logs: unknown[] = []
-  return { logs, log: { warn: ({ err }: { err: Error }, message: string) => logs.push([message, err.message]) } as unknown as FastifyBaseLogger }
-}
 
 t.test('the work in the background', async t => {
   const knex = await pglite.connect(t)
@@ -110,68 +99,4 @@ t.test('the work in the background', async t => {
     await sleep(25)
     t.equal(starts, atClose)
   })
-})
-
-t.test('jobs end with their scheduler', async t => {
-  mock.timers.enable({ apis: ['Date', 'setTimeout'], now: Date.UTC(2026, 0, 31, 2, 59) })
-  t.teardown(() => mock.timers.reset())
-  const started: unknown[] = []
-  const { log } = logger()
-  const due = scheduler(slotsFrom({ check: '0 3 * * *' }), { lastSlot: async () => '2026-01-30T03:00:00.000Z' } as unknown as RunStore, { startSlot: async (_mode: string, slot: string) => { started.push(slot) } } as unknown as BulkRunner, log)
-  const after = async (seconds: number) => {
-    // In steps: a job whose time is far off looks at the clock now and then.
-    for (let left = seconds; left > 0; left -= 30) mock.timers.tick(Math.min(left, 30) * 1000)
-    await new Promise(resolve => setImmediate(resolve))
-    return [...started]
-  }
-  due.open()
-  const [first, second] = ['2026-01-31T03:00:00.000Z', '2026-02-01T03:00:00.000Z']
-  t.strictSame([await after(59), await after(1), await after(86_400)], [[], [first], [first, second]])
-  due.close()
-  t.strictSame(await after(86_400), [first, second])
-})
-
-t.test('a slot is started once: later, and for a mode of its own', async t => {
-  const [earlier, slot] = ['2026-01-30T03:00:00.000Z', '2026-01-31T03:00:00.000Z']
-  const slots = (latest: Date | undefined) => (['check', 'sync'] as const).map(mode => ({ mode, pattern: '0 3 * * *', timezone: 'UTC', latest: () => latest }))
-  for (const [title, latest, last, wanted] of [
-    ['a slot that was missed', new Date(slot), earlier, [['check', slot], ['sync', slot]]], ['one that has a run', new Date(slot), slot, []], ['a pattern that had none', undefined, earlier, []]
-  ] as const) {
-    const [started, asked]: [unknown[], unknown[]] = [[], []]
-    const { log, logs } = logger()
-    await scheduler(slots(latest), { lastSlot: async (mode: string) => { asked.push(mode); return last } } as unknown as RunStore,
-      { startSlot: async (...run: unknown[]) => { started.push(run) } } as unknown as BulkRunner, log).startDue()
-    t.strictSame([started, asked, logs], [wanted, ['check', 'sync'], []], title)
-  }
-  const { log, logs } = logger()
-  await scheduler(slots(new Date(slot)), { lastSlot: down } as unknown as RunStore, {} as BulkRunner, log).startDue()
-  t.strictSame(logs, [['a scheduled run could not be started', 'the database is down']])
-})
-
-t.test('deliveries are gathered until the delay is over', async t => {
-  const answers: Array<boolean | undefined> = [false, undefined, true, false]
-  let started = 0
-  const { log, logs } = logger()
-  const runner = { startAwaited: async () => { started++; const left = answers.shift(); return left ?? down() } } as unknown as BulkRunner
-  const gathered = gathering({} as never, runner, 10, log)
-  gathered.soon()
-  gathered.soon()
-  t.equal(started, 0)
-  await until(() => started >= 1)
-  await sleep(25)
-  t.equal(started, 1, 'two deliveries are one run')
-  gathered.soon()
-  await until(() => started >= 2)
-  await sleep(0)
-  t.strictSame(logs, [['a run after webhooks could not be started', 'the database is down']])
-  await gathered.now()
-  t.equal(started, 3)
-  await until(() => started >= 4)
-  await sleep(25)
-  t.equal(started, 4, 'shops that are left are tried again, others are not')
-  gathered.soon()
-  gathered.close()
-  gathered.soon()
-  await sleep(25)
-  t.equal(started, 4, 'nothing is started after the end')
 })

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetAccounts, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { itemOf } from '../src/reconcile/item.ts'
 import { untilOver } from './bulk.ts'
-import { engines } from './database.ts'
+import { engines, postgresql } from './database.ts'
 import { build, host, shopKey } from './world.ts'
 
 for (const engine of engines) {
@@ -57,9 +58,16 @@ for (const engine of engines) {
     await runs.start(run, [{ shopId: there, accounts: 1 }], null)
     const part = await runs.claim(run.id, lease)
     const read = await knexAccountStore(knex).get(karl)
-    await knex('accounts').where('id', karl).delete()
-    await forgetAccounts(knex, { accountId: karl })
-    t.equal(await runs.advance({ ...part!, processed: 1, outcomes: { drifted: 1 } }, [itemOf(read!, 'drifted', { drift: ['missing'] })], lease), 'continue')
+    const advance = async () => await runs.advance({ ...part!, processed: 1, outcomes: { drifted: 1 } }, [itemOf(read!, 'drifted', { drift: ['missing'] })], lease)
+    // Before the deletion is over, where there are two connections.
+    const advanced = await knex.transaction(async trx => {
+      await trx('accounts').where('id', karl).delete()
+      await forgetAccounts(trx, { accountId: karl })
+      const advancing = advance()
+      if (engine === postgresql) await Promise.race([advancing, sleep(200)])
+      return { advancing }
+    })
+    t.equal(await advanced.advancing, 'continue')
     t.strictSame(await naming('karl'), [], 'a run that had read the account adds nothing')
     t.match(await knex('pay_reconcile_audit').where('account_id', zelda).pluck('action'), ['link', 'sync', 'sync'], 'the audit stays')
   })

@@ -93,20 +93,20 @@ async function unlinkingMany (t: Test, world: World, next: () => string): Promis
 async function accepting (t: Test, world: World, next: () => string): Promise<void> {
   const { call, knex, standIn, addShop, addAccount, detailsOf, audit } = world
   const key = 'sk_test_accept'
+  const suggested = ['same', 'called', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata']
   standIn.addAccount(key, {
-    customers: ['same', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata'].map(name => ({ id: `cus_${name}`, name, email: `${name}@example.org` }))
+    customers: suggested.map(name => ({ id: `cus_${name}`, name, email: `${name}@example.org` }))
       .concat([{ id: 'cus_b1', name: 'b', email: 'both@example.org' }, { id: 'cus_b2', name: 'b', email: 'both@example.org' }])
   })
   const { customers } = standIn.account(key)
   const [shopId, otherShop] = [await addShop({ id: next(), key }), await addShop({ id: next(), key })]
   const accounts: Record<string, string> = {}
-  for (const name of ['same', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata', 'both', 'nobody']) {
+  for (const name of [...suggested, 'both', 'nobody']) {
     accounts[name] = await addAccount(shopId, { email: `${name}@example.org` }, { id: next(), name })
   }
   const dry = await runOver(world, { mode: 'link', shop_id: shopId })
   const items = new Map<string, Item>(dry.items.map((item: Item) => [item['account_name'] as string, item]))
-  t.equal(dry.outcomes.suggested, 8)
-  const suggested = ['same', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata']
+  t.equal(dry.outcomes.suggested, 9)
   const accept = suggested.map(name => items.get(name)!.id)
   const theirs = await addAccount(otherShop, { email: 'same@example.org' }, { id: next() })
   const [foreign] = (await runOver(world, { mode: 'link', shop_id: otherShop })).items as [Item]
@@ -134,6 +134,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
   }
 
   // Everything that may change between a look and a click.
+  await knex('accounts').where('id', accounts['called']).update({ name: 'Somebody Else' })
   customers.set('cus_renamed', { ...customers.get('cus_renamed')!, name: 'somebody else' })
   customers.delete('cus_gone')
   await knex('accounts').where('id', accounts['moved']).update({ details: { email: 'elsewhere@example.org' } })
@@ -142,6 +143,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
   customers.set('cus_metadata', { ...customers.get('cus_metadata')!, metadata: { account_id: accounts['metadata']! } })
   const wanted = [
     [accounts['same'], 'linked', 'accepted', null, 'cus_same'],
+    [accounts['called'], 'skipped', 'changed_meanwhile', null, null],
     [accounts['renamed'], 'skipped', 'changed_meanwhile', null, null],
     [accounts['gone'], 'skipped', 'changed_meanwhile', null, null],
     [accounts['moved'], 'skipped', 'changed_meanwhile', null, null],
@@ -150,7 +152,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
     [accounts['metadata'], 'linked', 'metadata', null, 'cus_metadata']
   ]
   const tried = await runOver(world, { mode: 'link', shop_id: shopId, accept })
-  t.match(tried, { status: 'done', total: 7, selection: { accept: 7 } })
+  t.match(tried, { status: 'done', total: 8, selection: { accept: 8 } })
   t.strictSame(found(tried.items), wanted, 'a dry run says what would be linked')
   t.strictSame(await detailsOf(accounts['same']!), { email: 'same@example.org' })
   const run = await runOver(world, { mode: 'link', shop_id: shopId, accept, dry_run: false })
