@@ -24,22 +24,6 @@ await other('POST', '/products', { name: 'Foreign', status: 'active' })
 const list = async (query: Record<string, string>) => await shop('GET', `/products?${new URLSearchParams(query).toString()}`)
 const names = async (query: Record<string, string>) => (await list(query)).body.map(({ name }: { name: string }) => name)
 
-t.test('a page is told in Content-Range, also an empty one and one past the end', async (t) => {
-  for (const [query, range, found] of [
-    [{}, 'products 0-25/5', ['Apple', 'Banana', 'Cherry', 'Date', 'Elderberry']],
-    [{ skip: '1', limit: '2' }, 'products 1-3/5', ['Banana', 'Cherry']],
-    [{ skip: '4', limit: '200' }, 'products 4-204/5', ['Elderberry']],
-    [{ skip: '5' }, 'products 5-30/5', []],
-    [{ skip: '1000000' }, 'products 1000000-1000025/5', []],
-    [{ filter: '{"q":"nothing"}' }, 'products 0-25/0', []],
-    [{ filter: '{"q":"nothing"}', skip: '3' }, 'products 3-28/0', []],
-    [{ filter: '{"status":"active"}', skip: '9' }, 'products 9-34/2', []]
-  ] as const) {
-    const { status, headers, body } = await list(query)
-    t.strictSame([status, headers['content-range'], body.map(({ name }: { name: string }) => name)], [200, range, found], JSON.stringify(query))
-  }
-})
-
 t.test('a filter that a list does not have is an error of the store too, and not ignored', async (t) => {
   for (const name of ['nmae', 'constructor', '__proto__']) {
     const filter = JSON.parse(`{ "${name}": ["Apple"] }`)
@@ -69,32 +53,13 @@ t.test('filter narrows by every field given', async (t) => {
   ] as const) t.strictSame(await names({ filter: JSON.stringify(filter) }), found, JSON.stringify(filter))
 })
 
-t.test('sort orders by a field in either direction, ties by id, rows without a value last', async (t) => {
-  t.strictSame(await names({ sort: '-name' }), ['Elderberry', 'Date', 'Cherry', 'Banana', 'Apple'])
-  t.strictSame(await names({ sort: '["name","DESC"]' }), await names({ sort: '-name' }), 'as react-admin says it')
-  t.strictSame(await names({ sort: '["name","ASC"]' }), await names({ sort: 'name' }))
-  for (const sort of ['["name","sideways"]', '["name","ASC","DESC"]', '[]', '[1,"ASC"]']) t.match(await list({ sort }), { status: 422, body: { field: 'sort' } }, sort)
-  const ties = (await list({ filter: '{"price_amount_lte":200,"price_amount_gte":200}', sort: '-price_amount' })).body
-  t.strictSame(ties.map(({ id }: { id: string }) => id), ties.map(({ id }: { id: string }) => id).toSorted().toReversed(), 'in the direction of the field')
-  for (const sort of ['price_amount', '-price_amount']) t.equal((await names({ sort })).at(-1), 'Date', sort)
-})
-
-t.test('pages of a sort with ties hold every row once', async (t) => {
-  const pages = await Promise.all([0, 1, 2, 3, 4].map(async (skip) => await names({ sort: 'status', skip: String(skip), limit: '1' })))
-  t.strictSame(pages.flat().toSorted(), ['Apple', 'Banana', 'Cherry', 'Date', 'Elderberry'])
-})
-
 t.test('a list question that cannot be understood is a 422 that names the field', async (t) => {
   for (const [query, field] of [
-    ['limit=0', 'limit'], ['limit=201', 'limit'], ['limit=', 'limit'], ['limit=ten', 'limit'],
-    ['skip=-1', 'skip'], ['skip=1000001', 'skip'], ['skip=1.5', 'skip'],
-    ['filter=status', 'filter'], ['filter=[]', 'filter'], ['filter="a"', 'filter'], ['filter={}&filter={}', 'filter'],
-    ['filter={"colour":"red"}', 'filter/colour'], ['filter={"__proto__":{"a":1}}', 'filter/__proto__'],
+    ['limit=201', 'limit'], ['limit=', 'limit'], ['skip=1000001', 'skip'], ['filter="a"', 'filter'], ['filter={"__proto__":{"a":1}}', 'filter/__proto__'],
     ['filter={"status":"gone"}', 'filter/status/0'], ['filter={"status":[]}', 'filter/status'], ['filter={"tag_id":["x"]}', 'filter/tag_id/0'], [`filter={"tag_id":["urn:uuid:${tag.id}"]}`, 'filter/tag_id/0'],
     ['filter={"q":""}', 'filter/q'], ['filter={"q":["Apple"]}', 'filter/q'], ['filter={"status":null}', 'filter/status'],
     ['filter={"price_amount_lte":null}', 'filter/price_amount_lte'], ['filter={"price_amount_lte":"5"}', 'filter/price_amount_lte'], ['filter={"price_amount_lte":true}', 'filter/price_amount_lte'], ['filter={"q":"\\u0000"}', 'filter/q'], ['filter={"q":{"a":1}}', 'filter/q'],
-    ['sort=colour', 'sort'], ['sort=description', 'sort'], ['sort=__proto__', 'sort'], ['sort=["name"', 'sort'], ['sort=["name",{"toString":1}]', 'sort'], ['sort=["id; drop table products","ASC"]', 'sort'],
-    ['page=2', 'page']
+    ['sort=__proto__', 'sort'], ['sort=["name"', 'sort'], ['sort=["name",{"toString":1}]', 'sort'], ['sort=["id; drop table products","ASC"]', 'sort']
   ] as const) {
     const answer = await shop('GET', `/products?${query.replaceAll('"', '%22')}`)
     t.match(answer, { status: 422, body: { code: 'SHOP_INVALID', field } }, query)

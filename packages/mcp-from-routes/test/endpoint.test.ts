@@ -257,27 +257,3 @@ t.test('what a function for the instructions throws is for the error handler', a
   t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }), { status: 500, body: { message: 'no database' } })
   t.match(await post(url, LIST), { status: 200 })
 })
-
-t.test('a client that goes away ends the inner request', async (t) => {
-  let aborted: () => void
-  const seen = new Promise<void>((resolve) => { aborted = resolve })
-  let started: () => void
-  const running = new Promise<void>((resolve) => { started = resolve })
-  const { url } = await listen(t, (app) => {
-    app.get('/slow', { schema: { operationId: 'slow', description: 'Slow.', tags: ['mcp'] } }, async (request) => {
-      request.signal.addEventListener('abort', () => aborted())
-      started()
-      await seen
-      return {}
-    })
-  })
-  const abort = new AbortController()
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } }
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'slow' }
-  const answer = fetch(url, { method: 'POST', signal: abort.signal, headers, body: JSON.stringify(message) })
-  await running
-  abort.abort()
-  await t.rejects(answer)
-  await seen
-  t.pass('the signal of the inner request fired')
-})

@@ -193,16 +193,6 @@ t.test('routes of other names, methods, lengths and cases are no twins', async (
   t.match(await call(url, 'x', { id: 'a' }), { content: [{ text: 'own' }] })
 })
 
-t.test('host and version constraints are met', async (t) => {
-  const { url } = await listen(t, (app) => {
-    app.get('/v/:id', { constraints: { version: '1.0.0' } }, async () => 'one')
-    app.get('/v/:id', { schema: { operationId: 'two', description: 'Version two.', tags: ['mcp'] }, constraints: { version: '2.0.0' } }, async () => 'two')
-    app.get('/h/:id', { schema: { operationId: 'elsewhere', description: 'For another host.', tags: ['mcp'] }, constraints: { host: 'other.example.com' } }, async () => 'other')
-  })
-  t.match(await call(url, 'two', { id: 1 }), { content: [{ type: 'text', text: 'two' }] })
-  t.match(await call(url, 'elsewhere', { id: 1 }), { isError: true })
-})
-
 t.test('the inner request passes all hooks of its route, and no hook of the endpoint', async (t) => {
   const ran: string[] = []
   const { url } = await listen(t, async (app) => {

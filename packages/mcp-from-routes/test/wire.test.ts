@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { isEnvelope } from '../src/endpoint/sdk.ts'
-import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from '../src/endpoint/wire.ts'
+import { acceptedForm, directMessage, rememberedEnvelopes } from '../src/endpoint/wire.ts'
 import { listen, post } from './build.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
@@ -207,21 +207,6 @@ t.test('256 envelopes are kept at a time', async (t) => {
   see(256)
   see(0)
   t.equal(checks, 258)
-})
-
-t.test('a batch is for older clients, and holds one request for tools', async (t) => {
-  const list = { method: 'tools/list' }
-  const none = 'Invalid Request: revision 2025-06-18 and later have no batches'
-  const several = 'Invalid Request: a batch may hold one request for tools or tasks'
-  for (const [messages, version, says] of [
-    [[list], undefined, undefined],
-    [[list], '2025-03-26', undefined],
-    [[list], '2025-06-18', none],
-    [[list], '2025-11-25', none],
-    [[list, { method: 'ping' }, { method: 7 }, null, {}], undefined, undefined],
-    [[list, { method: 'tools/call' }], undefined, several],
-    [[], undefined, undefined]
-  ] as const) t.equal(batchRefusal(messages, version), says, JSON.stringify([messages, version]))
 })
 
 t.test('Accept decides between JSON and a stream', async (t) => {

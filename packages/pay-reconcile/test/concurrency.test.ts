@@ -121,36 +121,6 @@ for (const engine of engines) {
       t.equal((await audit(accountId)).length, 1)
     })
 
-    await t.test('two checkouts at once create one customer', async t => {
-      const accountId = await addAccount(shopId, { tier: 'gold' }, { name: 'Buyer' })
-      const other = await host(t, knex, standIn)
-      const size = customers.size
-      const ensure = (on: typeof app) => on.payReconcile.ensureCustomer({ accountId, name: 'Buyer', email: 'buyer@example.org', actor: 'buyer-1' })
-      const results = await Promise.all([ensure(app), ensure(other.app), ensure(app), ensure(other.app)])
-      const customerId = results[0]?.customerId ?? ''
-      t.strictSame(results.map(result => result.customerId), Array(4).fill(customerId))
-      t.equal(results.filter(({ created }) => created).length, 1, 'one of them created it')
-      t.equal(customers.size, size + 1)
-      t.match(customers.get(customerId), { name: 'Buyer', email: 'buyer@example.org', metadata: { account_id: accountId } })
-      t.strictSame(await detailsOf(accountId), { tier: 'gold', pay_customer_id: customerId })
-      const [row, ...more] = await audit(accountId)
-      t.match(row, { actor: 'buyer-1', action: 'create', before: { pay_customer_id: null }, after: { pay_customer_id: customerId } })
-      t.strictSame(more, [])
-      t.strictSame(await ensure(app), { customerId, created: false }, 'a later checkout uses it')
-    })
-
-    await t.test('a customer created by a checkout that crashed is found, though the e-mail has changed', async t => {
-      const accountId = await addAccount(shopId, {})
-      const lost = { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) }
-      const crashing = await host(t, knex, standIn, { accounts: lost })
-      await t.rejects(crashing.app.payReconcile.ensureCustomer({ accountId, email: 'old@example.org', actor: 'b' }), { cause: { message: 'crashed' } })
-      const size = customers.size
-      const { customerId, created } = await app.payReconcile.ensureCustomer({ accountId, email: 'new@example.org', actor: 'b' })
-      t.equal(created, true)
-      t.match(customers.get(customerId), { email: 'old@example.org', metadata: { account_id: accountId } })
-      t.equal(customers.size, size)
-    })
-
     await t.test('a checkout that cannot have a customer says why', async t => {
       await t.rejects(app.payReconcile.ensureCustomer({ accountId: randomUUID(), actor: 'b' }), { code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND' })
       const keyless = await addAccount(await addShop({ key: null }))
