@@ -9,7 +9,7 @@ export type Credential =
   | { readonly kind: 'jwt', readonly value: string }
   /** A token that only its issuer can read. */
   | { readonly kind: 'opaque', readonly value: string }
-  | { readonly kind: 'malformed', readonly value: string, readonly reason: string }
+  | { readonly kind: 'malformed', readonly value: string, readonly reason: string, readonly isKey?: true }
 
 // RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). One space, as every client sends it.
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i
@@ -34,13 +34,20 @@ export function credentialFromHeaders (headers: IncomingHttpHeaders, header: str
   const bearerKey = bearer?.startsWith(`${marker}_`) === true ? bearer : undefined
   if (own !== undefined) {
     const value = String(own)
-    if (bearerKey !== undefined && bearerKey !== value) return { kind: 'malformed', value, reason: 'two different API keys were presented' }
+    if (bearerKey !== undefined && bearerKey !== value) return { kind: 'malformed', value, reason: 'two different API keys were presented', isKey: true }
     return { kind: 'api-key', value }
   }
   if (bearerKey !== undefined) return { kind: 'api-key', value: bearerKey }
   if (bearer !== undefined && JWT.test(bearer)) return { kind: 'jwt', value: bearer }
   const reason = flawOf(String(authorization), bearer, marker)
-  return bearer !== undefined && reason === undefined ? { kind: 'opaque', value: bearer } : { kind: 'malformed', value: String(authorization), reason: reason ?? NO_TOKEN }
+  if (bearer !== undefined && reason === undefined) return { kind: 'opaque', value: bearer }
+  const value = String(authorization)
+  return { kind: 'malformed', value, reason: reason ?? NO_TOKEN, ...value.includes(`${marker}_`) && { isKey: true } }
+}
+
+/** Whether API keys were presented, however well: one that is wrong must not be rescued by another credential. */
+export function isKey (credential: Credential): boolean {
+  return credential.kind === 'api-key' || (credential.kind === 'malformed' && credential.isKey === true)
 }
 
 /** What clients get wrong, each with what the log says of it; the first that fits. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headersFromRefusal } from './challenge.ts'
-import { credentialFromHeaders, invalidCredential, sameCredential, type Credential } from './credentials.ts'
+import { credentialFromHeaders, invalidCredential, isKey, sameCredential, type Credential } from './credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
 import type { RefusalReason } from './keys/events.ts'
 import type { Refusals } from './keys/refusals.ts'
@@ -41,7 +41,7 @@ export interface Guard {
 }
 
 export function createGuard (settings: Settings, tokens: TokenVerifier, keys: KeyVerifier, shops: ShopReader, report: Refusals['report']): Guard {
-  const { apiKeys, challenge } = settings
+  const { apiKeys, challenge, hostSignsIn } = settings
   const rules = new WeakMap<object, Map<string, RouteRules>>()
   const rulesOfRoutes = new WeakMap<AuthRoute, RouteRules>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
@@ -55,7 +55,10 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     if (rules.policy === 'public') return
     let identity: Identity | undefined
     try {
-      identity = await identify(request, rules.policy)
+      const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
+      // Its own hooks decide about everybody else. `dual` only: a route without a policy stays closed.
+      if (hostSignsIn && rules.policy === 'dual' && !isKey(credential)) return
+      identity = await identify(request, credential, rules.policy)
       authorize(identity, rules, shopId => shops.isAllowed(request.params, shopId))
       request.identity = identity
     } catch (error) {
@@ -91,8 +94,7 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     return acceptsKey(found, identity)
   }
 
-  async function identify (request: FastifyRequest, policy: AuthPolicy): Promise<Identity> {
-    const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
+  async function identify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
     const known = outcomeOfParent(request, credential) ?? { credential, identity: await verify(request, credential, policy), checked: performance.now() }
     const verified: Verified = request
     verified[outcome] = known

@@ -12,7 +12,7 @@ import { settingsFromOptions, type DualAuthOptions } from './options.ts'
 import { policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
 import { scanningRoutes } from './scanning/routes.ts'
 import { createShopReader, unboundPathWarner } from './shop.ts'
-import { registerJwt } from './tokens/jwt.ts'
+import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
 export type { ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
@@ -50,7 +50,7 @@ declare module 'fastify' {
     anyShop?: boolean
   }
   interface FastifyRequest {
-    /** Who is calling; null on public routes only. */
+    /** Who is calling; null on public routes, and with `jwt: 'host'` for callers without an API key. */
     identity: Identity | null
     /**
      * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
@@ -75,7 +75,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const settings = settingsFromOptions(options)
   const { apiKeys, management, scanning } = settings
   const { store } = apiKeys
-  const tokens = await registerJwt(app, settings.jwt)
+  const tokens = settings.jwt.length === 0 ? NO_TOKENS : await registerJwt(app, settings.jwt)
   const callStore = createStoreCall(apiKeys.storeTimeout, app.log)
   const queue = createQueue(apiKeys.concurrency, apiKeys.queueLength)
   const watch = createWatch(settings.onKeyEvent, store, callStore, apiKeys.storeTimeout, app.log)
@@ -93,7 +93,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorateRequest(guard.outcome, null)
   app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
   app.addHook('onRoute', route => {
-    const policy = policyFromRoute(route, settings.policy)
+    const policy = policyFromRoute(route, settings)
     route.config = { ...route.config, auth: policy }
     // A wrong scope must fail startup, not the first call.
     if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
@@ -112,13 +112,13 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
 
   if (management !== undefined) {
-    const { path, canManage, onKeyChange } = management
+    const { path, ...rest } = management
     // Complete once the server is ready: the host registers its routes after these, in plugins of its own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
-    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, canManage, onKeyChange, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
+    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, hostSignsIn: settings.hostSignsIn, ...rest, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
   }
   if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management?.onKeyChange ?? (() => {}), emit: watch.emit })
 }

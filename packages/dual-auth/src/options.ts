@@ -128,9 +128,10 @@ export interface JwtOptions {
 export interface ManagementOptions {
   /**
    * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
-   * False is a 403. An error that it throws becomes the response.
+   * False is a 403. An error that it throws becomes the response. With `jwt: 'host'` your own sign-in knows the caller:
+   * return the caller's id, which is kept as who created or revoked the key. Called before the body is read.
    */
-  readonly canManage: (request: FastifyRequest, shopId: string) => boolean | Promise<boolean>
+  readonly canManage: (request: FastifyRequest, shopId: string) => boolean | string | Promise<boolean | string>
   /**
    * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail. `transaction` is the transaction of the
    * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. Rows written in it are kept if and only if
@@ -143,8 +144,12 @@ export interface ManagementOptions {
 
 export interface DualAuthOptions {
   readonly apiKeys: ApiKeyOptions
-  /** The issuer of tokens, or several: a token is checked by the rules of the one that issued it. */
-  readonly jwt: JwtOptions | readonly JwtOptions[]
+  /**
+   * The issuer of tokens, or several: a token is checked by the rules of the one that issued it. False: API keys alone open
+   * routes. `'host'`: whoever presents no API key on a `dual` route is left to your own hooks, with `identity` null; a bad
+   * key is still refused.
+   */
+  readonly jwt: JwtOptions | readonly JwtOptions[] | false | 'host'
   /** The policy of a route without `config.auth`; undefined means `jwt`. */
   readonly policy?: (route: AuthRoute) => AuthPolicy | undefined
   /**
@@ -191,7 +196,10 @@ export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'prov
 export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
   readonly tokenScopes: (route: AuthRoute) => readonly string[]
   readonly apiKeys: ApiKeySettings
+  /** None: no tokens are accepted. */
   readonly jwt: readonly JwtSettings[]
+  /** Whether the host's own hooks decide about whoever presents no API key. */
+  readonly hostSignsIn: boolean
   readonly management: Required<ManagementOptions> | undefined
   readonly scanning: ScanningSettings | undefined
   readonly onKeyEvent: OnKeyEvent | undefined
@@ -214,17 +222,21 @@ const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revo
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function settingsFromOptions (options: DualAuthOptions): Settings {
-  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, tokenScopes = () => null, challenge = {}, management, scanning, onKeyEvent, ...rest } = options
+  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, tokenScopes, challenge = {}, management, scanning, onKeyEvent, ...rest } = options
   // Fastify passes its own registration options on.
   const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
   noOthers('', unknown)
   const apiKeys = apiKeySettings(keys)
+  const acceptsTokens = jwt !== false && jwt !== 'host'
+  must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
+  must(jwt !== false || management === undefined, "management needs jwt, or jwt: 'host': nobody else could call its routes. createApiKey creates keys in a command")
   return {
     apiKeys,
-    jwt: issuerSettings(jwt),
+    jwt: acceptsTokens ? issuerSettings(jwt) : [],
+    hostSignsIn: jwt === 'host',
     policy: policy === undefined ? () => undefined : func('policy', policy),
     scopes: func('scopes', scopes),
-    tokenScopes: nullAsNone(func('tokenScopes', tokenScopes)),
+    tokenScopes: nullAsNone(func('tokenScopes', tokenScopes ?? (() => null))),
     challenge: challengeSettings(challenge),
     management: management === undefined ? undefined : managementSettings(management, apiKeys.shopParam),
     scanning: scanning === undefined ? undefined : scanningSettings(scanning),

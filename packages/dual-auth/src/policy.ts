@@ -5,12 +5,18 @@ import type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity } from './types.ts
 const POLICIES: readonly unknown[] = ['jwt', 'dual', 'public']
 
 /**
- * The policy of a route: its `config.auth`, else what the `policy` option returns, else `jwt`.
+ * The policy of a route when it is registered: its `config.auth`, else what the `policy` option returns, else `jwt`.
  *
  * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that asks for tokens where none are accepted
  */
-export function policyFromRoute (route: AuthRoute, decide?: (route: AuthRoute) => AuthPolicy | undefined): AuthPolicy {
-  const policy = route.config?.auth ?? decide?.(route) ?? 'jwt'
+export function policyFromRoute (route: AuthRoute, { policy: decide, jwt }: Pick<RuleSettings, 'policy'> & { readonly jwt: readonly unknown[] }): AuthPolicy {
+  const policy = route.config?.auth ?? decide(route)
+  must(policy !== 'jwt' || jwt.length > 0, `${String(route.method)} ${route.url} has the policy 'jwt', but jwt has no issuer: nobody could call it`)
+  return known(route, policy ?? 'jwt')
+}
+
+function known (route: AuthRoute, policy: AuthPolicy): AuthPolicy {
   if (!POLICIES.includes(policy)) throw new DUAL_AUTH_POLICY_UNKNOWN(route.method, route.url, policy)
   return policy
 }
@@ -60,7 +66,8 @@ export interface RouteRules {
  */
 export function rulesFromRoute (route: AuthRoute, { policy, scopes, tokenScopes }: RuleSettings): RouteRules {
   return {
-    policy: policyFromRoute(route, policy),
+    // Decided when the route was registered; a description of a route may come from elsewhere.
+    policy: known(route, route.config?.auth ?? policy(route) ?? 'jwt'),
     scopes: scopes(route),
     tokenScopes: tokenScopesFromRoute(route, tokenScopes),
     label: route.schema?.operationId ?? `${[route.method].flat().join(', ')} ${route.url}`

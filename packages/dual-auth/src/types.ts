@@ -44,7 +44,8 @@ export type Identity = ApiKeyIdentity | MachineIdentity | UserIdentity
 
 /**
  * Who may call a route. `jwt`: machines and people with a token. `dual`: those and API keys.
- * `public`: everybody; credentials are not even read.
+ * `public`: everybody; credentials are not even read. Without tokens (the option `jwt` is false or `'host'`) `jwt` means
+ * nobody, and is what a route without a policy has.
  */
 export type AuthPolicy = 'jwt' | 'dual' | 'public'
 

@@ -1,7 +1,7 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethods } from 'fastify'
-import dualAuth, { memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
+import dualAuth, { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy, type DualAuthOptions } from '../src/index.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
 t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async t => {
@@ -45,6 +45,63 @@ t.test('for every route: no credential, API key, machine token, user token, each
       t.equal(statusCode, expected[policy][name as keyof typeof credentials], `${method} ${url} with ${name}`)
     }
   }
+})
+
+/** The plugin without tokens, in a host whose own hook knows a session; and a key of the shop. */
+async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAuthOptions> = {}) {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const apiKeys = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore(), logN: 4 }
+  await app.register(dualAuth, { apiKeys, jwt, ...auth })
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.identity === null && request.routeOptions.config.auth === 'dual' && request.headers.cookie !== 'session=kim') return reply.code(401).send('sign in')
+  })
+  app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async request => ({ caller: request.identity?.kind ?? null }))
+  app.get('/page', { config: { auth: 'public' } }, async request => ({ caller: request.identity }))
+  app.get('/forgotten', async () => 'closed')
+  const { plaintext } = await createApiKey(apiKeys, { shopId: SHOP, name: 'test', createdBy: 'test' })
+  const status = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
+  return { app, plaintext, status }
+}
+
+t.test('without tokens: who opens what, with keys alone and beside the sign-in of the host', async t => {
+  const cookie = 'session=kim'
+  const bad = 'shop_test_000000000000_' + '0'.repeat(49)
+  for (const jwt of [false, 'host'] as const) {
+    const { app, plaintext, status } = await withoutTokens(t, jwt)
+    const presented: Array<readonly [name: string, headers: Record<string, string>, dual: number]> = [
+      ['nothing', {}, 401],
+      ['a good key', { 'x-api-key': plaintext }, 200],
+      ['a good key as a token', bearer(plaintext), 200],
+      ['a session', { cookie }, jwt === 'host' ? 200 : 401],
+      ['a token of the host beside its session', { cookie, ...bearer('a.b.c') }, jwt === 'host' ? 200 : 401],
+      ['an empty key beside a session', { cookie, 'x-api-key': '' }, jwt === 'host' ? 200 : 401],
+      // No other credential rescues a bad key.
+      ['a bad key beside a session', { cookie, 'x-api-key': bad }, 401],
+      ['what is no key in the header of keys', { cookie, 'x-api-key': 'undefined' }, 401],
+      ['a bad key as a token beside a session', { cookie, ...bearer(bad) }, 401],
+      ['a key with too many spaces beside a session', { cookie, authorization: `Bearer  ${plaintext}` }, 401],
+      ['a key without a scheme beside a session', { cookie, authorization: plaintext }, 401],
+      ['two keys', { cookie, 'x-api-key': plaintext, ...bearer(bad) }, 401]
+    ]
+    for (const [name, headers, dual] of presented) {
+      t.equal(await status(`/shops/${SHOP}/products`, headers), dual, `${jwt}: ${name}`)
+      t.equal(await status('/forgotten', headers), 401, `${jwt}: ${name}, where nobody said a policy`)
+      t.equal(await status('/page', headers), 200, `${jwt}: ${name}, on a public route`)
+    }
+    t.equal(await status(`/shops/${OTHER_SHOP}/products`, { cookie, 'x-api-key': plaintext }), 403, 'a key opens its own shop only')
+    t.equal(app.dualAuthReady(), true)
+  }
+})
+
+t.test('a person whom the host signs in manages keys, and is noted as who made them', async t => {
+  const { app, plaintext } = await withoutTokens(t, 'host', { management: { canManage: ({ headers }) => headers.cookie === 'session=kim' && 'kim' } })
+  const call = async (method: 'GET' | 'POST', headers: Record<string, string>, payload?: object) => await app.inject({ method, url: `/shops/${SHOP}/api-keys/`, headers, ...payload !== undefined && { payload } })
+  t.match((await call('POST', { cookie: 'session=kim' }, { name: 'Till' })).json(), { name: 'Till', created_by: 'kim' })
+  t.equal((await call('GET', {})).statusCode, 403)
+  t.equal((await call('GET', { 'x-api-key': plaintext })).statusCode, 403, 'keys manage no keys')
+  const { app: careless } = await withoutTokens(t, 'host', { management: { canManage: () => true } })
+  t.match((await careless.inject(`/shops/${SHOP}/api-keys/`)).json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION' })
 })
 
 t.test('who is calling, by each method', async t => {
@@ -400,6 +457,13 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
     t.strictSame(badKey.json(), REFUSED)
     t.equal(badKey.headers['www-authenticate'], `Bearer ${resource}`, 'no token was refused')
   }
+})
+
+t.test('a route for tokens fails the boot where none are accepted', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt: false })
+  t.throws(() => app.get('/mine', { config: { auth: 'jwt' } }, async () => ''), { message: "dual-auth: GET /mine has the policy 'jwt', but jwt has no issuer: nobody could call it" })
 })
 
 t.test('an unknown policy fails the boot', async t => {

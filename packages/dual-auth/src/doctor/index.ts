@@ -1,5 +1,4 @@
-import type { DualAuthOptions } from '../options.ts'
-import { issuerSettings, type JwtSettings } from '../options.ts'
+import { issuerSettings, type JwtOptions, type JwtSettings } from '../options.ts'
 import { readPublished, usableKeys } from '../tokens/jwks.ts'
 import { examineToken } from './token.ts'
 import { messageOf, type Finding } from './finding.ts'
@@ -14,7 +13,7 @@ export type { Finding } from './finding.ts'
  * @param token an access token to check, without `Bearer`
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
-export async function examine (jwt: DualAuthOptions['jwt'], token?: string): Promise<readonly Finding[]> {
+export async function examine (jwt: JwtOptions | readonly JwtOptions[], token?: string): Promise<readonly Finding[]> {
   const issuers = issuerSettings(jwt)
   const findings = (await Promise.all(issuers.map(examineIssuer))).flat()
   if (token === undefined) return findings

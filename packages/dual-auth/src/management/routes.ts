@@ -7,6 +7,7 @@ import { LATEST, newKey } from '../keys/new-key.ts'
 import type { Queue } from '../keys/queue.ts'
 import { DEFAULT_GRACE, rotationFrom } from '../keys/rotation.ts'
 import { recordFromNewKey, type ApiKeyRecord } from '../keys/store.ts'
+import { must } from '../option-checks.ts'
 import type { ApiKeySettings, ManagementOptions } from '../options.ts'
 import type { ShopReader } from '../shop.ts'
 import { compileOwnSchemas } from './compilers.ts'
@@ -17,11 +18,20 @@ import { contentRange } from './list-grammar.ts'
 import { schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
 import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
 
+/** Who manages keys, for the record. */
+const BY = Symbol('dual-auth.by')
+
+declare module 'fastify' {
+  interface FastifyRequest { [BY]: string }
+}
+
 export interface RouteParts {
   /** The instance that the plugin is registered on. */
   readonly host: FastifyInstance
   readonly settings: ApiKeySettings
   readonly shops: ShopReader
+  /** Whether the host knows who calls these routes; else `request.identity` does. */
+  readonly hostSignsIn: boolean
   readonly canManage: ManagementOptions['canManage']
   readonly onKeyChange: Required<ManagementOptions>['onKeyChange']
   /** Every scope that opens a route. */
@@ -32,11 +42,16 @@ export interface RouteParts {
   readonly emit: Watch['emit']
 }
 
-/** The routes to create, list, rotate and revoke the keys of a shop, for tokens only: with an API key nobody can list or create keys. */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit }) => {
+/**
+ * The routes to create, list, rotate and revoke the keys of a shop, for tokens only, or for whom the host signs in: with an
+ * API key nobody can list or create keys.
+ */
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, hostSignsIn, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit }) => {
   const { store, maxPerShop } = settings
   const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(settings.shopParam)
-  const config = { auth: 'jwt' } as const
+  // Public: keys are not read, and `canManage` alone decides.
+  const config = { auth: hostSignsIn ? 'public' : 'jwt' } as const
+  app.decorateRequest(BY, '')
   compileOwnSchemas(app)
 
   // Many clients send a JSON content type with every request, even with a DELETE without a body.
@@ -56,14 +71,16 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     return host.errorHandler(error, request, reply)
   })
   app.addHook('preParsing', async request => {
-    if (!await canManage(request, shopOf(request))) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    const allowed = await canManage(request, shopOf(request))
+    if (!allowed) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    request[BY] = hostSignsIn ? callerFromHost(allowed) : callerOf(request)
   })
 
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
     const unknown = scopes.filter(scope => !knownScopes().has(scope))
     if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
-    const by = callerOf(request)
+    const by = request[BY]
     const { stored, plaintext } = await newKey(settings, { shopId: shopOf(request), name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
     const inserted = await callStore(
       () => store.insert(stored, maxPerShop, async (key, transaction) => { await onKeyChange({ action: 'create', key }, request, transaction) }),
@@ -88,7 +105,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   const preValidation = async (request: FastifyRequest) => { request.body ??= {} }
   app.post<{ Params: { key_id: string }, Body: RotationBody }>('/:key_id/rotate', { schema: rotateSchema, config, preValidation }, async (request, reply) => {
     const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
-    const by = callerOf(request)
+    const by = request[BY]
     const shopId = shopOf(request)
     const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
     let isLate = false
@@ -115,7 +132,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 
   /** @returns whether the shop has such a key */
   async function revoke (shopId: string, id: string, request: FastifyRequest): Promise<boolean> {
-    const by = callerOf(request)
+    const by = request[BY]
     let revoked: ApiKeyRecord | undefined
     const tell = async (): Promise<void> => { if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by }) }
     const found = await callStore(() => store.revoke(shopId, id, by, new Date(), async (key, transaction) => {
@@ -147,6 +164,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 /** JavaScript has no leap seconds (RFC 3339 §5.7): they count as the second before. */
 function dateFromText (text: string | null = null): Date | null {
   return text === null ? null : new Date(Math.min(Date.parse(text.replace(/:60(?=[.Z+-])/i, ':59')), LATEST))
+}
+
+function callerFromHost (id: string | true): string {
+  must(typeof id === 'string', "management.canManage must return the id of the caller, or false, with jwt: 'host'")
+  return id
 }
 
 function callerOf ({ identity }: FastifyRequest): string {

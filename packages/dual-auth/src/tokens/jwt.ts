@@ -25,6 +25,13 @@ export interface TokenVerifier {
   ready (): boolean
 }
 
+/** Where the option `jwt` accepts none. */
+export const NO_TOKENS: TokenVerifier = {
+  identityFromToken: async () => { throw invalidCredential('no tokens are accepted: there is no issuer in jwt') },
+  identityFromOpaque: async () => { throw invalidCredential('no tokens are accepted: there is no issuer in jwt') },
+  ready: () => true
+}
+
 // Others are the provider's.
 const REQUIRED_CLAIMS = ['iss', 'exp', 'iat']
 
