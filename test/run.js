@@ -56,6 +56,8 @@ function timesOfLastRun () {
 
 const ended = new Set()
 const totals = { total: 0, pass: 0, fail: 0, skip: 0, todo: 0 }
+/** A few tests hold a third of the assertions. */
+let tests = 0
 const cpu = []
 
 const claims = mkdtempSync(join(tmpdir(), 'test-claims-'))
@@ -70,6 +72,7 @@ for (const file of found) if (!ended.has(file)) report(file, 'no process was lef
 
 console.log(`1..${ended.size}`)
 console.log(`# { ${Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': ')).join(', ')} }`)
+console.log(`# assertions in ${tests} tests`)
 console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
 mkdirSync(new URL('.', TIMES), { recursive: true })
@@ -107,6 +110,7 @@ async function run (files, env = {}) {
       watchdog = setTimeout(() => child.kill('SIGKILL'), TIMEOUT + GRACE)
     } else if (current !== undefined && result === undefined) {
       details.push(line)
+      if (/^ +(?:not )?ok \d+ - .*# time=/.test(line)) tests++
       if (line.includes('# SKIP')) console.log(line)
     } else if (current !== undefined) {
       if (result !== 'ok') console.log(details.join('\n'))
