@@ -133,22 +133,6 @@ t.test('apps of other schemes can be let in', async (t) => {
   for (const uri of ['zed://callback', 'cursor://callback']) t.equal((await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [uri] } })).statusCode, 201, uri)
 })
 
-t.test('two replicas share one memory: a code and a refresh token work once, on whichever replica', async (t) => {
-  const [one, other] = [await open(), await open()]
-  const grant = await grantOf(one)
-  const exchanged = await token(other, { ...grant })
-  t.equal(exchanged.statusCode, 200, exchanged.body)
-  t.match((await token(one, { ...grant })).json(), { error: 'invalid_grant', error_description: 'The code was used before' })
-
-  const { clientId, refreshToken: first } = await signedIn(one)
-  const refresh = async (server: typeof one, refreshToken: string) => (await token(server, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
-  const { refresh_token: second } = await refresh(one, first)
-  const { refresh_token: third } = await refresh(other, second)
-  t.type(third, 'string')
-  t.match(await refresh(one, first), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
-  t.match(await refresh(other, third), { error: 'invalid_grant' }, 'a copied token ends the sign-in on every replica')
-})
-
 t.test('two replicas that are asked at the same time let a code and a refresh token work once', async (t) => {
   const store = knexBrokerStore(database.knex)
   const replicas = [await brokerWorld(t, { idp, broker: { store, refreshGrace: 0 } }), await brokerWorld(t, { idp, broker: { store, refreshGrace: 0 } })] as const

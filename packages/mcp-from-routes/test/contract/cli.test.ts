@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { commandFrom } from '../../src/cli/arguments.ts'
 import { bumpBetween, bumped } from '../../src/cli/version.ts'
@@ -107,22 +107,6 @@ t.test('an app that its file does not know', async (t) => {
   t.equal((await repo.run(['check', './app.js'], { cwd })).code, 0)
 })
 
-t.test('changesets that say too little, of another package, or enough', async (t) => {
-  const repo = await repository(t)
-  repo.write('packages/notes/app.json', tools(['a', 'b', 'c']))
-  await repo.run(['write', './app.js'], { cwd })
-  const check = async () => await repo.run(['check', './app.js'], { cwd })
-  t.match(await check(), { code: 1, out: /require minor, but notes stays 1\.4\.2:\n {2}minor {2}c: none → new tool.*\nAdd a changeset \(npx changeset: notes, minor\), or revert the change\.\n$/ })
-  changeset(repo, 'major', 'other')
-  t.equal((await check()).code, 1)
-  changeset(repo, 'patch')
-  t.match(await check(), { code: 1, out: /but notes rises from 1\.4\.2 to 1\.4\.3, patch:/ })
-  changeset(repo, 'minor')
-  t.match(await check(), { code: 0, out: /require minor, and notes rises from 1\.4\.2 to 1\.5\.0, minor:/ })
-  repo.commit()
-  t.equal((await check()).code, 0)
-})
-
 t.test('a version that has risen already counts as well', async (t) => {
   const repo = await repository(t)
   repo.write('packages/notes/app.json', tools(['a']))
@@ -145,24 +129,7 @@ t.test('a commit or a published version to compare with', async (t) => {
   t.match(await repo.run(['check', './app.js', '--against', '--upload-pack=x'], { cwd }), { code: 2 })
 })
 
-t.test('without history it says that the version was not checked, and why', async (t) => {
-  const repo = await repository(t)
-  repo.write('packages/notes/app.json', tools(['a', 'b', 'c']))
-  await repo.run(['write', './app.js'], { cwd })
-  repo.commit()
-  const clone = scratch(t, 'contract-shallow-')
-  clone.git('clone', '-q', '--depth=1', pathToFileURL(repo.folder).href, 'clone')
-  clone.modules('clone')
-  const within = join('clone', cwd)
-  const alone = await clone.run(['check', './app.js'], { cwd: within })
-  t.equal(alone.code, 0)
-  t.match(alone.out, 'The version was NOT checked: the default branch is not in this clone: there is no origin/main or main.')
-  t.match(alone.out, 'In GitHub Actions, this is the line below `uses: actions/checkout`: with: { fetch-depth: 0 }.')
-  clone.git('-C', 'clone', 'fetch', '-q', '--depth=1', 'origin', 'main:refs/remotes/origin/main')
-  const apart = await clone.run(['check', './app.js'], { cwd: within, env: { GITHUB_ACTIONS: 'true' } })
-  t.match(apart.out, 'The version was NOT checked: this commit and origin/main have no merge base in this clone, as in one without history')
-  t.match(apart.out, /\n::error file=packages\/notes\/contract\/tools\.json,line=1,title=Tool contract::The version was not checked/)
-
+t.test('without a repository it says that the version was not checked', async (t) => {
   const nowhere = scratch(t, 'contract-plain-')
   nowhere.write('package.json', '{ "name": "notes", "version": "1.0.0", "type": "module" }')
   nowhere.write('app.js', app(['a']))
