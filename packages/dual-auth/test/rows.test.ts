@@ -1,6 +1,8 @@
 import t from 'tap'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { crc32 } from 'node:zlib'
+import createKnex from 'knex'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.ts'
 import { fingerprint } from '../src/keys/format.ts'
@@ -121,6 +123,16 @@ t.test('with a knex whose names the store cannot follow nothing is decided: the 
   const { knex, close } = await embeddedDatabase({ postProcessResponse: result => Array.isArray(result) ? result.map(upper) : upper(result) })
   t.teardown(close)
   await t.rejects(build(t, { store: knexStore(knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: /postProcessResponse/ })
+})
+
+t.test('a knex of another database is refused as soon as it is given', async t => {
+  for (const dialect of ['mysql2', 'sqlite3']) {
+    const Client = createRequire(import.meta.url)(`knex/lib/dialects/${dialect}`)
+    const knex = createKnex({ client: class extends Client { _driver () { return {} } } as never, useNullAsDefault: true })
+    const refusal = { code: 'DUAL_AUTH_INVALID_OPTION', message: /^dual-auth: knexStore needs PostgreSQL, but this knex speaks (?:mysql|sqlite3): write a store of your own$/ }
+    t.throws(() => knexStore(knex), refusal)
+    await t.rejects(createApiKeysTable(knex), refusal)
+  }
 })
 
 t.test('the documented query counts the keys that a pepper is still needed for', async t => {

@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
-import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { createRequire } from 'node:module'
+import createKnex from 'knex'
+import { createPayReconcileTables, knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
 import { fast, start } from './bulk.ts'
 import { engines, pglite, postgresql, type HostDatabase } from './database.ts'
 import { build, shopKey, type World } from './world.ts'
@@ -65,6 +67,14 @@ for (const [name, config, message] of [
     }
   })
 }
+
+t.test('a knex of another database is refused as soon as it is given', async t => {
+  const Mysql = createRequire(import.meta.url)('knex/lib/dialects/mysql2')
+  const knex = createKnex({ client: class extends Mysql { _driver () { return {} } } as never })
+  const refusal = { code: 'PAY_RECONCILE_INVALID_OPTION', message: /need PostgreSQL, but this knex speaks mysql/ }
+  for (const made of [knexAccountStore, knexRunStore, knexWebhookSecrets]) t.throws(() => made(knex), refusal)
+  await t.rejects(createPayReconcileTables(knex), refusal)
+})
 
 t.test('a time that is none is an error, and not 1970 or null', async t => {
   const knex = await pglite.connect(t)

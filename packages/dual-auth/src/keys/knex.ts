@@ -5,7 +5,7 @@ import { createLookup, type KnexStoreOptions } from './lookup.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
 import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
-import { tableNames, type TableNames } from './names.ts'
+import { demandPostgres, tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
 import { committed } from './transaction.ts'
@@ -38,6 +38,7 @@ const lastSuccessor = ({ quotedTable, ...names }: TableNames) => `with recursive
  * @see {@link createApiKeysTable}
  */
 export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeyStore {
+  demandPostgres(knex)
   const { table, shopColumn, ...names } = tableNames(options)
   const LOCK_SHOP = lockShop({ table, shopColumn, ...names })
   const returned = knex.raw(selected({ shopColumn }, RECORD, 'api_keys'))

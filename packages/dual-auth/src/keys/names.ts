@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import { must } from '../option-checks.ts'
 
 /** What the table of keys, and its column of owners, are called. */
@@ -20,6 +21,12 @@ export interface TableNames extends Required<TableOptions> {
 // As PostgreSQL folds them. Not an expression.
 const COLUMN = /^[a-z_][a-z0-9_]{0,62}$/
 const TABLE = /^(?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} for a knex of another database, which would understand none of the statements */
+export function demandPostgres (knex: Knex): void {
+  const { dialect } = knex.client
+  must(dialect === 'postgresql', `knexStore needs PostgreSQL, but this knex speaks ${String(dialect)}: write a store of your own`)
+}
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: TableOptions): TableNames {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { tableNames, type TableNames, type TableOptions } from './names.ts'
+import { demandPostgres, tableNames, type TableNames, type TableOptions } from './names.ts'
 import { rowsOf } from './record-row.ts'
 import { committed } from './transaction.ts'
 
@@ -38,8 +38,11 @@ const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprint', 'pe
 /**
  * Creates the table `api_keys` and its indexes, or what is missing of them. Call it at startup or in a migration; several
  * replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
+ *
+ * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
+  demandPostgres(knex)
   const names = tableNames(options)
   const { table, shopColumn, quotedTable, quotedShop } = names
   await committed(knex, async trx => {

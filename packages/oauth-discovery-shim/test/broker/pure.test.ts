@@ -138,9 +138,19 @@ t.test('the store in a table, whatever the sessions of the database are set to',
   }
 })
 
+const client = { dialect: 'postgresql' }
+
+t.test('a knex of another database is refused as soon as it is given', async t => {
+  const mysql = { client: { dialect: 'mysql' }, raw: async () => ({ rows: [] }) }
+  const refusal = { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: /needs PostgreSQL, but this knex speaks mysql/ }
+  t.throws(() => knexBrokerStore(mysql), refusal)
+  await t.rejects(createBrokerTable(mysql), refusal)
+})
+
 t.test('the store in a table deletes expired rows every ten minutes', async t => {
   const statements: string[] = []
   const store = knexBrokerStore({
+    client,
     raw: async sql => {
       statements.push(sql.split(' ')[0]!)
       return { rows: [{ value: 1 }] }
@@ -155,7 +165,7 @@ t.test('the store in a table deletes expired rows every ten minutes', async t =>
 })
 
 t.test('a number that another replica swept in between was raised', async t => {
-  t.strictSame(await knexBrokerStore({ raw: async () => ({ rows: [] }) }).raise('a', 1, 60), { raised: true })
+  t.strictSame(await knexBrokerStore({ client, raw: async () => ({ rows: [] }) }).raise('a', 1, 60), { raised: true })
 })
 
 t.test('the store in Redis asks for one step, and reads its answer', async t => {

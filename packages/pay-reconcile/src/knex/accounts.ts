@@ -12,7 +12,7 @@ import { changeStore } from './changes.ts'
 import { hostColumns, searchableName, type HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
 import { violates } from './sql.ts'
-import { assertUsable, isCurrent, leavesNames } from './startup.ts'
+import { assertUsable, demandPostgres, isCurrent, leavesNames } from './startup.ts'
 
 /** For PostgreSQL: the blanks around an address. */
 const BLANK_ENDS = '^[\\s\\u00a0]+|[\\s\\u00a0]+$'
@@ -56,6 +56,7 @@ const clockSkew = 60_000
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
   const { table = 'accounts', shopTable = 'shops', openKey = stored => stored, keepSnapshots = 30 } = options
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
+  demandPostgres(knex)
   const trail = auditTrail(knex, keepSnapshots)
   const tables = { table, shopTable }
   const ids = remembered(() => hostColumns(knex, table, shopTable))

@@ -9,7 +9,7 @@ import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute } from './records.ts'
 import { orderOfRuns, partColumns, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
-import { assertUsable, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent, leavesNames } from './startup.ts'
+import { assertUsable, demandPostgres, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent, leavesNames } from './startup.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -33,6 +33,7 @@ export interface KnexRunStoreOptions {
  */
 export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
   if (!(keepScheduledRuns > 0 && keepScheduledRuns <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION('keepScheduledRuns must be a number of days greater than 0 and at most 36500')
+  demandPostgres(knex)
   /**
    * Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. Their targets, which
    * hold names and e-mail addresses, are needed no longer.

@@ -20,6 +20,12 @@ export async function assertUsable (statement: Promise<unknown>, advice: string)
   })
 }
 
+/** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a knex of another database, which would understand none of the statements */
+export function demandPostgres (knex: Knex): void {
+  const { dialect } = knex.client
+  if (dialect !== 'postgresql') throw new PAY_RECONCILE_INVALID_OPTION(`the stores and tables for knex need PostgreSQL, but this knex speaks ${String(dialect)}: write stores of your own`)
+}
+
 /**
  * Checks that the host's knex leaves the names of tables and columns, and the results of statements, as they are. It may
  * turn camelCase into snake_case: the names here are in snake_case already.

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { payStringIn } from '../lists/accounts.ts'
 import { record, recordsOf } from './records.ts'
+import { demandPostgres } from './startup.ts'
 
 /** The table of accounts. */
 export interface AccountTable {
@@ -159,6 +160,7 @@ const idColumns: Readonly<Record<string, readonly string[]>> = {
  * migration. Updates the tables of an earlier version. Needs PostgreSQL 14 or later.
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
+  demandPostgres(knex)
   for (const statement of statementsOf(columns)) await knex.raw(statement)
   for (const [table, column, allowed] of words) {
     const constraint = `${table}_${column}_check`

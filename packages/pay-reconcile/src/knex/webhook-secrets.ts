@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { WebhookSecrets } from '../types.ts'
 import { hostColumns, type HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
-import { assertUsable, leavesNames } from './startup.ts'
+import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
 
 /** Options of {@link knexWebhookSecrets}. */
 export interface KnexWebhookSecretsOptions {
@@ -16,6 +16,7 @@ export interface KnexWebhookSecretsOptions {
 
 /** The column `pay_webhook_secret` in the table of shops. */
 export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable = 'shops', openSecret = stored => stored }: KnexWebhookSecretsOptions = {}): WebhookSecrets {
+  demandPostgres(knex)
   let columns: HostColumns | undefined
   const ids = async (): Promise<HostColumns> => {
     columns ??= await hostColumns(knex, table, shopTable)

@@ -1,7 +1,9 @@
+import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
 import type { BrokerStore } from './memory.ts'
 
 /** What this store needs of knex. */
 export interface KnexForBroker {
+  readonly client: { readonly dialect?: unknown }
   raw (sql: string, bindings: readonly [...Array<string | number>]): PromiseLike<unknown>
 }
 
@@ -26,6 +28,7 @@ const SWEEP_EVERY = 600_000
 
 /** Creates the table of {@link knexBrokerStore}, for PostgreSQL. Does nothing if it exists. */
 export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): Promise<void> {
+  demandPostgres(knex)
   await knex.raw('create table if not exists ?? (key text primary key, value integer not null, since timestamptz not null, expires_at timestamptz not null)', [table])
 }
 
@@ -33,8 +36,11 @@ export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_b
  * Remembers in a PostgreSQL database, which all replicas share, and deletes expired rows every ten minutes.
  *
  * @see {@link createBrokerTable}
+ *
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database
  */
 export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): BrokerStore {
+  demandPostgres(knex)
   /** Each statement is a transaction: the next try sees what the other one wrote. */
   async function run (sql: string, bindings: readonly [...Array<string | number>], tries = 1): Promise<unknown> {
     try {
@@ -62,4 +68,8 @@ export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }
       return stored === undefined ? { raised: true } : { raised: false, value: Number(stored.value), since: Number(stored.since) }
     }
   }
+}
+
+function demandPostgres ({ client: { dialect } }: KnexForBroker): void {
+  if (dialect !== 'postgresql') throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`knexBrokerStore needs PostgreSQL, but this knex speaks ${String(dialect)}: use Redis, or write a store of your own`)
 }
