@@ -1,23 +1,22 @@
+import { randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
-import dualAuth, { memoryStore } from 'dual-auth'
+import dualAuth, { createApiKey, memoryStore } from 'dual-auth'
 
-const { ISSUER = '', CLIENT_ID = '', PORT = '3000', PEPPER = '' } = process.env
+const { PEPPER = randomBytes(32), PORT = '3000' } = process.env
+
+const apiKeys = {
+  marker: 'acme',
+  peppers: [{ id: '2026-01', secret: PEPPER }],
+  store: memoryStore() // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
+}
 
 export const app = Fastify({ logger: { level: 'warn' } })
 
 await app.register(dualAuth, {
-  apiKeys: {
-    marker: 'acme',
-    peppers: [{ id: '2026-01', secret: PEPPER }],
-    store: memoryStore() // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
-  },
-  jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
-  // Products accept API keys too. Everything else accepts only tokens, unless its route says otherwise.
-  policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
-  management: {
-    // Check in your own records whether this person belongs to this shop.
-    canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
-  }
+  apiKeys,
+  jwt: false, // No tokens yet: API keys alone.
+  // These accept API keys. Every other route is closed, unless it says otherwise.
+  policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
 })
 
 app.get('/shops/:shop_id/products', async request => ({ products: [], caller: request.identity }))
@@ -25,3 +24,5 @@ app.get('/orders', async () => ({ orders: [] }))
 app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
 
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
+const { plaintext } = await createApiKey(apiKeys, { shopId: 'blue', name: 'Label printer', scopes: ['read'], createdBy: 'me' })
+console.log(`KEY=${plaintext}`)

@@ -46,6 +46,6 @@ for (const { name, directory } of packages) {
   t.test(`the install commands in the README of ${name} bring what its program imports`, async (t) => {
     const imported = [...programOf(name).matchAll(/from '((?:@[^/']+\/)?[^/']+)/g)].map(([, dependency]) => dependency)
     t.ok(imported.includes(name))
-    t.strictSame(imported.filter((dependency) => !installCommandsOf(name).includes(dependency!)), [])
+    t.strictSame(imported.filter((dependency) => !dependency!.startsWith('node:') && !installCommandsOf(name).includes(dependency!)), [])
   })
 }

@@ -14,11 +14,23 @@ import { newKey } from './sample-key.ts'
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const optionsPage = readFileSync(new URL('../../../docs/dual-auth/options.md', import.meta.url), 'utf8')
 
-t.test('the quickstart runs: make a key, use it, see it refused, revoke it', async t => {
+t.test('the program of the README runs: its key opens its own shop', async t => {
+  Object.assign(process.env, { PORT: '0' })
+  const printed = t.capture(console, 'log')
+  const { app } = await import('../../../examples/quickstart/dual-auth.ts')
+  t.teardown(() => app.close())
+  const [, key = ''] = /^KEY=(acme_\S+)$/.exec(String(printed().at(-1)?.args[0])) ?? []
+  const get = async (path: string) => await (await fetch(`${app.listeningOrigin}/${path}`, { headers: { 'x-api-key': key } })).text()
+  const [quoted] = fencesOf(readme).filter(({ info }) => info === 'text')
+  t.ok(quotes(quoted?.text ?? '', (await Promise.all(['shops/blue/products', 'shops/red/products', 'orders'].map(get))).join('\n')), 'as the README quotes it')
+  t.equal(await get('health'), '{"ok":true}')
+})
+
+t.test('the program with tokens runs: make a key, use it, see it refused, revoke it', async t => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
-  Object.assign(process.env, { ISSUER: issuer.url, CLIENT_ID: 'web-app', PORT: '0', PEPPER: 'a pepper of at least thirty-two bytes' })
-  const { app } = await import('../../../examples/quickstart/dual-auth.ts')
+  Object.assign(process.env, { ISSUER: issuer.url, CLIENT_ID: 'web-app', PORT: '0', PEPPER: PEPPER.secret })
+  const { app } = await import('../../../examples/quickstart/dual-auth-tokens.ts')
   t.teardown(() => app.close())
   const origin = app.listeningOrigin
   const user = bearer(issuer.user({ 'cognito:groups': ['admin'] }))
@@ -32,11 +44,7 @@ t.test('the quickstart runs: make a key, use it, see it refused, revoke it', asy
   t.equal(created.status, 201)
   const { id, plaintext } = await created.json() as { id: string, plaintext: string }
   const key = { 'x-api-key': plaintext }
-  const products = await fetch(`${origin}/shops/admin/products`, { headers: key })
-  t.strictSame(await products.json(), { products: [], caller: { kind: 'api-key', keyId: id, shopId: 'admin', scopes: ['read'] } })
-  const printed = await Promise.all(['shops/admin/products', 'shops/another/products', 'orders'].map(async path => (await fetch(`${origin}/${path}`, { headers: key })).text()))
-  const [quoted] = fencesOf(readme).filter(({ info }) => info === 'text')
-  t.ok(quotes(quoted?.text ?? '', printed.join('\n')), 'as the README quotes it')
+  t.equal(await status('/shops/admin/products', key), 200)
   t.equal(await status('/shops/shop-2/products', key), 403)
   t.equal(await status('/orders', key), 401)
   t.equal((await fetch(`${origin}/shops/shop-2/api-keys/`, { headers: user })).status, 403)
