@@ -35,6 +35,7 @@ export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './op
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
 export type { JsonSchema } from './tool/json-schema.ts'
+export type { ToJsonSchema } from './tool/schema.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
 export type { Confirm, ConfirmFallback, ConfirmQuestion, McpRouteConfig, McpTool, ToolAnnotations, ToolCallEvent, ToolDefinition } from './types.ts'
 

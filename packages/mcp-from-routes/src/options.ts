@@ -4,6 +4,7 @@ import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail } from './tool/trim.ts'
+import type { ToJsonSchema } from './tool/schema.ts'
 import type { OutputDetail } from './tool/trim.ts'
 import type { ConfirmFallback, McpTool, ToolCallEvent } from './types.ts'
 
@@ -145,10 +146,18 @@ export interface McpFromRoutesOptions {
    * custom serializer have no output schema. Default is false.
    */
   readonly trustSerializer?: boolean
+  /**
+   * Converts a schema that is no JSON Schema and cannot convert itself, such as one of Zod 3, as the `transform` of
+   * @fastify/swagger does: `(schema) => schema instanceof z.ZodType ? zodToJsonSchema(schema) : undefined`. Called for each
+   * schema of a route with `{ io: 'input' | 'output' }`; undefined leaves it as it is. The route goes on validating with its
+   * own. Default is none.
+   */
+  readonly toJsonSchema?: ToJsonSchema
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'toJsonSchema'>> {
+  readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
   readonly caller: McpFromRoutesOptions['caller']
@@ -178,7 +187,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -194,7 +203,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   }
   check(toolTimeout <= MAX_TIMEOUT, 'toolTimeout', `must be at most ${MAX_TIMEOUT}`)
   check(Number.isSafeInteger(cacheTtl) && cacheTtl >= 0, 'cacheTtl', 'must be a whole number of milliseconds')
-  for (const [name, value] of Object.entries({ caller, canUse, onToolCall })) {
+  for (const [name, value] of Object.entries({ caller, canUse, onToolCall, toJsonSchema })) {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
   check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
@@ -237,7 +246,8 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     pageSize,
     output,
     sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
-    trustSerializer
+    trustSerializer,
+    toJsonSchema
   }
 }
 

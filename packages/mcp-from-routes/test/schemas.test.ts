@@ -1,7 +1,11 @@
 import t from 'tap'
+import { runInNewContext } from 'node:vm'
 import { z } from 'zod'
+import { z as z3 } from 'zod/v3'
+import { zodToJsonSchema } from 'zod-to-json-schema'
 import type { FastifyServerOptions } from 'fastify'
 import { Type } from '@sinclair/typebox'
+import type { ToJsonSchema } from '../src/index.ts'
 import { build, call, listen } from './build.ts'
 
 const tool = (operationId: string, more: Record<string, unknown>): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...more } })
@@ -14,6 +18,38 @@ t.test('a recursive Zod body starts, and calls reach the route', async (t) => {
   })
   const tree = { name: 'a', kids: [{ name: 'b', kids: [{ name: 'c' }] }] }
   t.match(await call(url, 'plant', tree), { structuredContent: tree })
+})
+
+t.test('schemas of Zod 3 are converted by the host, and validate as before', async (t) => {
+  const Body = z3.object({ name: z3.string().min(2), price: z3.number().int(), tags: z3.array(z3.enum(['new', 'old'])).optional() })
+  const Query = z3.object({ dry_run: z3.enum(['true', 'false']).optional() })
+  const { app, url } = await listen(t, (app) => {
+    app.setValidatorCompiler(({ schema }) => (data) => {
+      const { success, data: value, error } = (schema as unknown as typeof Body).safeParse(data)
+      return success ? { value } : { error }
+    })
+    app.post('/products', tool('add', { querystring: Query, body: Body }), async ({ body, query }) => ({ body, query }))
+  }, { toJsonSchema: (schema) => schema instanceof z3.ZodType ? zodToJsonSchema(schema) : undefined })
+  t.strictSame(app.mcpTools[0]?.inputSchema.properties, {
+    dry_run: { type: 'string', enum: ['true', 'false'] }, name: { type: 'string', minLength: 2 }, price: { type: 'integer' }, tags: { type: 'array', items: { type: 'string', enum: ['new', 'old'] } }
+  })
+  t.strictSame(app.mcpTools[0]?.inputSchema.required, ['name', 'price'])
+  const product = { name: 'Kettle', price: 5, tags: ['new'] }
+  t.match(await call(url, 'add', { ...product, dry_run: 'true' }), { structuredContent: { body: product, query: { dry_run: 'true' } } })
+  t.match(await call(url, 'add', { ...product, name: 'K' }), { isError: true })
+})
+
+t.test('a schema of a library that nobody converts stops the start, and is not published as one that takes nothing', async (t) => {
+  class Schema { readonly kind = 'object'; parse (data: unknown) { return data } }
+  const start = async (body: object, toJsonSchema?: ToJsonSchema) => {
+    const app = await build(t, (app) => { app.post('/things', { ...tool('add', { body }), validatorCompiler: () => () => true }, async () => ({})) }, { ...toJsonSchema !== undefined && { toJsonSchema } })
+    await app.ready()
+  }
+  const code = 'MCP_FROM_ROUTES_INVALID_SCHEMA'
+  for (const body of [new Schema(), z3.object({ a: z3.string() })]) await t.rejects(start(body), { code, message: /^POST \/things .*body: it is not JSON Schema and cannot convert itself to it, as Zod 4 can\. For Zod 3, Valibot and others give the option toJsonSchema$/ })
+  await t.rejects(start(new Schema(), () => { throw new TypeError('Cannot read properties of undefined') }), { code, message: /body: toJsonSchema failed: Cannot read properties of undefined$/ })
+  await t.rejects(start(new Schema(), () => 'string'), { code, message: /body: it is not a JSON Schema object$/ })
+  await t.resolves(start(runInNewContext('({ type: "object" })')), 'as a test runner with realms of its own makes it')
 })
 
 const body = Type.Object({ name: Type.String(), size: Type.Integer({ default: 3 }) })

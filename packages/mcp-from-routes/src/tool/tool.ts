@@ -30,6 +30,7 @@ import type { QueryParser, QueryShape } from './query.ts'
 import { refResolver } from './refs.ts'
 import type { RefResolver } from './refs.ts'
 import { schemaReader } from './schema.ts'
+import type { SchemaReader } from './schema.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
 import { argumentsForClients } from './spelling.ts'
 
@@ -93,7 +94,7 @@ export interface ExposedRoute {
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'trustSerializer'>>
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'toJsonSchema' | 'trustSerializer'>>
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
@@ -117,14 +118,15 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   const overrides = new Overrides(label, config.mcp?.arguments)
   const headers = overrides.headers((name) => !NEVER_FORWARDED.test(name) && !options.forwardHeaders.includes(name))
-  checkHeaders(label, schema.headers, schemaReader(label, resolver, withoutPatterns), options, headers)
-  const input = inputFromRoute(label, path, schema, schemaReader(label, resolver, (part) => {
+  const readerOf = (prepare?: (part: JsonSchema) => JsonSchema): SchemaReader => schemaReader(label, resolver, prepare, options.toJsonSchema)
+  checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
+  const input = inputFromRoute(label, path, schema, readerOf((part) => {
     if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
     return part
   }), { overrides, fillsDefaults: route.fillsDefaults ?? false })
   const shapes = queryShapes(label, input, route, options)
   // A trusted serializer checks what Fastify's does not.
-  const reader = schemaReader(label, resolver, (part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
+  const reader = readerOf((part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
   const detail = outputDetail(label, config.mcp?.output, options.output)
   const task = taskConfig(label, config.mcp?.task)
   // The result of work comes later, and from another route.
@@ -150,7 +152,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
       ...definition,
       ...implied.length > 0 && { implied },
       ...confirm && { confirm: confirm.fallback },
-      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, label, resolver, output?.wrapped ?? false))
+      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, readerOf, output?.wrapped ?? false))
     }),
     path,
     input,
@@ -207,11 +209,11 @@ function publicRoute (route: Omit<McpTool['route'], 'output'>, output: () => Jso
 }
 
 /** Patterns are left out where one of them has no meaning in a published schema. */
-function declared (response: unknown, label: string, resolver: RefResolver, wrapped: boolean): JsonSchema | undefined {
+function declared (response: unknown, readerOf: (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader, wrapped: boolean): JsonSchema | undefined {
   try {
-    return declaredFromRoute(response, schemaReader(label, resolver), wrapped)
+    return declaredFromRoute(response, readerOf(), wrapped)
   } catch {
-    return declaredFromRoute(response, schemaReader(label, resolver, withoutPatterns), wrapped)
+    return declaredFromRoute(response, readerOf(withoutPatterns), wrapped)
   }
 }
 
@@ -237,7 +239,7 @@ function checkRoute (label: string, { config, constraints, websocket }: ExposedR
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */
-function checkHeaders (label: string, headers: unknown, reader: ReturnType<typeof schemaReader>, options: ToolOptions, fixed: Readonly<Record<string, string>>): void {
+function checkHeaders (label: string, headers: unknown, reader: SchemaReader, options: ToolOptions, fixed: Readonly<Record<string, string>>): void {
   if (headers === undefined) return
   const { required } = followed(reader.read(headers, 'headers', 'input'), reader.definitions())
   for (const name of Array.isArray(required) ? required.map((item) => String(item).toLowerCase()) : []) {
