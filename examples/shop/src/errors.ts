@@ -27,6 +27,9 @@ export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your accoun
 /** 403. The route is for admins: people whose roles, in the database, include `admin`. */
 export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
 
+/** A machine asks for what only people have. */
+export const SHOP_PEOPLE_ONLY = createError('SHOP_PEOPLE_ONLY', 'Only people have connected apps: use the token of one', 403)
+
 /** 401. `/metrics` requires `METRICS_TOKEN`. */
 export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', '/metrics requires its bearer token', 401)
 

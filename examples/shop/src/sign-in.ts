@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
-import { type AssertionOptions, type BrokerOptions, knexBrokerStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
+import { type AssertionOptions, type BrokerOptions, knexBrokerStore, knexGrantStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
 import { MCP_PATH } from './auth.ts'
+import { SHOP_PEOPLE_ONLY } from './errors.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes, requiredScopes, signInRequest } from './settings/sign-in-request.ts'
 import { secretFromText } from './settings/secrets.ts'
@@ -24,6 +25,9 @@ export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShim
 /** Those of the package, which a list of one's own replaces. */
 const APP_SCHEMES = ['cursor', 'vscode', 'vscode-insiders', 'windsurf']
 
+/** The claims that dual-auth knows people by. */
+const SUBJECTS: Readonly<Partial<Record<Settings['IDP_PROVIDER'], string>>> = { entra: 'oid', okta: 'uid' }
+
 /** All replicas have the database, so what must happen once is remembered there. */
 function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
   const { OAUTH_BROKER_SECRETS: secrets, OAUTH_BROKER_DOCUMENTS: withDocuments, OAUTH_BROKER_APP_SCHEMES: schemes, IDP_MCP_CLIENT_SECRET: clientSecret } = config
@@ -37,6 +41,15 @@ function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
     requiredScopes: requiredScopes(config),
     upstream: { authorize: parameters },
     sendResource: takesResource,
+    grants: {
+      store: knexGrantStore(knex),
+      // The person of the token, whatever the request says.
+      whose: ({ identity }) => {
+        if (identity?.kind !== 'user') throw new SHOP_PEOPLE_ONLY()
+        return identity.subject
+      },
+      subjectClaim: SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
+    },
     ...(config.OAUTH_BROKER_ASSERTION_ISSUERS.length > 0 && { assertions: assertionOptions(config) })
   }
 }

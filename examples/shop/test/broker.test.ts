@@ -1,11 +1,13 @@
 import { Client, CrossAppAccessProvider, discoverAndRequestJwtAuthGrant, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
 import { knexBrokerStore } from 'oauth-discovery-shim'
-import { agent, corporate } from '../../../packages/oauth-discovery-shim/test/broker/corporate.ts'
+import { agent, corporate, jwtOf } from '../../../packages/oauth-discovery-shim/test/broker/corporate.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, type Idp, pkce, register, signedIn, token } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import { freePort } from '../src/demo/ports.ts'
+import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { signInRequest } from '../src/settings/sign-in-request.ts'
-import { bearer, build, createShop, openTestDatabase } from './build.ts'
+import { signInOptions } from '../src/sign-in.ts'
+import { bearer, build, createShop, INSTANT, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await fakeIdp(t)
@@ -126,6 +128,37 @@ t.test('people of an organization get from the SDK to a tool without a browser, 
   idToken = acme.idToken('U019488227', 'another client')
   Date.now = () => now() + 1_320_000
   await t.rejects(call(), 'and said no')
+})
+
+t.test('people see which apps they have let in, and disconnect one on every replica', async (t) => {
+  const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
+  const more = { OAUTH_BROKER_ASSERTION_ISSUERS: acme.issuer, OAUTH_BROKER_ASSERTION_KEYS: `2026-11:${'s'.repeat(32)}`, OAUTH_BROKER_ASSERTION_CLIENTS: `${agent.id}:${agent.secret}` }
+  const [world, replica] = [await open(more), await open(more)]
+  const headersOf = async (sub: string) => bearer((await token(world, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', client_id: agent.id, client_secret: agent.secret, assertion: acme.assertion({ sub })
+  })).json().access_token)
+  const [ada, kim] = [await headersOf('ada'), await headersOf('kim')]
+  const opaque = idp.accessToken
+  t.teardown(() => { idp.accessToken = opaque })
+  idp.accessToken = () => jwtOf({ sub: `${acme.issuer}#ada` }, { alg: 'none' }, {})
+  const { clientId, refreshToken } = await signedIn(world)
+
+  const list = async (headers: object) => (await replica.app.inject({ url: '/oauth/grants', headers: { ...headers } })).json()
+  const [{ id, ...grant }, ...others] = await list(ada)
+  t.match(grant, { client_id: null, client_name: 'An agent', scope: 'openid email profile', used_at: INSTANT, access_token_expires_at: INSTANT })
+  t.strictSame([others, await list(kim)], [[], []])
+  const end = async (headers: object) => {
+    const response = await replica.app.inject({ method: 'DELETE', url: `/oauth/grants/${id}`, headers: { ...headers } })
+    return [response.statusCode, response.json().code ?? response.json()]
+  }
+  t.strictSame(await end({}), [401, 'DUAL_AUTH_CREDENTIAL_MISSING'])
+  t.strictSame(await end(kim), [404, 'OAUTH_DISCOVERY_SHIM_NO_GRANT'])
+  t.strictSame(await end(ada), [200, { id, access_token_expires_at: grant.access_token_expires_at }])
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
+  t.strictSame(await list(ada), [])
+
+  const { whose } = signInOptions(settingsFromEnvironment({}, { ...settings }), database.knex).broker!.grants!
+  for (const identity of [null, { kind: 'machine' }, { kind: 'api-key' }]) t.throws(() => whose({ identity } as never), { code: 'SHOP_PEOPLE_ONLY', statusCode: 403 })
 })
 
 t.test('apps of other schemes can be let in', async (t) => {

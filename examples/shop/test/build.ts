@@ -45,7 +45,7 @@ export async function openEmptyDatabase (t: Test): Promise<Database> {
 
 /** What the tables are made by. */
 export const TABLES = [
-  'shop/src/migrations', '../packages/dual-auth/src/keys/table.ts', '../packages/pay-reconcile/src/knex/tables.ts', '../packages/oauth-discovery-shim/src/broker/store/knex.ts'
+  'shop/src/migrations', '../packages/dual-auth/src/keys/table.ts', '../packages/pay-reconcile/src/knex/tables.ts', '../packages/oauth-discovery-shim/src/broker/store/knex.ts', '../packages/oauth-discovery-shim/src/broker/grants/knex.ts'
 ].map((path) => new URL(`../../${path}`, import.meta.url))
 
 /** @returns a database with its tables, empty, gone when the test ends */

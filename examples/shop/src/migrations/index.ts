@@ -27,6 +27,7 @@ import { importBytes } from './025-import-bytes.ts'
 import { importFound } from './026-import-found.ts'
 import { accountVersions } from './027-account-versions.ts'
 import { keyCalls } from './028-key-calls.ts'
+import { oauthGrants } from './029-oauth-grants.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -59,5 +60,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '025-import-bytes': importBytes,
   '026-import-found': importFound,
   '027-account-versions': accountVersions,
-  '028-key-calls': keyCalls
+  '028-key-calls': keyCalls,
+  '029-oauth-grants': oauthGrants
 }

@@ -5,6 +5,7 @@ import { trustedKeys, type TrustedKeys } from './assertions/issuers.ts'
 import type { AssertionSettings } from './assertions/options.ts'
 import { clientDocuments, type ClientDocuments } from './clients/documents.ts'
 import { clientsFrom, type Clients } from './clients/find.ts'
+import { grantRecord, type GrantRecord } from './grants/record.ts'
 import type { Target } from './sign-in/authorize.ts'
 import type { BrokerSettings } from './options.ts'
 import { providerCalls, type ProviderCalls } from './tokens/provider-calls.ts'
@@ -27,6 +28,8 @@ export interface Broker {
   readonly documents: ClientDocuments | undefined
   /** `undefined` without the option. */
   readonly assertions: AssertionSettings & { readonly trusted: TrustedKeys } | undefined
+  /** `undefined` without the option. */
+  readonly grants: GrantRecord | undefined
   readonly target: Target
   /** The one callback that is registered at the identity provider. */
   readonly callback: string
@@ -35,7 +38,7 @@ export interface Broker {
 }
 
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
-  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes, assertions } } = settings
+  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes, assertions, grants, refreshLifetime } } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const resource = `${publicBaseUrl}${mcpPath}`
   const seals = sealer(secrets, publicBaseUrl)
@@ -43,15 +46,17 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     ? undefined
     // On this machine only for a server that nobody else reaches either.
     : clientDocuments({ timeout, schemes, log, privateHosts: allowed.privateHosts ?? [], ca: allowed.ca, loopback: !isSecure })
+  const clients = clientsFrom({ listed, sealer: seals, documents })
   return {
     settings,
     provider: providerCalls(provider, settings, log),
     sealer: seals,
     store: availableStore(store, log),
     shared: sharedResults(),
-    clients: clientsFrom({ listed, sealer: seals, documents }),
+    clients,
     documents,
     assertions: assertions && { ...assertions, trusted: trustedKeys(assertions.issuers, provider, settings, log) },
+    grants: grants && grantRecord(grants, clients, refreshLifetime, log),
     target: {
       scopes,
       requiredScopes,

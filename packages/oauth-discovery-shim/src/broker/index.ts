@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { brokerKeySet } from './assertions/keys.ts'
 import { brokerFrom, type WithBroker } from './broker.ts'
 import { registerClient } from './clients/register.ts'
+import { grantRoutes } from './grants/routes.ts'
 import { KEYS, REGISTRATION } from './metadata.ts'
 import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
 import * as schemas from './schemas.ts'
@@ -22,7 +23,7 @@ const BUSY = 503
 
 /** The endpoints of the broker, in the order in which a sign-in passes them. */
 export async function registerBroker (app: FastifyInstance, settings: WithBroker, provider: Provider): Promise<void> {
-  const { config, scopes, publicBaseUrl, broker: { registration, appSchemes, remembersAlone } } = settings
+  const { config, scopes, publicBaseUrl, broker: { registration, appSchemes, remembersAlone, grants } } = settings
   const broker = brokerFrom(settings, provider, app.log)
 
   const { assertions } = broker
@@ -54,6 +55,8 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       scope.get(KEYS, { config, schema: schemas.keys, exposeHeadRoute: true }, async (_, reply) => reply.header('cache-control', 'public, max-age=300').send(keys))
     }
   }, { logSerializers })
+
+  if (grants) await app.register(async scope => { await grantRoutes(scope, grants, broker) }, { logSerializers })
 
   // for browsers
   await app.register(async function people (scope) {

@@ -2,6 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
 import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
+import { grantSettings, type GrantOptions } from './grants/options.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
 import { flawOfSecrets, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
@@ -82,6 +83,8 @@ export interface BrokerOptions {
   readonly sendResource?: boolean
   /** Accepts identity assertions of organizations (enterprise-managed authorization). Default: none, the grant does not exist. */
   readonly assertions?: AssertionOptions
+  /** Records which clients people let in, with routes to see and end them. Default: none, only numbers are stored. */
+  readonly grants?: GrantOptions
 }
 
 /**
@@ -101,13 +104,14 @@ export interface ClientKey {
 }
 
 /** The options with every default in place, checked. */
-export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions'>> {
+export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'>> {
   readonly clientSecret: string | undefined
   readonly clientKey: ClientKey | undefined
   readonly clientAuth: BrokerOptions['clientAuth']
   readonly upstream: Required<NonNullable<BrokerOptions['upstream']>>
   readonly documents: ClientDocumentOptions | false
   readonly assertions: AssertionSettings | undefined
+  readonly grants: Required<GrantOptions> | undefined
   /** Whether {@link BrokerOptions.store} was left out. */
   readonly remembersAlone: boolean
 }
@@ -142,6 +146,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, insecur
     upstream = {},
     sendResource = true,
     assertions,
+    grants,
     ...unknown
   } = options
 
@@ -206,7 +211,8 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, insecur
     sendResource,
     assertions: assertions === undefined
       ? undefined
-      : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) })
+      : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) }),
+    grants: grants === undefined ? undefined : grantSettings(grants, store !== undefined)
   }
 }
 

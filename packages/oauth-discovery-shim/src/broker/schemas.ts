@@ -110,6 +110,55 @@ export const keys = {
   }
 } as const
 
+const instant = { type: 'string', format: 'date-time' } as const
+const accessExpires = { anyOf: [instant, { type: 'null' }], description: 'Until when its last access token works; null if the identity provider does not say' } as const
+
+export const listGrants = {
+  operationId: 'list_oauth_grants',
+  summary: 'List connected apps',
+  description: 'Which clients the caller has let in and which still have a refresh token, the last used first.',
+  tags,
+  response: {
+    200: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'client_id', 'client_name', 'scope', 'created_at', 'used_at', 'access_token_expires_at', 'expires_at'],
+        properties: {
+          id: { type: 'string' },
+          client_id: { anyOf: [{ type: 'string' }, { type: 'null' }], description: 'URL of its metadata document, or an id that the server knows; null if it registered itself' },
+          client_name: { type: 'string', description: 'What it calls itself' },
+          scope: { type: 'string' },
+          created_at: instant,
+          used_at: { ...instant, description: 'When it last got an access token' },
+          access_token_expires_at: accessExpires,
+          expires_at: { ...instant, description: 'When its refresh token expires' }
+        }
+      }
+    },
+    401: problem,
+    403: problem,
+    429: problem,
+    503: problem
+  }
+} as const
+
+export const endGrant = {
+  operationId: 'end_oauth_grant',
+  summary: 'Disconnect an app',
+  description: 'Its refresh token stops working at once. An access token works until the time in the response.',
+  tags,
+  params: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+  response: {
+    200: { type: 'object', required: ['id', 'access_token_expires_at'], properties: { id: { type: 'string' }, access_token_expires_at: accessExpires } },
+    401: problem,
+    403: problem,
+    404: problem,
+    429: problem,
+    503: problem
+  }
+} as const
+
 export const revoke = {
   operationId: 'revoke_oauth_token',
   summary: 'Revoke a refresh token',

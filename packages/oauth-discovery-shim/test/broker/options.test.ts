@@ -27,7 +27,8 @@ t.test('defaults', async t => {
     requiredScopes: [],
     upstream: { authorize: {}, token: {} },
     sendResource: true,
-    assertions: undefined
+    assertions: undefined,
+    grants: undefined
   })
   t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
 })
@@ -75,6 +76,17 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
   ] as const) {
     t.throws(() => settings(change === null || Array.isArray(change) ? change : { ...whole, ...change }, broker), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(`^oauth-discovery-shim: broker\\.assertions${named.replace(/[.[\]]/g, '\\$&')}`) }, named)
   }
+})
+
+t.test('grants: what is missing or wrong stops the boot and is named', async t => {
+  const store = { raise: async () => ({ raised: true } as const) }
+  const grants = { store: { record: () => {}, list: () => {}, find: () => {}, end: () => {} }, whose: () => '' }
+  const settings = (change: unknown, broker: object = { store }) => settingsFromOptions({ ...good, broker: { secrets, ...broker, grants: change } } as never).broker!.grants
+  t.strictSame(settings(grants), { ...grants, subjectClaim: 'sub', config: {} })
+  for (const [change, named, broker] of [
+    [null, ' must be an object'], [{ ...grants, store: undefined }, '.store must be a store'], [{ ...grants, store: { ...grants.store, find: 1 } }, '.store must be a store'], [{ ...grants, whose: undefined }, '.whose must be a function'], [{ ...grants, subjectClaim: '' }, '.subjectClaim'],
+    [{ ...grants, config: [] }, '.config must be an object'], [{ ...grants, path: '/x' }, '.path is not an option'], [grants, ' needs broker.store', {}]
+  ] as const) t.throws(() => settings(change, broker), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: `oauth-discovery-shim: broker.grants${named}` }, named)
 })
 
 t.test('options at their limits', async t => {

@@ -25,6 +25,8 @@ export interface Idp {
   wait: (call: Call) => Promise<void>
   /** Whether a refresh token works once. */
   rotates: boolean
+  /** The next access token. */
+  accessToken: () => string
   /** Signs somebody in: the URL that the browser is sent back to. */
   signIn (authorizationUrl: string, more?: Readonly<Record<string, string>>): URL
 }
@@ -38,6 +40,7 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
     answer: () => undefined,
     wait: async () => {},
     rotates: false,
+    accessToken: () => `idp-access-${randomBytes(4).toString('hex')}`,
     signIn (authorizationUrl, more = {}) {
       const wanted = new URL(authorizationUrl).searchParams
       const code = `idp-code-${randomBytes(8).toString('hex')}`
@@ -55,11 +58,11 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
       const proves = createHash('sha256').update(form['code_verifier'] ?? '').digest('base64url') === wanted?.get('code_challenge')
       if (!proves || form['redirect_uri'] !== wanted?.get('redirect_uri')) return invalid
     } else if (!refreshTokens.has(form['refresh_token']!)) return invalid
-    if (form['grant_type'] === 'refresh_token' && !idp.rotates) return { status: 200, body: { access_token: `idp-access-${randomBytes(4).toString('hex')}`, token_type: 'Bearer', expires_in: 3600 } }
+    if (form['grant_type'] === 'refresh_token' && !idp.rotates) return { status: 200, body: { access_token: idp.accessToken(), token_type: 'Bearer', expires_in: 3600 } }
     refreshTokens.delete(form['refresh_token']!)
     const refreshToken = `idp-refresh-${randomBytes(4).toString('hex')}`
     refreshTokens.add(refreshToken)
-    return { status: 200, body: { access_token: `idp-access-${randomBytes(4).toString('hex')}`, refresh_token: refreshToken, id_token: 'idp-id-token', token_type: 'Bearer', expires_in: 3600 } }
+    return { status: 200, body: { access_token: idp.accessToken(), refresh_token: refreshToken, id_token: 'idp-id-token', token_type: 'Bearer', expires_in: 3600 } }
   }
   const origin = await serve(t, async (request, response) => {
     response.setHeader('content-type', 'application/json')

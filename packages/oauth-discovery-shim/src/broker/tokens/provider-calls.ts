@@ -9,6 +9,8 @@ import { authentication } from './provider-authentication.ts'
 export interface ProviderTokens {
   readonly accessToken: string
   readonly refreshToken?: string
+  /** Issued to this server, and not passed on. */
+  readonly idToken?: string
   /** In seconds. */
   readonly expiresIn?: number
   readonly scope?: string
@@ -107,10 +109,11 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   }
 }
 
-function tokensFrom (accessToken: string, { refresh_token: refreshToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {
+function tokensFrom (accessToken: string, { refresh_token: refreshToken, id_token: idToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {
   return {
     accessToken,
     ...typeof refreshToken === 'string' && { refreshToken },
+    ...typeof idToken === 'string' && { idToken },
     // some providers send a number as text
     ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
     ...typeof scope === 'string' && scope.trim() !== '' && { scope: scope.trim() }

@@ -15,7 +15,7 @@ import { familyKey, lifetimeOf, responseFrom, REVOKED, type RefreshToken } from 
  * @see [RFC 9700 §4.14.2](https://www.rfc-editor.org/rfc/rfc9700#section-4.14.2)
  */
 export async function refresh (parameters: Parameters, client: NamedClient, broker: Broker, log: FastifyBaseLogger): Promise<object> {
-  const { sealer, provider, store, shared, target, settings: { broker: { refreshGrace, sendResource } } } = broker
+  const { sealer, provider, store, grants, shared, target, settings: { broker: { refreshGrace, sendResource } } } = broker
   const used = sealer.open<RefreshToken>('refresh', required(parameters, 'refresh_token'))
   if (used === undefined) {
     await client.mustBeKnown()
@@ -32,6 +32,7 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
     const { raised } = await store.raise(key, REVOKED, lifetime)
     if (raised) log.warn({ client: holder }, 'a refresh token was used again: its sign-in was ended, because somebody may have copied it')
     await provider.revoke(token)
+    await grants?.ended(family)
     return over()
   }
 
@@ -46,6 +47,7 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
   const now = await store.raise(key, generation, lifetime)
   // Meanwhile, on this replica or another, it was used as well or revoked: what the provider gave in its place ends, too.
   if (mayNotUse(now)) throw await end(tokens.refreshToken ?? used.token)
+  await grants?.issued(family, client.id, used.scope, tokens)
   return responseFrom({ scope, ...tokens }, used, broker)
 }
 

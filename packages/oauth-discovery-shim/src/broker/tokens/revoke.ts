@@ -12,7 +12,7 @@ import { familyKey, lifetimeOf, REVOKED, type RefreshToken } from './refresh-tok
  * @see [RFC 7009 §2](https://www.rfc-editor.org/rfc/rfc7009#section-2)
  */
 export function revokeToken (broker: Broker) {
-  const { sealer, provider, store } = broker
+  const { sealer, provider, store, grants } = broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
@@ -28,6 +28,7 @@ export function revokeToken (broker: Broker) {
     await client.mustHold(token)
     const { raised } = await store.raise(familyKey(token.family), REVOKED, lifetimeOf(broker))
     if (raised) await provider.revoke(token.token)
+    await grants?.ended(token.family)
     return reply.code(200).send()
   }
 }

@@ -34,7 +34,7 @@ export function issueTokens (broker: Broker) {
 }
 
 async function exchange (parameters: Parameters, client: NamedClient, broker: Broker): Promise<object> {
-  const { sealer, provider, store, callback, target, settings: { broker: { sendResource } } } = broker
+  const { sealer, provider, store, grants, callback, target, settings: { broker: { sendResource } } } = broker
   const code = sealer.open<Code>('code', required(parameters, 'code'))
   if (code === undefined) {
     await client.mustBeKnown()
@@ -50,6 +50,7 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   if (!raised) {
     // RFC 6749 §4.1.2: a caller with both the code and its verifier may have the tokens, too
     await store.raise(familyKey(code.family), REVOKED, lifetimeOf(broker))
+    await grants?.ended(code.family)
     throw refusal('invalid_grant', 'The code was used before')
   }
   const tokens = await provider.tokens({
@@ -57,6 +58,8 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   })
   const { family, client: holder, auth, scope: asked } = code
   const scope = tokens.scope ?? asked
+  // Without a refresh token there is nothing to end.
+  if (tokens.refreshToken !== undefined) await grants?.issued(family, client.id, scope, tokens)
   return responseFrom(tokens, { family, client: holder, auth, scope, ...asked !== scope && { asked }, generation: 0, token: '' }, broker)
 }
 

@@ -1,0 +1,81 @@
+import type { Grant, GrantStore } from './store.ts'
+
+/** What this store needs of knex. */
+export interface KnexForGrants {
+  raw (sql: string, bindings: ReadonlyArray<string | Date | null>): PromiseLike<unknown>
+}
+
+export interface KnexGrantStoreOptions {
+  /** Name of the table, with its schema if it has one. Default `oauth_grants`. */
+  readonly table?: string
+}
+
+interface Row {
+  readonly id: string
+  readonly client_id: string | null
+  readonly client_name: string
+  readonly scope: string
+  readonly created_at: Date
+  readonly used_at: Date
+  readonly access_expires_at: Date | null
+  readonly expires_at: Date
+}
+
+const RECORD = `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (id) do update set client_id = excluded.client_id, client_name = excluded.client_name, scope = excluded.scope, used_at = excluded.used_at,
+  access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at
+where stored.ended_at is null`
+
+const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ? where id = ? and ended_at is null'
+
+const COLUMNS = 'id, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at'
+
+/** In milliseconds. */
+const SWEEP_EVERY = 600_000
+
+/** Creates the table of {@link knexGrantStore}, for PostgreSQL. Does nothing if it exists. */
+export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
+  await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz)', [table])
+  await knex.raw('create index if not exists ?? on ?? (subject)', [`${table.split('.').at(-1)!}_subject`, table])
+}
+
+/**
+ * Records grants in a PostgreSQL database, and deletes expired ones every ten minutes. Those that have ended stay as long,
+ * so that a refresh under way does not bring them back.
+ *
+ * @see {@link createGrantTable}
+ */
+export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): GrantStore {
+  const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> => (await knex.raw(sql, [table, ...bindings]) as { readonly rows: readonly Row[] }).rows
+  const present = async (where: string, bindings: readonly string[]): Promise<readonly Grant[]> =>
+    (await rows(`select ${COLUMNS} from ?? where ${where} and ended_at is null and expires_at > ? order by used_at desc, id`, [...bindings, new Date(Date.now())])).map(grantFromRow)
+  let sweepAt = Date.now()
+
+  return {
+    async record ({ id, subject, clientId, clientName, scope, usedAt, accessExpiresAt, expiresAt }) {
+      if (Date.now() >= sweepAt) {
+        sweepAt = Date.now() + SWEEP_EVERY
+        await rows('delete from ?? where expires_at <= ?', [new Date(Date.now())])
+      }
+      if (subject === undefined) await rows(RENEW, [usedAt, accessExpiresAt, expiresAt, id])
+      else await rows(RECORD, [id, subject, clientId, clientName, scope, usedAt, usedAt, accessExpiresAt, expiresAt])
+    },
+    list: async subject => await present('subject = ?', [subject]),
+    find: async (subject, id) => (await present('subject = ? and id = ?', [subject, id]))[0],
+    async end (id) { await rows('update ?? set ended_at = ? where id = ? and ended_at is null', [new Date(Date.now()), id]) }
+  }
+}
+
+function grantFromRow (row: Row): Grant {
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    clientName: row.client_name,
+    scope: row.scope,
+    createdAt: row.created_at,
+    usedAt: row.used_at,
+    accessExpiresAt: row.access_expires_at,
+    expiresAt: row.expires_at
+  }
+}

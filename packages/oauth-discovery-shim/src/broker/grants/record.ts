@@ -1,0 +1,65 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { decodeJwt } from 'jose'
+import type { Clients } from '../clients/find.ts'
+import type { ProviderTokens } from '../tokens/provider-calls.ts'
+import type { GrantOptions } from './options.ts'
+
+/** Keeps the record up to date. Never rejects: a sign-in does not depend on it, and the next refresh repairs it. */
+export interface GrantRecord {
+  /**
+   * @param id of the chain of refresh tokens
+   * @param client its id
+   */
+  issued (id: string, client: string, scope: string, tokens: ProviderTokens): Promise<void>
+  ended (id: string): Promise<void>
+}
+
+/** Metadata documents and listed clients have short ids, which say something. */
+const LONGEST_ID = 500
+
+export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, clients: Clients, refreshLifetime: number, log: FastifyBaseLogger): GrantRecord {
+  let told = false
+
+  async function logged (work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (err) {
+      log.error({ err }, 'a sign-in could not be recorded')
+    }
+  }
+
+  function subjectOf ({ accessToken, idToken }: ProviderTokens): string | undefined {
+    const subject = [accessToken, idToken].map(token => claimsOf(token)[subjectClaim]).find(value => value !== undefined)
+    if (typeof subject === 'string') return subject
+    if (!told) log.warn({ subjectClaim }, 'a sign-in is not recorded: neither its access token nor an ID token says whose it is')
+    told = true
+    return undefined
+  }
+
+  return {
+    async issued (id, client, scope, tokens) {
+      const { source, name } = await clients.find(client).catch(() => ({ source: undefined, name: client.startsWith('https://') ? new URL(client).host : 'An app' }))
+      const usedAt = new Date(Date.now())
+      await logged(store.record({
+        id,
+        subject: subjectOf(tokens),
+        clientId: source === 'registration' || client.length > LONGEST_ID ? null : client,
+        clientName: name,
+        scope,
+        usedAt,
+        accessExpiresAt: tokens.expiresIn === undefined ? null : new Date(usedAt.getTime() + tokens.expiresIn * 1000),
+        expiresAt: new Date(usedAt.getTime() + refreshLifetime)
+      }))
+    },
+    ended: async id => { await logged(store.end(id)) }
+  }
+}
+
+/** Of a token that came from its issuer itself, so that its signature need not be checked (OpenID Connect Core §3.1.3.7). */
+function claimsOf (token: string | undefined): Readonly<Record<string, unknown>> {
+  try {
+    return token === undefined ? {} : decodeJwt(token)
+  } catch {
+    return {}
+  }
+}
