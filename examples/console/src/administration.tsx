@@ -20,6 +20,7 @@ const UserList = later(async () => (await import('./people/users.tsx')).UserList
 const RunsPage = later(async () => (await import('./reconcile/runs-page.tsx')).RunsPage)
 const RunPage = later(async () => (await import('./reconcile/run-page.tsx')).RunPage)
 const OrphansPage = later(async () => (await import('./reconcile/orphans-page.tsx')).OrphansPage)
+const AppsPage = later(async () => (await import('./people/apps-page.tsx')).AppsPage)
 const PayKeysPage = later(async () => (await import('./people/pay-keys-page.tsx')).PayKeysPage)
 const AuditPage = later(async () => (await import('./reconcile/audit-page.tsx')).AuditPage)
 
@@ -30,6 +31,7 @@ export default function Administration () {
       <Resource name='shops' list={ShopList} create={ShopCreate} edit={ShopEdit} recordRepresentation='name' />
       <Resource name='admin/users' list={UserList} recordRepresentation='name' />
       <CustomRoutes>
+        <Route path='/apps' element={<AppsPage />} />
         <Route path='/reconciliation' element={<RunsPage />} />
         <Route path='/orphans' element={<OrphansPage />} />
         <Route path='/audit' element={<AuditPage />} />

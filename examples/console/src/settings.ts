@@ -11,6 +11,8 @@ export interface Settings {
   readonly origin: string
   readonly version: string
   readonly sign_in: { readonly issuer: string, readonly client_id: string, readonly scope: string, readonly callback: string, readonly parameters: Readonly<Record<string, string>> }
+  /** Whether people can see which MCP clients they have let in. */
+  readonly connected_apps: boolean
   /** The page of a customer at the payment provider, without the customer's id. Left out where the provider is a stand-in. */
   readonly pay_dashboard?: string
   /** Left out where tools are disabled. */

@@ -38,6 +38,7 @@ const OrderList = later(async () => (await import('./sales/orders.tsx')).OrderLi
 const OrderShow = later(async () => (await import('./sales/orders.tsx')).OrderShow)
 const AccountList = later(async () => (await import('./sales/accounts.tsx')).AccountList)
 const AccountEdit = later(async () => (await import('./sales/accounts.tsx')).AccountEdit)
+const AppsPage = later(async () => (await import('./people/apps-page.tsx')).AppsPage)
 const MembersPage = later(async () => (await import('./people/members.tsx')).MembersPage)
 const SettingsPage = later(async () => (await import('./people/settings-page.tsx')).SettingsPage)
 
@@ -55,6 +56,7 @@ export default function ShopWorkspace () {
       <Resource name='orders' list={OrderList} show={OrderShow} />
       <Resource name='accounts' list={AccountList} edit={AccountEdit} recordRepresentation='name' />
       <CustomRoutes>
+        <Route path='/apps' element={<AppsPage />} />
         <Route path='/history/work' element={<WorkPage />} />
         <Route path='/categories' element={<CategoriesPage />} />
         <Route path='/imports' element={<ImportsPage />} />

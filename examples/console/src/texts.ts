@@ -511,6 +511,21 @@ export const texts = {
     save: 'Add',
     cancel: 'Cancel'
   },
+  apps: {
+    title: 'Connected apps',
+    why: 'Programs that you let in by signing in. They act in your name, in all of your shops.',
+    empty: 'No app is connected',
+    emptyWhy: 'A program that you let in by signing in is listed here.',
+    name: 'App',
+    unchecked: 'calls itself that',
+    connected: 'Connected',
+    used: 'Last renewed',
+    disconnect: (name: string) => `Disconnect ${isolated(name)}`,
+    /** Until when an app works on; undefined: nobody knows. */
+    until: (time: string | undefined, isOver: boolean) => isOver ? 'The access that it had has expired.' : `The access that it has now works until ${time ?? 'it expires, usually within an hour'}.`,
+    ask: (name: string, until: string) => ({ title: `Disconnect ${isolated(name)}?`, why: `It gets no new access. ${until} To use it again, sign in there again.`, submit: 'Disconnect' }),
+    done: (name: string, until: string) => `${isolated(name)} is disconnected. ${until}`
+  },
   orders: {
     title: 'Orders',
     empty: 'No orders yet',

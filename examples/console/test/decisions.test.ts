@@ -1,6 +1,9 @@
 import type { Page, Request, Route } from 'playwright-core'
-import t from 'tap'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import t, { type Test } from 'tap'
+import { authorizeUrl, pkce } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
+import { person as personAt } from '../../../packages/oauth-discovery-shim/test/browser.ts'
+import { accessTokenFor, type Credentials } from '../../shop/src/demo/identity-provider.ts'
+import { freePort } from '../../shop/src/demo/ports.ts'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
@@ -28,6 +31,17 @@ interface Writing {
   readonly merges?: boolean
 }
 
+/** An MCP client that the person lets in. */
+async function connect (t: Test, baseUrl: string, who: Credentials): Promise<void> {
+  const redirectUri = `http://localhost:${await freePort(0)}/callback`
+  const { body: { client_id: clientId } } = await call('POST', `${baseUrl}/oauth/clients`, { body: { client_name: 'An agent', redirect_uris: [redirectUri] } })
+  const { verifier, challenge } = pkce()
+  const url = new URL(authorizeUrl(clientId, challenge, { redirect_uri: redirectUri, resource: undefined }), baseUrl)
+  const code = (await (await personAt(t, Number(new URL(redirectUri).port), who)).signIn(url)).get('code')!
+  const tokens = await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: redirectUri }) })
+  t.equal(tokens.status, 200)
+}
+
 t.test('decisions are asked about, made once, and fail aloud', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
   const { baseUrl } = await start(t, 'demo/start', settings)
@@ -40,6 +54,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   const root = `/shops/${shopId}`
   const shop = '/console/shops/copper-kettle'
   const admin = '/console/admin'
+  await connect(t, baseUrl, person('kim'))
   const browser = await openBrowser(t)
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'), admin)
@@ -63,7 +78,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     const current = Object.fromEntries(Object.keys(request.headers()['content-type'] === 'application/json' ? request.postDataJSON() : {}).map((name) => [name, 'theirs']))
     await route.fulfill({ status: Number(next), json: { message, current: { ...current, updated_at: '2026-01-01T00:00:00.000Z' } } })
   }
-  for (const page of [kim, ada]) for (const path of ['shops', 'admin']) await page.route(`${baseUrl}/${path}/**`, answers)
+  for (const page of [kim, ada]) for (const path of ['shops', 'admin', 'oauth/grants']) await page.route(`${baseUrl}/${path}/**`, answers)
 
   await t.test('what a search for the customer of one account found is done by a button, for that account', async (t) => {
     await goWithin(ada, `${admin}/reconciliation`)
@@ -198,6 +213,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       { name: 'remove the payment key', open: to(`${shop}/settings`, click('Remove')), press: within('Remove') },
       { name: 'change a role', open: to(`${shop}/members`, choose('combobox', /^Role: .*noor/), choose('option', 'Owner')), press: within('Make owner'), hasSeen: true },
       { name: 'remove a member', open: to(`${shop}/members`, click(/^Remove .*noor/)), press: within('Remove'), hasSeen: true },
+      { name: 'disconnect an app', open: to(`${shop}/apps`, click(/^Disconnect .*An agent/)), press: within('Disconnect') },
       { name: 'make an admin', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Admin: .*noor/, ada)), press: within('Make admin', ada), hasSeen: true },
       { name: 'deactivate a person', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Active: .*noor/, ada)), press: within('Deactivate', ada), hasSeen: true }
     ]

@@ -37,7 +37,7 @@ t.test('files are kept for a year; nothing outside of them is served', async (t)
 
 t.test('the page knows the settings of the server, and no secret', async (t) => {
   const { body } = await app.inject('/console')
-  t.match(settingsIn(body), { origin: BASE_URL, sign_in: { client_id: 'console', scope: 'openid email profile', callback: `${BASE_URL}/console/signed-in`, parameters: { resource: BASE_URL } }, pay_dashboard: 'https://dashboard.stripe.com/customers/', mcp: { url: `${BASE_URL}/mcp` } })
+  t.match(settingsIn(body), { origin: BASE_URL, connected_apps: false, sign_in: { client_id: 'console', scope: 'openid email profile', callback: `${BASE_URL}/console/signed-in`, parameters: { resource: BASE_URL } }, pay_dashboard: 'https://dashboard.stripe.com/customers/', mcp: { url: `${BASE_URL}/mcp` } })
   t.notMatch(body, /p{32}|k{32}/)
   const other = await build(t, database, idp, { settings: { ...CONSOLE, PAY_API_URL: 'http://127.0.0.1:1', MCP_ENABLED: false, ALLOW_INSECURE: 'pay-stand-in' } })
   const settings = settingsIn((await other.inject('/console')).body)

@@ -1,7 +1,10 @@
+import AppsIcon from '@mui/icons-material/AppsOutlined'
 import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
 import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
-import { AppBar, Layout, type LayoutProps, LoadingIndicator, Logout, ToggleThemeButton, useNotify, UserMenu } from 'react-admin'
+import { AppBar, Layout, type LayoutProps, LoadingIndicator, Logout, ToggleThemeButton, useBasename, useNotify, UserMenu, useUserMenu } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
@@ -41,11 +44,23 @@ function Person () {
         <ListItemIcon><IdIcon fontSize='small' /></ListItemIcon>
         <ListItemText primary={texts.noShops.copy} secondary={id.slice(0, 8) + '…'} />
       </MenuItem>
+      {settings.connected_apps && <Apps />}
       <MenuItem component='a' href='/docs'>
         <ListItemIcon><DocumentationIcon fontSize='small' /></ListItemIcon>
         <ListItemText primary={texts.layout.documentation} />
       </MenuItem>
       <Logout />
     </UserMenu>
+  )
+}
+
+function Apps () {
+  const basename = useBasename()
+  const menu = useUserMenu()
+  return (
+    <MenuItem component={Link} to={`${basename}/apps`} onClick={menu?.onClose}>
+      <ListItemIcon><AppsIcon fontSize='small' /></ListItemIcon>
+      <ListItemText primary={texts.apps.title} />
+    </MenuItem>
   )
 }

@@ -26,7 +26,7 @@ const FOREVER = { maxAge: '365d', immutable: true } as const
 /** Where people see a customer of the payment provider; the id follows. */
 const PAY_DASHBOARD = 'https://dashboard.stripe.com/customers/'
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE'>
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE' | 'OAUTH_BROKER'>
 
 /**
  * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
@@ -74,7 +74,7 @@ function builtPage (): string {
 
 /** What the application has to know before it can call the server. */
 function settingsOfPage (config: Needed): object {
-  const { PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId } = config
+  const { PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, OAUTH_BROKER: knowsApps, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId } = config
   const { scopes, parameters, takesResource } = signInRequest(config)
   const { origin } = new URL(baseUrl)
   const mcpUrl = origin + MCP_PATH
@@ -82,6 +82,7 @@ function settingsOfPage (config: Needed): object {
     origin,
     version: VERSION,
     sign_in: { issuer, client_id: clientId, scope: scopes.join(' '), callback: origin + CONSOLE_CALLBACK, parameters: { ...parameters, ...(takesResource && { resource: origin }) } },
+    connected_apps: knowsApps,
     ...(standIn === undefined && { pay_dashboard: PAY_DASHBOARD }),
     ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })
   }

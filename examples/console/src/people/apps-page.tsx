@@ -1,0 +1,67 @@
+import DisconnectIcon from '@mui/icons-material/LinkOffOutlined'
+import { Alert, Card, IconButton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useContext, useState } from 'react'
+import { useNotify } from 'react-admin'
+import { Ask } from '../layout/ask.tsx'
+import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { MANNER } from '../reconcile/manner.ts'
+import { texts } from '../texts.ts'
+import { agoText, dateText, timeText } from '../times.ts'
+import { ShopContext, useViewer } from '../viewer.tsx'
+
+interface App {
+  readonly id: string
+  /** Null if it registered itself: nobody checked its name. */
+  readonly client_id: string | null
+  readonly client_name: string
+  readonly created_at: string
+  readonly used_at: string
+  readonly access_token_expires_at: string | null
+}
+
+/** The MCP clients that the person let in by signing in. */
+export function AppsPage () {
+  const { call } = useViewer()
+  const manner = useContext(ShopContext) ?? MANNER
+  const notify = useNotify()
+  const queryClient = useQueryClient()
+  const { data, error } = useQuery({ queryKey: ['apps'], queryFn: async () => (await call<App[]>('/oauth/grants')).json })
+  const [asked, setAsked] = useState<App>()
+  const untilOf = ({ access_token_expires_at: at }: Pick<App, 'access_token_expires_at'>) => texts.apps.until(at === null ? undefined : timeText(at, manner), at !== null && Date.parse(at) <= Date.now())
+  const disconnect = async ({ id, client_name: name }: App) => {
+    try {
+      const { json } = await call<App>(`/oauth/grants/${id}`, { method: 'DELETE' })
+      notify(texts.apps.done(name, untilOf(json)))
+    } finally {
+      await queryClient.invalidateQueries({ queryKey: ['apps'] })
+    }
+  }
+  return (
+    <>
+      <PageHeading title={texts.apps.title} text={texts.apps.why} />
+      {error !== null && <Alert severity='error'>{error.message}</Alert>}
+      {data?.length === 0 && <Card><EmptyState title={texts.apps.empty} text={texts.apps.emptyWhy} /></Card>}
+      {data !== undefined && data.length > 0 && (
+        <Card>
+          <TableContainer tabIndex={0} role='region' aria-label={texts.apps.title}>
+            <Table>
+              <TableHead><TableRow><TableCell>{texts.apps.name}</TableCell><TableCell>{texts.apps.connected}</TableCell><TableCell>{texts.apps.used}</TableCell><TableCell align='right'>{texts.list.actions}</TableCell></TableRow></TableHead>
+              <TableBody>
+                {data.map((app) => (
+                  <TableRow key={app.id}>
+                    <TableCell sx={{ overflowWrap: 'anywhere' }}>{app.client_name}<Typography variant='caption' component='div' color='textSecondary'>{app.client_id ?? texts.apps.unchecked}</Typography></TableCell>
+                    <TableCell>{dateText(app.created_at, manner)}</TableCell>
+                    <TableCell title={timeText(app.used_at, manner)}>{agoText(app.used_at, manner)}</TableCell>
+                    <TableCell align='right'><IconButton aria-label={texts.apps.disconnect(app.client_name)} onClick={() => setAsked(app)}><DisconnectIcon fontSize='small' /></IconButton></TableCell>
+                  </TableRow>
+                ))}
+              </TableBody>
+            </Table>
+          </TableContainer>
+        </Card>
+      )}
+      {asked !== undefined && <Ask {...texts.apps.ask(asked.client_name, untilOf(asked))} isDangerous onConfirm={async () => await disconnect(asked)} onClose={() => setAsked(undefined)} />}
+    </>
+  )
+}
