@@ -32,6 +32,21 @@ const overrides: ArgumentOverrides = {
   headers: { 'X-Tenant': { value: 'acme' } }
 }
 
+t.test('an input is described for models, where the route describes it for URLs', async (t) => {
+  const lines: Array<{ arguments?: string[] }> = []
+  const properties = Object.fromEntries([['sort', 'sort=price:DESC'], ['page', 'As in ?page=2&limit=9'], ['q', 'Words. An = sign is one too']].map(([name, description]) => [name, { type: 'string', description }]))
+  const app = await build(t, (app) => {
+    const route = (name: string, given?: ArgumentOverrides): void => { app.get(`/${name}`, { schema: { operationId: name, description: 'L.', tags: ['mcp'], querystring: { type: 'object', properties } }, config: { mcp: { ...given && { arguments: given } } } }, async () => ({})) }
+    route('plain')
+    route('told', { querystring: { sort: { description: 'A field, with - before it to reverse' }, page: { name: 'nth', description: 'From 1' } } })
+  }, {}, { logger: { level: 'info', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } })
+  await app.ready()
+  t.strictSame(app.mcpTools[1]?.inputSchema.properties, { sort: { type: 'string', description: 'A field, with - before it to reverse' }, nth: { type: 'string', description: 'From 1' }, q: properties.q })
+  t.strictSame(lines.flatMap((line) => line.arguments ?? []), ['plain: sort', 'plain: page'])
+  const clash = await build(t, put({ body: { id: { description: 'The same id' } }, headers: { 'X-Tenant': { value: 'acme' } } }))
+  await t.rejects(async () => await clash.ready(), { code: 'MCP_FROM_ROUTES_NAME_CLASH' }, 'two inputs of one name are not one for being described')
+})
+
 t.test('an input has another name or a fixed value, and a required header a value', async (t) => {
   const { app, url } = await listen(t, put(overrides))
   t.strictSame(app.mcpTools[0]?.inputSchema, {
@@ -120,8 +135,10 @@ t.test('the contract notices another name and a value that is fixed', async (t) 
 for (const [title, given, problem] of [
   ['a part that there is not', { query: {} }, '.query is not a part of the request. Use params, querystring, body, headers'],
   ['an input that there is not', { body: { nothing: { name: 'x' } } }, '.body.nothing is not an input of the route'],
-  ['a name and a value', { body: { id: { name: 'x', value: 1 } } }, '.body.id must have either a name or a value'],
-  ['neither', { body: { id: {} } }, '.body.id must have either a name or a value'],
+  ['a name and a value', { body: { id: { name: 'x', value: 1 } } }, '.body.id must have a name, a description or both, or else a value'],
+  ['a description and a value', { body: { id: { description: 'x', value: 1 } } }, '.body.id must have a name, a description or both, or else a value'],
+  ['neither', { body: { id: {} } }, '.body.id must have a name, a description or both, or else a value'],
+  ['no description', { body: { id: { name: 'x', description: '' } } }, '.body.id.description must be a non-empty string'],
   ['a name that clients refuse', { body: { id: { name: 'a b' } } }, '.body.id.name must be 1 to 64 letters, digits, _, . or -'],
   ['two inputs of one part with one name', { params: { id: { name: 'i' } }, body: { id: { name: 'x' }, name: { name: 'x' } } }, '.body gives two inputs the same name'],
   ['a query value that is none', { querystring: { version: { value: [1] } } }, '.querystring.version.value must be a string, a number or a boolean'],

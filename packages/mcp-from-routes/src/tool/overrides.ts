@@ -5,6 +5,7 @@ import { isTooDeep } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 
 /** Where an argument goes in the inner request. */
 export type Place = 'path' | 'query' | 'body'
@@ -19,10 +20,12 @@ export interface Input {
   readonly value?: unknown
 }
 
-/** Renames one input of the route, or fixes its value. */
+/** Renames or describes one input of the route, or fixes its value. */
 export type ArgumentOverride =
   /** The argument that fills it. Two inputs of the same name become one argument. */
-  | { readonly name: string }
+  | { readonly name: string, readonly description?: string }
+  /** What models read of it, in place of the route's words, which may be about URLs. */
+  | { readonly name?: undefined, readonly description: string }
   /** The value that every call sends. The input is then not an argument. */
   | { readonly value: unknown }
 
@@ -62,11 +65,14 @@ export class Overrides {
       this.#check(ALL_PARTS.includes(part), `.${part} is not a part of the request. Use ${ALL_PARTS.join(', ')}`)
       this.#check(isObject(inputs), `.${part} must be an object`)
       for (const [name, override] of Object.entries(inputs)) {
-        const [key, ...more] = isObject(override) ? Object.keys(override) : []
-        this.#check(more.length === 0 && (key === 'value' || (key === 'name' && part !== 'headers')), `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'either a name or a value'}`)
-        const { name: argument = name, value = '' } = override as { name?: unknown, value?: unknown }
-        this.#check(key !== 'name' || (typeof argument === 'string' && ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
-        this.#check(key !== 'value' || part !== 'body' || isJson(value), `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`)
+        const keys = isObject(override) ? Object.keys(override) : []
+        const isFixed = keys.length === 1 && keys[0] === 'value'
+        const isNamed = part !== 'headers' && keys.length > 0 && keys.every((key) => key === 'name' || key === 'description')
+        this.#check(isFixed || isNamed, `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'a name, a description or both, or else a value'}`)
+        const { name: argument = name, description = 'x', value = '' } = override as { name?: unknown, description?: unknown, value?: unknown }
+        this.#check(typeof argument === 'string' && (!keys.includes('name') || ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
+        this.#check(typeof description === 'string' && description !== '', `.${part}.${name}.description must be a non-empty string`)
+        this.#check(!isFixed || part !== 'body' || isJson(value), `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`)
         this.#check(part === 'body' || ['string', 'number', 'boolean'].includes(typeof value), `.${part}.${name}.value must be a string, a number or a boolean`)
       }
     }
@@ -83,7 +89,7 @@ export class Overrides {
     this.#check(missing === undefined, `.${part}.${missing} is not an input of the route`)
     const inputs = Object.keys(flat.properties).map((name): Input => {
       const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
-      return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name }
+      return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name ?? name }
     })
     const taken = inputs.flatMap(({ argument }) => argument ?? [])
     this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs the same name`)
@@ -91,12 +97,17 @@ export class Overrides {
     /** Those that are arguments, under their names there; unlisted ones stay as they are. */
     const renamed = (list: readonly string[]): string[] => list.flatMap((name) => names.has(name) ? names.get(name) ?? [] : name)
     const fixed = inputs.filter(({ argument }) => argument === undefined).map(({ name }) => name)
+    const described = (name: string): JsonSchema => {
+      const override = Object.hasOwn(given, name) ? given[name] : undefined
+      return { ...flat.properties[name], ...override !== undefined && 'description' in override && { description: override.description } }
+    }
     const dependents = Object.entries(flat.dependentRequired)
     return {
       inputs,
-      chosen: new Set(renamed(Object.keys(given))),
+      // One that is only described may still clash with another.
+      chosen: new Set(renamed(Object.keys(given).filter((name) => 'name' in given[name]!))),
       flat: {
-        properties: Object.fromEntries(inputs.flatMap(({ name, argument }) => argument === undefined ? [] : [[argument, flat.properties[name] ?? {}]])),
+        properties: Object.fromEntries(inputs.flatMap(({ name, argument }) => argument === undefined ? [] : [[argument, described(name)]])),
         required: renamed([...flat.required, ...dependents.flatMap(([name, others]) => fixed.includes(name) ? others : [])]),
         dependentRequired: Object.fromEntries(dependents.flatMap(([name, others]) => renamed([name]).map((argument) => [argument, renamed(others)]))),
         minProperties: Math.max(0, flat.minProperties - fixed.length)

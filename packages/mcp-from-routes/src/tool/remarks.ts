@@ -22,10 +22,18 @@ export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], h
     const long = tools.filter(({ public: { description } }) => description.length > length && (level === 'warn' || description.length <= 2048)).map(({ public: { name } }) => name)
     if (long.length > 0) log[level]({ tools: long }, `some clients cut the descriptions of these tools, which are longer than ${length} characters. Say the most important first, or set config.mcp.description`)
   }
+  const spelledAsUrls = tools.flatMap(({ public: { name, inputSchema } }) => Object.entries(inputSchema.properties ?? {})
+    .filter(([argument, schema]) => isObject(schema) && isAboutUrls(argument, schema.description)).map(([argument]) => `${name}: ${argument}`))
+  if (spelledAsUrls.length > 0) log.info({ arguments: spelledAsUrls }, 'the descriptions of these arguments show query strings, which models then send as values. Describe them in config.mcp.arguments')
   const unused = Object.keys(impliedArguments).filter((name) => !tools.some((tool) => tool.public.implied?.includes(name)))
   if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
   if (confirmSecret === undefined && hasTasks) log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+}
+
+/** Whether a description spells an argument as in a URL: `sortBy=email:DESC`, `?page=2`. */
+function isAboutUrls (argument: string, description: unknown): boolean {
+  return typeof description === 'string' && (description.includes(`${argument}=`) || /[?&][\w.[\]-]+=/.test(description))
 }
 
 /** The values of the route option for which @fastify/sse wants the media type by name, and nothing says that the handler can do without. */
