@@ -31,6 +31,7 @@ const AttributeList = later(async () => (await import('./catalog/attributes.tsx'
 const AttributeCreate = later(async () => (await import('./catalog/attributes.tsx')).AttributeCreate)
 const AttributeEdit = later(async () => (await import('./catalog/attributes.tsx')).AttributeEdit)
 const KeyList = later(async () => (await import('./agents/key-list.tsx')).KeyList)
+const KeyPage = later(async () => (await import('./agents/key-page.tsx')).KeyPage)
 const ActivityList = later(async () => (await import('./activity/activity-list.tsx')).ActivityList)
 
 const WorkPage = later(async () => (await import('./activity/work-page.tsx')).WorkPage)
@@ -57,6 +58,7 @@ export default function ShopWorkspace () {
       <Resource name='accounts' list={AccountList} edit={AccountEdit} recordRepresentation='name' />
       <CustomRoutes>
         <Route path='/apps' element={<AppsPage />} />
+        <Route path='/api-keys/:id' element={<KeyPage />} />
         <Route path='/history/work' element={<WorkPage />} />
         <Route path='/categories' element={<CategoriesPage />} />
         <Route path='/imports' element={<ImportsPage />} />

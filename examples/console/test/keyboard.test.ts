@@ -54,7 +54,7 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
     ...[['Products', '/products'], ['Home', ''], ['New product', '/products/create'], ['Imports', '/imports'], ['Categories', '/categories'], ['Tags', '/tags'], ['New tag', '/tags/create'],
       ['Attributes', '/attributes'], ['New attribute', '/attributes/create'], ['API keys', '/api-keys'], ['Activity', '/history'], ['Work', '/history/work'], ['Orders', '/orders'], ['Accounts', '/accounts'], ['Members', '/members'], ['Connected apps', '/apps'],
       ['Settings', '/settings'], ['No such page', '/nothing/here']].map(([name, path]) => [name!, kim, shop + path] as const),
-    ...[['A product', '/products'], ['A tag', '/tags'], ['An attribute', '/attributes'], ['An order', '/orders'], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
+    ...[['A product', '/products'], ['A key', '/api-keys'], ['A tag', '/tags'], ['An attribute', '/attributes'], ['An order', '/orders'], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
     ...[['Shops', '/shops'], ['Home of admins', ''], ['Unlinked customers', '/orphans'], ['Changes', '/audit'], ['Payment keys', '/pay-keys'], ['New shop', '/shops/create'], ['People', '/admin/users']].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),
     ['A shop', ada, firstOf('/console/admin/shops')],
     ['A run', ada, async (page) => {
@@ -148,9 +148,12 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
   await t.test('and undo all that the agent did with it', async (t) => {
     const before = await products()
     for (const { id, price_amount: amount } of before) t.notOk((await tool('update_product', { product_id: id, price_amount: amount + 100 })).isError)
-    await press(kim.getByRole('navigation').getByRole('link', { name: 'Activity' }))
-    await press(kim.getByRole('link', { name: 'Spring prices' }).first())
-    await press(kim.getByRole('button', { name: 'Undo everything of this actor' }))
+    t.ok((await tool('update_product', { price_amount: 'cheap' })).isError)
+    await press(kim.getByRole('link', { name: 'Spring prices' }))
+    await press(kim.getByText('Arguments', { exact: true }))
+    await kim.getByText('"price_amount": "cheap"').waitFor()
+    await kim.getByRole('heading', { level: 1, name: 'Spring prices' }).focus()
+    await press(kim.getByRole('button', { name: 'Undo its changes' }))
     await press(kim.getByRole('button', { name: 'Check' }))
     await kim.getByText('5 changes will be undone.').waitFor()
     await press(kim.getByRole('button', { name: 'Undo now' }))

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import t from 'tap'
 import { readDemo, seededData, start } from '../../shop/test/process.ts'
-import { faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
 
 t.test('a newcomer lets an agent in and takes back what it did; an admin mends the accounts', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
@@ -13,6 +13,10 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
   const kim = await signIn(browser, baseUrl, person('kim'))
   let key = ''
   let agent: Client
+  interface Product { readonly id: string, readonly price_amount: number }
+  const products = async (): Promise<readonly Product[]> => ((await agent.callTool({ name: 'list_products', arguments: { filter: { q: 'Cream' }, sort: 'name' } })).structuredContent as { result: Product[] }).result.slice(0, 5)
+  const prices = async () => (await products()).map(({ price_amount: amount }) => amount)
+  let before: readonly number[] = []
 
   await t.test('kim makes a key, as the page shows it', async (t) => {
     await kim.getByRole('link', { name: 'API keys', exact: true }).click()
@@ -28,32 +32,46 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await ready.waitFor()
     await ready.getByRole('button', { name: 'Copy' }).first().click()
     key = /shop_\w+/.exec(await kim.evaluate('navigator.clipboard.readText()'))![0]
+    const first = ready.getByRole('status')
+    await first.getByText('Waiting for the first call…').waitFor()
+    agent = new Client({ name: 'newcomer', title: '<b>New</b>\u202ecomer', version: '1.0.0' })
+    await agent.connect(new StreamableHTTPClientTransport(new URL(demo.mcp_url), { requestInit: { headers: { 'x-api-key': key } } }))
+    await first.getByText('Connected as \u2068<b>New</b>\u202ecomer\u2069 1.0.0. It has not called a tool yet.').waitFor()
+    before = await prices()
+    await first.getByText(/ It called list_products\.$/).waitFor()
     await kim.getByRole('button', { name: 'Done' }).click()
   })
 
-  interface Product { readonly id: string, readonly price_amount: number }
-  const products = async (): Promise<readonly Product[]> => ((await agent.callTool({ name: 'list_products', arguments: { filter: { q: 'Cream' }, sort: 'name' } })).structuredContent as { result: Product[] }).result.slice(0, 5)
-  const prices = async () => (await products()).map(({ price_amount: amount }) => amount)
-  let before: readonly number[] = []
-
   await t.test('a client of the MCP SDK changes five products with it', async (t) => {
-    agent = new Client({ name: 'newcomer', version: '1.0.0' })
-    await agent.connect(new StreamableHTTPClientTransport(new URL(demo.mcp_url), { requestInit: { headers: { 'x-api-key': key } } }))
-    before = await prices()
     t.equal(before.length, 5)
     for (const { id, price_amount: amount } of await products()) {
       t.notOk((await agent.callTool({ name: 'update_product', arguments: { product_id: id, price_amount: amount + 100 } })).isError)
     }
     t.strictSame(await prices(), before.map((amount) => amount + 100))
+    t.ok((await agent.callTool({ name: 'update_product', arguments: { product_id: (await products())[0]!.id, price_amount: '79.00', metadata: { password: 'canary', note: '<img src=x onerror=alert(1)>' } } })).isError)
   })
 
   await t.test('kim sees the agent at work, each of its changes, and undoes all of them', async (t) => {
     await kim.getByRole('link', { name: 'Home', exact: true }).click()
     const work = kim.getByRole('region', { name: 'Agents at work' })
-    await work.getByText(/^\d+ tool calls in the last 24 hours, 0 errors$/).waitFor()
-    await work.getByRole('row', { name: /^update_product 5 0 / }).waitFor()
+    await work.getByText(/^\d+ tool calls in the last 24 hours, 1 error$/).waitFor()
+    await work.getByRole('row', { name: /^update_product 6 1 / }).waitFor()
     t.strictSame(await violations(kim), [])
+    await work.getByRole('link', { name: '1 error of Spring prices' }).click()
+    await kim.getByRole('heading', { level: 1, name: 'Spring prices' }).waitFor()
+    const failed = kim.getByRole('region', { name: 'Failed calls' }).getByRole('listitem')
+    await failed.getByText(/^422 Unprocessable Entity: price_amount must be/).waitFor()
+    await failed.getByText('Arguments').click()
+    t.match(await failed.locator('details pre').innerText(), /"price_amount": "79.00",\n {2}"metadata": \{\n {4}"password": "\[redacted\]",\n {4}"note": "<img/)
+    await kim.getByRole('row', { name: 'update_product 6 1' }).waitFor()
+    await kim.getByRole('region', { name: 'Latest changes' }).getByRole('listitem').nth(4).waitFor()
+    await kim.getByText('\u2068<b>New</b>\u202ecomer\u2069 1.0.0', { exact: true }).waitFor()
+    await kim.setViewportSize({ width: 400, height: 860 })
+    t.ok(await comesTrue(kim, 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'), 'nothing lies beside a phone')
+    t.strictSame(await violations(kim), [])
+    await kim.setViewportSize({ width: 1280, height: 860 })
     await kim.getByRole('link', { name: 'Activity', exact: true }).click()
+    await kim.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
     const changes = kim.getByRole('listitem').filter({ hasText: 'update_product' })
     await changes.nth(4).waitFor()
     t.match(await changes.first().innerText(), /^Spring prices changed .*: Price/)

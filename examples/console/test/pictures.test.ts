@@ -76,9 +76,11 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
   })
 
   await t.test('what an agent changed', async (t) => {
-    const tool = async (name: string, args: object) => (await call('POST', demo.mcp_url, {
-      headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+    const send = async (method: string, params: object) => (await call('POST', demo.mcp_url, {
+      headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method, params }
     })).body.result
+    const tool = async (name: string, args: object) => await send('tools/call', { name, arguments: args })
+    await send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'claude-code', title: 'Claude Code', version: '2.1.330' } })
     // The calls of the front page, and some more: the demo itself has none of the latest changes.
     const { structuredContent: { result: [kettle] } } = await tool('list_products', { filter: { q: 'gooseneck kettle, copper' } })
     const { structuredContent: { result: braisers } } = await tool('list_products', { filter: { q: 'braiser' }, sort: 'name' })
@@ -97,6 +99,16 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     await goWithin(kim, shop)
     await kim.getByText(/^\d+ tool calls in the last 24 hours/).waitFor()
     await picture(t, kim, 'home', 860)
+  })
+
+  await t.test('what a key was used for', async (t) => {
+    await kim.getByRole('link', { name: '1 error of Spring prices' }).click()
+    await kim.getByRole('heading', { level: 1, name: 'Spring prices' }).waitFor()
+    await kim.getByText('Arguments', { exact: true }).click()
+    await kim.getByRole('region', { name: 'Latest changes' }).getByRole('listitem').first().waitFor()
+    await kim.setViewportSize({ width: WIDTH, height: 600 })
+    await kim.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await picture(t, kim, 'key-calls', 600)
   })
 
   await t.test('its products', async (t) => {

@@ -5,6 +5,7 @@ import { inTurn } from '../src/api/in-turn.ts'
 import { merge } from '../src/api/merge.ts'
 import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
+import { callsByDay } from '../src/agents/key-use.ts'
 import { toolFrom } from '../src/agents/tool.ts'
 import { byDay, changedFields, valueText } from '../src/activity/entry.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
@@ -136,6 +137,17 @@ t.test('the price of one piece is that in force which started last, or its own',
 
 t.test('entries are grouped by their days in the zone of the shop', async (t) => {
   t.strictSame(byDay([{ at: '2026-01-02T23:30:00Z' }], 'Europe/Zurich').map(([day]) => day), ['2026-01-03'])
+})
+
+t.test('the calls of a key are counted by the days of the shop, also those without one', async (t) => {
+  const now = Date.parse('2026-11-26T15:30:00Z')
+  const hours = [{ hour: '2026-11-12T15:00:00.000Z', calls: 9, errors: 9 }, { hour: '2026-11-25T14:00:00.000Z', calls: 2, errors: 1 }, { hour: '2026-11-25T15:00:00.000Z', calls: 3, errors: 0 }, { hour: '2026-11-26T14:00:00.000Z', calls: 4, errors: 2 }]
+  for (const [zone, last] of [['UTC', [['2026-11-25', 5, 1], ['2026-11-26', 4, 2]]], ['Asia/Tokyo', [['2026-11-26', 7, 2], ['2026-11-27', 0, 0]]], ['Pacific/Honolulu', [['2026-11-25', 5, 1], ['2026-11-26', 4, 2]]]] as const) {
+    const days = callsByDay(hours, zone, now)
+    t.equal(days.length, 14)
+    t.strictSame(days.slice(-2).map(({ day, calls, errors }) => [day, calls, errors]), last, zone)
+    t.equal(days.slice(0, -3).reduce((sum, { calls }) => sum + calls, 0), 0, 'without what is older')
+  }
 })
 
 t.test('values of the history are text', async (t) => {

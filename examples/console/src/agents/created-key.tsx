@@ -2,8 +2,10 @@ import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle, 
 import { useState } from 'react'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { CopyField } from '../layout/copy-field.tsx'
+import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { ClientSetups } from './client-setups.tsx'
+import { FirstCall } from './first-call.tsx'
 import type { NewKey } from './key.ts'
 
 /** Shows a new key once, with what to paste into each client. */
@@ -19,6 +21,7 @@ export function CreatedKey ({ apiKey, onClose }: { readonly apiKey: NewKey, read
         <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.keys.readyWhy}</Typography>
         <CopyField label={`${texts.keys.key}: ${apiKey.name}`} text={apiKey.plaintext} onCopied={() => setCopied(true)} />
         <ClientSetups apiKey={apiKey.plaintext} onCopied={() => setCopied(true)} />
+        {settings.mcp !== undefined && <FirstCall keyId={apiKey.id} />}
         {apiKey.warnings?.length > 0 && <Alert severity='warning' sx={{ mt: 2 }}><Box component='ul' sx={{ m: 0, pl: 2 }}>{apiKey.warnings.map((warning) => <li key={warning}>{warning}</li>)}</Box></Alert>}
       </DialogContent>
       <DialogActions>

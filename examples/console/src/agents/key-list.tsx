@@ -5,7 +5,6 @@ import { useState } from 'react'
 import { DataTable, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
-import { ActivityLink } from '../activity/activity-link.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
@@ -15,6 +14,7 @@ import { CreateKey } from './create-key.tsx'
 import { CreatedKey } from './created-key.tsx'
 import { type ApiKey, endsSoon, type NewKey } from './key.ts'
 import { RevokeKey, RotateKey } from './key-dialogs.tsx'
+import { KeyLink } from './key-link.tsx'
 
 /** The API keys of the shop. */
 export function KeyList () {
@@ -44,7 +44,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
   return (
     <>
       <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-        <DataTable.Col source='name' render={(key: ApiKey) => <><ActivityLink actorId={key.id}>{key.name}</ActivityLink><Typography variant='caption' component='div' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
+        <DataTable.Col source='name' render={(key: ApiKey) => <><KeyLink keyId={key.id}>{key.name}</KeyLink><Typography variant='caption' component='div' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
         <DataTable.Col source='status' disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
         <DataTable.Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
         <DataTable.Col source='last_used_at' render={({ last_used_at: at, last_used_network: network }: ApiKey) => at === null ? texts.keys.never : <span title={[timeText(at, shop), network === null ? '' : texts.keys.from(network)].join(' ')}>{agoText(at, shop)}</span>} />

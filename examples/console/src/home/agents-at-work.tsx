@@ -1,6 +1,7 @@
-import { Alert, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
+import { Alert, Box, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
+import { KeyLink } from '../agents/key-link.tsx'
 import { Section } from '../layout/section.tsx'
 import { loaded } from '../loaded.ts'
 import { UNSEEN } from '../layout/unseen.ts'
@@ -28,6 +29,7 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data !== undefined && data.calls > 0 && (
         <>
+          <Errors of={data} number={number} />
           <Suspense fallback={<Skeleton variant='rounded' height={200} />}><ToolsChart tools={data.tools} locale={locale} /></Suspense>
           <Table sx={{ ...UNSEEN, display: 'block' }} aria-label={texts.home.atWork}>
             <TableHead><TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
@@ -40,5 +42,22 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
         </>
       )}
     </Section>
+  )
+}
+
+/** How many keys are named. */
+const MOST = 5
+
+/** Whose the errors are, which leads to the page of each key. Of all shops the server tells no keys. */
+function Errors ({ of: { errors, keys }, number }: { readonly of: ToolCalls, readonly number: Intl.NumberFormat }) {
+  if (keys === undefined || errors === 0) return null
+  const failing = keys.filter(({ errors }) => errors > 0)
+  const others = errors - failing.reduce((sum, { errors }) => sum + errors, 0)
+  return (
+    <Box component='ul' sx={{ m: 0, mb: 1, p: 0, listStyle: 'none', display: 'flex', flexWrap: 'wrap', columnGap: 3, rowGap: 0.5, typography: 'body2', overflowWrap: 'anywhere' }}>
+      {failing.slice(0, MOST).map(({ key_id: id, name, errors }) => <li key={id}><KeyLink keyId={id}>{texts.home.errorsOf(errors, number.format(errors), name)}</KeyLink></li>)}
+      {failing.length > MOST && <li>{texts.filters.more(failing.length - MOST)}</li>}
+      {others > 0 && <li>{texts.home.errorsOfOthers(others, number.format(others))}</li>}
+    </Box>
   )
 }

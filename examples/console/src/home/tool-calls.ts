@@ -7,6 +7,16 @@ export interface ToolCalls {
   readonly errors: number
   readonly tools: ReadonlyArray<ToolUse>
   readonly hours: ReadonlyArray<{ readonly hour: string, readonly calls: number, readonly errors: number }>
+  /** Of a shop: the keys with the most errors first. */
+  readonly keys?: readonly KeyCalls[]
+}
+
+/** How often an API key called, and how many of these calls failed. */
+export interface KeyCalls {
+  readonly key_id: string
+  readonly name: string
+  readonly calls: number
+  readonly errors: number
 }
 
 export interface ToolUse {
