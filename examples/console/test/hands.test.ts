@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
-import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 
 /** What people do and programs do not: type slowly, choose twice, go back, work in two shops. */
 t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
@@ -280,6 +280,43 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByText('Element updated').waitFor()
     t.match(await agent('GET', `/${id}`), { description: 'More words of Kim', sku: 'AGENT-2' })
     t.equal(await kim.getByLabel('SKU').inputValue(), 'AGENT-2', 'the form shows what is stored')
+  })
+
+  await t.test('pictures are seen in the list and the form; one that is broken or half typed is an empty place', async (t) => {
+    const { api_key: key, id: shopId } = demo.shops[0]!
+    const requested: string[] = []
+    await kim.route(/^https:/, async (route) => {
+      const request = route.request()
+      requested.push([request.url(), ...Object.keys(request.headers()).filter((name) => ['referer', 'origin', 'cookie', 'authorization'].includes(name))].join())
+      await (request.url().endsWith('.svg') ? route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' }) : route.abort())
+    })
+    await goWithin(kim, `/console/shops/copper-kettle/products?filter=${encodeURIComponent('{"q":"Pour-Over Dripper"}')}`)
+    const row = kim.getByRole('row', { name: /Pour-Over Dripper, Sage/ })
+    await row.waitFor()
+    t.strictSame(await row.locator('img').evaluate(({ alt, loading, referrerPolicy }: any) => [alt, loading, referrerPolicy]), ['', 'lazy', 'no-referrer'], 'the name stands beside it')
+    t.ok(await comesTrue(kim, '[...document.images].length === 4 && [...document.images].every(({ naturalWidth }) => naturalWidth === 192)'))
+    await row.getByRole('link').click()
+    await kim.getByRole('img', { name: 'Pour-Over Dripper, Sage' }).waitFor()
+    const [add, save] = [kim.getByLabel('Add a picture'), kim.getByRole('button', { name: 'Save', exact: true })]
+    await add.pressSequentially('https://cdn.example/a.svg', { delay: 20 })
+    await kim.getByLabel('Picture 2', { exact: true }).waitFor()
+    await add.fill(' https://cdn.example/gone.png  http://cdn.example/b.svg ')
+    await kim.getByLabel('Picture 4', { exact: true }).waitFor()
+    const shown = async (widths: string) => await comesTrue(kim, `[...document.images].map(({ naturalWidth }) => naturalWidth).join() === '${widths}'`)
+    t.ok(await shown('192,9'), 'what cannot be loaded leaves an empty place')
+    await save.click()
+    await kim.getByText(/^Pictures must be an https URL/).waitFor()
+    t.equal(await kim.evaluate('document.activeElement.value'), 'http://cdn.example/b.svg', 'the wrong one has the focus')
+    await kim.getByRole('button', { name: 'Remove picture 4' }).click()
+    await kim.getByRole('button', { name: 'Move picture 2 up' }).click()
+    t.equal(await kim.evaluate('document.activeElement.value'), 'https://cdn.example/a.svg', 'which goes with it')
+    t.ok(await shown('9,192'))
+    await save.click()
+    await kim.getByText('Element updated').waitFor()
+    const { body: [stored] } = await call('GET', `${baseUrl}/shops/${shopId}/products?filter=${encodeURIComponent('{"name":"Pour-Over Dripper, Sage"}')}`, { headers: { 'x-api-key': key } })
+    t.strictSame(stored.image_urls, ['https://cdn.example/a.svg', '/pictures/copper-kettle/pour-over-dripper-sage.svg', 'https://cdn.example/gone.png'])
+    t.strictSame([...new Set(requested)].toSorted(), ['https://cdn.example/a.svg', 'https://cdn.example/gone.png'], 'no host hears of half an address, nor of the page')
+    await kim.unroute(/^https:/)
   })
 
   await t.test('filters and selected rows of one shop do nothing in another', async (t) => {

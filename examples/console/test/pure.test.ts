@@ -160,6 +160,7 @@ t.test('values of the history are text', async (t) => {
   t.equal(valueText(3.5, 'position', writing), '3,5')
   t.equal(valueText(['t1', '0f0e0d0c-0000-4000-8000-000000000000'], 'tag_ids', writing), 'Gift, 0f0e0d0c', 'names in place of ids, where there are any')
   t.equal(valueText([{ attribute_id: 'a1', value: 1.5 }], 'attributes', writing), 'Volume: 1,5 L')
+  t.equal(valueText(['/a,b', '/c'], 'image_urls', writing), '/a,b\n/c')
   t.equal(valueText('draft', 'status'), 'Draft')
   t.match(valueText('2026-01-01T00:00:00.000Z', 'valid_from', writing), /^1 Jan 2026, 1:00/)
   t.equal(changedFields({ action: 'update', record_kind: 'product', changes: { price_amount: { before: 1, after: 2 }, some_field: { before: 1, after: 2 } } }), 'Price, some field')
@@ -247,13 +248,14 @@ t.test('a name within a sentence keeps its direction to itself', async (t) => {
 })
 
 t.test('what was typed is merged with what others have changed', async (t) => {
-  const before = { name: 'Mug', sku: 'M-1', tag_ids: ['a', 'b'], price_amount: 100, currency: 'EUR' }
+  const before = { name: 'Mug', sku: 'M-1', tag_ids: ['a', 'b'], image_urls: ['/a', '/b'], price_amount: 100, currency: 'EUR' }
   for (const [mine, theirs, changes, clashing] of [
     [{ name: 'Cup' }, { sku: 'M-2' }, { name: 'Cup' }, []],
     [{ name: 'Cup' }, { name: 'Cup' }, {}, []],
     [{ name: 'Cup' }, { name: 'Beaker', sku: 'M-2' }, {}, [['name']]],
     [{ tag_ids: ['b', 'c'] }, { tag_ids: ['a', 'b', 'd'] }, { tag_ids: ['b', 'd', 'c'] }, []],
     [{ tag_ids: ['a'] }, { tag_ids: ['a'] }, {}, []],
+    [{ image_urls: ['/b', '/a'] }, { image_urls: ['/a', '/b', '/c'] }, {}, [['image_urls']]],
     [{ price_amount: 200 }, { currency: 'JPY' }, {}, [['price_amount', 'currency']]],
     [{ price_amount: 200 }, { price_amount: 200 }, {}, []],
     [{ price_amount: 200, name: 'Cup' }, { sku: null }, { price_amount: 200, name: 'Cup' }, []]

@@ -37,6 +37,7 @@ import { TOOLS_VERSION } from './operations/version.ts'
 import { webConsole } from './pages/console.ts'
 import { documentation } from './pages/documentation.ts'
 import { landing } from './pages/landing.ts'
+import { pictures } from './pages/pictures.ts'
 import { keyRing } from './pay/key-ring.ts'
 import { payProvider, payReconcileOptions } from './pay/reconcile.ts'
 import { pay } from './pay/routes.ts'
@@ -134,6 +135,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   }
 
   await app.register(landing, { config })
+  await app.register(pictures)
   if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)

@@ -32,7 +32,7 @@ t.test('products are created and changed in one request', async (t) => {
   const known = await make('/products', { name: 'Known', price_amount: 100, tag_ids: [tag] })
   const same = await make('/products', { name: 'Same', sku: 'SAME' })
   const items = [
-    { name: 'Mug', sku: 'M-1', price_amount: 900, status: 'active', description: 'Holds tea', category_ids: [category], tag_ids: [other.toUpperCase(), tag], attributes: [{ attribute_id: size, value: 'M' }], metadata: { erp: 7 } },
+    { name: 'Mug', sku: 'M-1', price_amount: 900, status: 'active', description: 'Holds tea', category_ids: [category], tag_ids: [other.toUpperCase(), tag], attributes: [{ attribute_id: size, value: 'M' }], image_urls: ['/b.svg', '/a.svg'], metadata: { erp: 7 } },
     { id: known.toUpperCase(), price_amount: 120, tag_ids: [] },
     { id: same, name: 'Same', sku: 'SAME' },
     { name: 'Bare' }
@@ -45,7 +45,7 @@ t.test('products are created and changed in one request', async (t) => {
   t.match(row(body.items[0].id), { ...items[0], slug: 'mug', currency: 'EUR', tag_ids: [tag, other].toSorted() })
   t.match(row(known), { name: 'Known', price_amount: 120, tag_ids: [] })
   t.strictSame(row(same), before, 'what did not change is as it was, with its updated_at')
-  t.match(row(body.items[3].id), { name: 'Bare', slug: 'bare', status: 'draft', currency: 'EUR', description: null, sku: null, price_amount: null, metadata: {}, category_ids: [], tag_ids: [], attributes: [] })
+  t.match(row(body.items[3].id), { name: 'Bare', slug: 'bare', status: 'draft', currency: 'EUR', description: null, sku: null, price_amount: null, metadata: {}, category_ids: [], tag_ids: [], attributes: [], image_urls: [] })
   const entries = (await history()).filter(({ operation }) => operation === 'write_products')
   t.equal(entries.length, 3)
   t.match(entries.find(({ record_id: id }) => id === known), { action: 'update', changes: { price_amount: { before: 100, after: 120 }, tag_ids: { before: [tag], after: [] } } })
@@ -55,7 +55,7 @@ t.test('products are created and changed in one request', async (t) => {
 t.test('a product of a batch is what the same product created alone is', async (t) => {
   const { make, batch, as } = await openShop()
   const tag = await make('/tags', { name: 'New' })
-  const input = { name: 'Tea, green', description: null, price_amount: 0, tag_ids: [tag], metadata: { a: [1, { b: null }] } }
+  const input = { name: 'Tea, green', description: null, price_amount: 0, tag_ids: [tag], image_urls: ['/a.svg', 'https://cdn.example/é.jpg'], metadata: { a: [1, { b: null }] } }
   const alone = await make('/products', { ...input, slug: 'alone' })
   const { body } = await batch([{ ...input, slug: 'batched' }])
   const own = ({ id: _, slug: __, created_at: ___, updated_at: ____, ...rest }: Body): Body => rest
@@ -90,6 +90,8 @@ t.test('one wrong item keeps all from being written, and is named', async (t) =>
     [{ name: 'X', attributes: [{ attribute_id: size, value: 'L' }] }, 422, 'items/1/attributes/0/value'],
     [{ name: 'X', attributes: [{ attribute_id: flag, value: true }, { attribute_id: flag.toUpperCase(), value: true }] }, 422, 'items/1/attributes/1/attribute_id'],
     [{ name: 'X', metadata: { long: 'x'.repeat(20_000) } }, 422, 'items/1/metadata'],
+    [{ name: 'X', image_urls: ['/a.svg', 'http://cdn.example/a.jpg'] }, 422, 'items/1/image_urls/1'],
+    [{ name: 'X', image_urls: ['/a.svg', '/a.svg'] }, 422, 'items/1/image_urls/1'],
     [{ name: 'X\0' }, 422, 'items/1/name'],
     [{ name: '☃' }, 422, 'items/1/slug'],
     [{ name: 'Taken' }, 409, 'items/1/slug'],
@@ -130,6 +132,16 @@ t.test('a product may be as large as one record, whatever was replaced in it', a
   t.match(await batch([{ id: product, attributes: [], description: 'é'.repeat(20_000) }]), { status: 200, body: { updated: 1 } })
   t.match(await batch([{ id: product, attributes: attributes.map((id) => ({ attribute_id: id, value: 'x'.repeat(2000) })), description: null }]), { status: 200, body: { updated: 1 } })
   t.match(await batch([{ id: product, description: 'é'.repeat(20_000) }]), { status: 422, body: { field: 'items/0', message: /^items\/0: / } })
+})
+
+t.test('pictures count to the byte', async (t) => {
+  const { make, batch } = await openShop()
+  const product = await make('/products', { name: 'P', description: 'é'.repeat(20_000), image_urls: Array.from({ length: 10 }, (_, n) => `https://cdn.example/${n}${'é'.repeat(470)}`) })
+  const { bytes } = await knex('products').where({ id: product }).first('bytes')
+  const filled = (more: number): object => ({ id: product, metadata: { a: 'x'.repeat(65_536 - bytes - '"a": ""'.length + more) } })
+  t.match(await batch([filled(1)]), { status: 422, body: { field: 'items/0', code: 'SHOP_RECORD_TOO_LARGE' } })
+  t.match(await batch([filled(0)]), { status: 200, body: { updated: 1 } })
+  t.match(await batch([{ ...filled(500), image_urls: ['/a.svg'] }]), { status: 200, body: { updated: 1 } }, 'fewer leave room')
 })
 
 t.test('batches at the same time neither deadlock nor write twice', async (t) => {

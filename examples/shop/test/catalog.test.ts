@@ -23,10 +23,10 @@ const resources = [{
   path: '/products',
   least: { name: 'Café Crème Mug' },
   made: {
-    name: 'Café Crème Mug', slug: 'cafe-creme-mug', description: null, sku: null, status: 'draft', price_amount: null, currency: 'EUR', category_ids: [], tag_ids: [], attributes: [], metadata: {}
+    name: 'Café Crème Mug', slug: 'cafe-creme-mug', description: null, sku: null, status: 'draft', price_amount: null, currency: 'EUR', category_ids: [], tag_ids: [], attributes: [], image_urls: [], metadata: {}
   },
   changes: {
-    name: 'Mug', slug: 'mug', description: 'Holds *coffee*.', sku: 'M-1', status: 'active', price_amount: 1999, currency: 'USD', metadata: { origin: { country: 'PT' }, tested: true }
+    name: 'Mug', slug: 'mug', description: 'Holds *coffee*.', sku: 'M-1', status: 'active', price_amount: 1999, currency: 'USD', image_urls: ['https://cdn.example/b.jpg?w=9', '/pictures/a.svg'], metadata: { origin: { country: 'PT' }, tested: true }
   }
 }, {
   noun: 'category',
@@ -47,6 +47,24 @@ const resources = [{
   made: { name: 'Net Weight', code: 'net_weight', type: 'number', unit: null, options: [] },
   changes: { name: 'Size', code: 'size', type: 'select', unit: 'EU', options: ['S', 'M'] }
 }]
+
+const [UNSAFE, NO_PATH, NO_HTTPS, NAMED] = [
+  'must not contain blanks, control characters, quotes, < > or \\: percent-encode them', 'must be a path such as /pictures/kettle.svg: without //, . and .., and percent-encoded',
+  'must be an https URL, such as https://cdn.example.com/kettle.jpg, or a path of this server that starts with /', 'must not contain a user name or password'
+]
+
+/** Pictures that nobody may have, beside `/a.svg`. */
+const badPictures: ReadonlyArray<readonly [url: unknown, message: string]> = [
+  ...['https://cdn.example/a b.jpg', ' https://cdn.example/a.jpg', 'https://cdn.example/a.jpg\n', 'java\tscript:alert(1)', '/\\evil.example/a.jpg', 'https:\\\\evil.example', 'https://a"onerror=', '<svg>', 'https://a/\u202egpj.a', ' '].map((url) => [url, UNSAFE] as const),
+  ...['//evil.example/a.jpg', '//', '///', '/../a.jpg', '/a/../b.jpg', '/a/%2e%2E/b.jpg', '/./a.jpg', '/é.jpg', '//[/'].map((url) => [url, NO_PATH] as const),
+  ...['http://cdn.example/a.jpg', 'javascript:alert(1)', 'data:image/svg+xml,x', 'blob:https://a/b', 'ftp://a/b', 'https:cdn.example/a.jpg', 'https:///a.jpg', 'https://', 'https://[/', 'https://a:99999/', 'cdn.example/a.jpg', 'a.jpg', '../a.jpg', ''].map((url) => [url, NO_HTTPS] as const),
+  ...['https://ada:secret@cdn.example/a.jpg', 'https://ada@cdn.example/a.jpg', 'HTTPS://:secret@cdn.example/a.jpg'].map((url) => [url, NAMED] as const),
+  ['/a.svg', 'appears twice'],
+  [`https://cdn.example/${'x'.repeat(981)}`, 'must NOT have more than 1000 characters'],
+  [7, 'must be text, not 7'],
+  [null, 'must be text, not null'],
+  [['/b.svg'], 'must be text, not a list']
+]
 
 for (const { noun, path, least, made, changes } of resources) {
   t.test(`a ${noun} is created from its required fields, read, changed and deleted`, async (t) => {
@@ -150,6 +168,10 @@ t.test('bad input is a 422 that names the field', async (t) => {
     ['POST', '/products', { name: 'a', attributes: [{ attribute_id: select.id, value: 'XL' }] }, 'attributes/0/value', 'attributes/0/value must be one of S, M'],
     ['PATCH', `/products/${product.id}`, { attributes: [{ attribute_id: number.id, value: 1 }, { attribute_id: number.id.toUpperCase(), value: 2 }] }, 'attributes/1/attribute_id', 'attributes/1/attribute_id appears twice'],
     ['PATCH', `/products/${product.id}`, { name: null }, 'name'],
+    ['PATCH', `/products/${product.id}`, { image_urls: null }, 'image_urls', 'image_urls must be a list, not null. Pictures, the main one first: https URLs, or paths of this server'],
+    ['PATCH', `/products/${product.id}`, { image_urls: 'https://cdn.example/a.jpg' }, 'image_urls', 'image_urls must be a list, not text. Pictures, the main one first: https URLs, or paths of this server'],
+    ['PATCH', `/products/${product.id}`, { image_urls: Array.from({ length: 11 }, (_, n) => `/${n}.png`) }, 'image_urls', 'image_urls must NOT have more than 10 items'],
+    ...badPictures.map(([url, message]) => ['PATCH', `/products/${product.id}`, { image_urls: ['/a.svg', url] }, 'image_urls/1', `image_urls/1 ${message}`] as [method: 'PATCH', path: string, body: object, field: string, message: string]),
     ['PATCH', '/products/nonsense', {}, 'product_id'],
     ['PATCH', `/products/urn:uuid:${product.id}`, {}, 'product_id'],
     ['POST', '/categories', { name: 'a', parent_id: `urn:uuid:${tag.id}` }, 'parent_id'],
@@ -209,6 +231,18 @@ t.test('metadata comes back whole, whatever its keys', async (t) => {
   const metadata = { 'a\nb': 1, '': [null], 'ü.$/~': { deep: true } }
   const { body } = await here('POST', '/products', { name: 'Keys', metadata })
   t.strictSame((await here('GET', `/products/${body.id}`)).body.metadata, metadata)
+})
+
+t.test('pictures stay as they were given and in their order, and are found by their URLs', async (t) => {
+  // Of one more character it would be too long; letters of two characters are not composed; the same host is another in capitals only.
+  const urls = [`https://cdn.example/${'x'.repeat(980)}`, 'https://cdn.example/cafe\u0301.jpg', 'https://CDN.example/a,b;c.jpg?a=1&b=%20#x', '/pictures/z.svg', 'https://a.example', "/a'b(c)!*.svg"]
+  const { body } = await here('POST', '/products', { name: 'Seen', image_urls: urls })
+  t.strictSame((await here('GET', `/products/${body.id}`)).body.image_urls, urls)
+  const found = async (given: unknown) => (await here('GET', `/products?filter=${encodeURIComponent(JSON.stringify({ image_urls: given }))}`)).body.map(({ id }: { id: string }) => id)
+  t.strictSame([await found(urls[4]), await found(['/none.svg', urls[3]]), await found(['/none.svg'])], [[body.id], [body.id], []])
+  t.match(await here('PATCH', `/products/${body.id}`, { image_urls: ['https://cdn.example/a.jpg', 'HTTPS://CDN.example:443/a.jpg'] }), { status: 422, body: { field: 'image_urls/1', message: 'image_urls/1 appears twice' } })
+  t.strictSame((await here('PATCH', `/products/${body.id}`, { image_urls: [] })).body.image_urls, [])
+  await here('DELETE', `/products/${body.id}`)
 })
 
 t.test('a slug made from a long name is one that the schema takes', async (t) => {

@@ -1,6 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { pictureFile } from '../src/demo/pictures.ts'
+import { productsOf } from '../src/demo/products.ts'
+import { demoShops } from '../src/demo/seed-data.ts'
+import { PICTURES_PATH } from '../src/pages/pictures.ts'
 import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -16,7 +20,7 @@ t.test('each page has a policy and a nonce of its own, and is never stored', asy
   t.equal(new Set(nonces).size, pages.length)
   for (const [index, { statusCode, headers, body }] of pages.entries()) {
     t.match([statusCode, headers['cache-control'], headers['x-content-type-options']], [200, 'no-store', 'nosniff'])
-    t.match(headers['content-security-policy'], /^default-src 'none';.*require-trusted-types-for 'script'/)
+    t.match(headers['content-security-policy'], /^default-src 'none';.*;img-src 'self' https:;.*require-trusted-types-for 'script'/)
     t.notMatch(headers['content-security-policy'], /unsafe|\*/)
     t.ok(body.includes(nonces[index]!))
     t.notMatch(body, /NONCE_OF_RESPONSE|error=|https?:\/\/[^"]*\.js"/)
@@ -42,4 +46,21 @@ t.test('the page knows the settings of the server, and no secret', async (t) => 
   const other = await build(t, database, idp, { settings: { ...CONSOLE, PAY_API_URL: 'http://127.0.0.1:1', MCP_ENABLED: false, ALLOW_INSECURE: 'pay-stand-in' } })
   const settings = settingsIn((await other.inject('/console')).body)
   t.strictSame([settings.pay_dashboard, settings.mcp], [undefined, undefined], 'a stand-in has no pages for people')
+})
+
+t.test('pictures come from the hosts of the settings only', async (t) => {
+  const narrow = await build(t, database, idp, { settings: { ...CONSOLE, CONSOLE_IMAGE_HOSTS: 'cdn.example.com,*.img.example.com:8443' } })
+  t.match((await narrow.inject('/console')).headers['content-security-policy'], /;img-src 'self' https:\/\/cdn\.example\.com https:\/\/\*\.img\.example\.com:8443;/)
+})
+
+t.test('each product of the demo has a picture in its color, which can do nothing', async (t) => {
+  const wanted = demoShops.flatMap((shop) => productsOf(shop).map((product) => ({ ...product, url: `${PICTURES_PATH}/${shop.slug}/${pictureFile(product.name)}` })))
+  const drawn = await Promise.all(wanted.map(async ({ url }) => await app.inject(url)))
+  const sent = drawn.map(({ statusCode, headers }) => [statusCode, ...['content-type', 'cache-control', 'x-content-type-options', 'content-security-policy'].map((name) => headers[name])].join())
+  t.strictSame([...new Set(sent)], ["200,image/svg+xml,public, max-age=86400,nosniff,default-src 'none';sandbox;frame-ancestors 'none'"])
+  const bodies = drawn.map(({ body }) => body)
+  t.strictSame(bodies.filter((body) => !/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" [^<]*>(?:<(?:path|circle|ellipse) [^<>]*\/>|<g [^<>]*>|<\/g>)+<\/svg>\n$/.test(body) || /on\w+=|href|url\(|undefined|NaN/.test(body)), [])
+  for (const { model: { name, variants } } of wanted) if (variants.length > 0) t.equal(new Set(bodies.filter((_, index) => wanted[index]!.model.name === name)).size, variants.length, name)
+  t.equal((await app.inject(wanted[0]!.url)).body, bodies[0], 'the same each time')
+  for (const path of ['copper-kettle/missing.svg', 'nowhere/gift-card.svg', 'copper-kettle/gift-card', 'copper-kettle/..%2fgift-card.svg', '__proto__/gift-card.svg']) t.match(await app.inject(`${PICTURES_PATH}/${path}`), { statusCode: 404, headers: { 'cache-control': 'no-store' } }, path)
 })

@@ -7,6 +7,7 @@ import t from 'tap'
 import { lockDirectory } from '../src/database/directory-lock.ts'
 import { openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { imageUrls } from '../src/migrations/030-image-urls.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { createDatabase, createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
@@ -123,6 +124,27 @@ t.test('migrations run down and up again', async (t) => {
   t.equal(await knex.schema.hasTable('shops'), false)
   for (const migration of Object.values(migrations)) await knex.transaction(async (trx) => await migration.up(trx))
   t.strictSame(await migrate(database), [], 'and are not run twice')
+})
+
+t.test('pictures are added to products without writing them anew, and are counted from then on', async (t) => {
+  const shop = await createShop(database, 'pictured')
+  const [{ id }] = await knex('products').insert({ shop_id: shop, name: 'a', slug: 'a', currency: 'EUR' }).returning('id')
+  const state = async (trx: typeof knex) => {
+    const { bytes } = await trx('products').where({ id }).first('bytes')
+    const [usage] = await trx('shop_usage').where({ shop_id: shop, kind: 'products' }).sum({ bytes: 'bytes' })
+    t.equal(Number(usage!['bytes']), bytes, 'the shop uses what its product has')
+    return { bytes, ...(await trx.raw("select pg_relation_filenode('products') as file")).rows[0] }
+  }
+  await knex.transaction(async (trx) => {
+    const before = await state(trx)
+    await trx('products').where({ id }).update({ image_urls: JSON.stringify(['/é.svg', 'https://cdn.example/a.jpg']) })
+    t.equal((await state(trx)).bytes - before.bytes, Buffer.byteLength('["/é.svg", "https://cdn.example/a.jpg"]'))
+    await imageUrls.down(trx)
+    t.strictSame(await state(trx), before)
+    await imageUrls.up(trx)
+    t.strictSame(await state(trx), before)
+    t.strictSame((await trx('products').where({ id }).first('image_urls')).image_urls, [])
+  })
 })
 
 t.test('three servers that start at once on an empty database all come up', {

@@ -49,7 +49,7 @@ t.test('what is exported and imported again changes nothing', async (t) => {
     name: text, slug: `hostile-${n}`, description: text, sku: `${text}${n}`, metadata: { [text]: [text, null, 1.5, { deep: text }] }, attributes: [{ attribute_id: size, value: text }]
   }))
   items.push({ name: 'Bare' }, { name: 'Empty', description: '' }, { name: 'Free', price_amount: 0, status: 'active', currency: 'USD' },
-    { name: 'Largest', price_amount: Number.MAX_SAFE_INTEGER, status: 'archived', tag_ids: tags, category_ids: [category], attributes: [{ attribute_id: weight, value: -0.5 }, { attribute_id: flag, value: false }] })
+    { name: 'Largest', price_amount: Number.MAX_SAFE_INTEGER, status: 'archived', tag_ids: tags, category_ids: [category], attributes: [{ attribute_id: weight, value: -0.5 }, { attribute_id: flag, value: false }], image_urls: ['https://cdn.example/z;1,2.jpg?a=b', '/a.svg', 'https://cdn.example/é日🫖.jpg'] })
   const made = await as('POST', '/products/batch', { items })
   t.equal(made.status, 200, JSON.stringify(made.body))
   const before = await knex('products').orderBy('id')

@@ -113,6 +113,7 @@ const CELLS: Readonly<Record<string, readonly [string, string?]>> = {
   category_ids: ['empty'],
   tag_ids: ['empty'],
   attributes: ['empty'],
+  image_urls: ['empty'],
   metadata: ['empty']
 }
 

@@ -146,6 +146,7 @@ export async function openFurnished (t: Test, names: readonly string[]) {
         parent_id: parent,
         tag_ids: [tag],
         attributes: [{ attribute_id: attribute, value: 'changed' }],
+        image_urls: ['/changed.svg'],
         account_id: account,
         order_id: order,
         user_id: outsider,

@@ -104,7 +104,7 @@ t.test('every write of a record leaves one entry, with every field that it chang
     size = await make('/attributes', { name: 'Size', type: 'select', options: ['S', 'M'] })
     mug = await make('/products', { name: 'Mug', price_amount: 500, status: 'active' })
     cup = await make('/products', { name: 'Cup', category_ids: [child], tag_ids: [tag], attributes: [{ attribute_id: size, value: 'S' }] })
-    await change(`/products/${mug}`, { price_amount: 900, metadata: { a: 1 } })
+    await change(`/products/${mug}`, { price_amount: 900, image_urls: ['/a.svg'], metadata: { a: 1 } })
     await change(`/products/${mug}`, { price_amount: 900 })
     await change(`/products/${mug}`, { tag_ids: [tag], name: 'Big mug' })
     await change(`/attributes/${size}`, { options: ['S', 'M', 'L'] })
@@ -126,7 +126,7 @@ t.test('every write of a record leaves one entry, with every field that it chang
     await machine('PATCH', `/products/${cup}`, { tag_ids: [tag] })
   })
   const line = { product_id: mug, name: 'Big mug', sku: null, unit_amount: 900, quantity: 2 }
-  const created = { slug: fresh('cup'), name: fresh('Cup'), currency: fresh('EUR'), status: fresh('draft'), metadata: fresh({}) }
+  const created = { slug: fresh('cup'), name: fresh('Cup'), currency: fresh('EUR'), status: fresh('draft'), image_urls: fresh([]), metadata: fresh({}) }
   const expected = [
     ['create_category', 'Kitchen', { name: fresh('Kitchen'), slug: fresh('kitchen'), position: fresh(0) }, {}],
     ['create_category', 'Mugs', { name: fresh('Mugs'), slug: fresh('mugs'), parent_id: fresh(category), position: fresh(2) }, {}],
@@ -134,7 +134,7 @@ t.test('every write of a record leaves one entry, with every field that it chang
     ['create_attribute', 'Size', { name: fresh('Size'), code: fresh('size'), type: fresh('select'), options: fresh(['S', 'M']) }, {}],
     ['create_product', 'Mug', { ...created, name: fresh('Mug'), slug: fresh('mug'), status: fresh('active'), price_amount: fresh(500) }, {}],
     ['create_product', 'Cup', { ...created, category_ids: fresh([child]), tag_ids: fresh([tag]), attributes: fresh([{ attribute_id: size, value: 'S' }]) }, {}],
-    ['update_product', 'Mug', { price_amount: { before: 500, after: 900 }, metadata: { before: {}, after: { a: 1 } } }, {}],
+    ['update_product', 'Mug', { price_amount: { before: 500, after: 900 }, image_urls: { before: [], after: ['/a.svg'] }, metadata: { before: {}, after: { a: 1 } } }, {}],
     ['update_product', 'Big mug', { name: { before: 'Mug', after: 'Big mug' }, tag_ids: { before: [], after: [tag] } }, {}],
     ['update_attribute', 'Size', { options: { before: ['S', 'M'], after: ['S', 'M', 'L'] } }, {}],
     ['create_price', null, { product_id: fresh(mug), amount: fresh(400), currency: fresh('EUR'), min_quantity: fresh(1), valid_from: fresh('2029-12-31T22:00:00.000Z') }, {}],
@@ -147,7 +147,7 @@ t.test('every write of a record leaves one entry, with every field that it chang
     ['update_shop_config', null, { locale: { before: 'en', after: 'de' } }, {}],
     ['delete_account', 'Ada', { name: gone('Ada'), details: gone({ since: 2020 }) }, { orders: 1 }],
     ['delete_product', 'Big mug', {
-      name: gone('Big mug'), slug: gone('mug'), status: gone('active'), currency: gone('EUR'), price_amount: gone(900), metadata: gone({ a: 1 }), category_ids: gone([]), tag_ids: gone([tag]), attributes: gone([])
+      name: gone('Big mug'), slug: gone('mug'), status: gone('active'), currency: gone('EUR'), price_amount: gone(900), image_urls: gone(['/a.svg']), metadata: gone({ a: 1 }), category_ids: gone([]), tag_ids: gone([tag]), attributes: gone([])
     }, { orders: 1, prices: 1 }],
     ['delete_tag', 'Sale', { name: gone('Sale'), slug: gone('sale') }, { products: 1 }]
   ] as const

@@ -49,7 +49,7 @@ async function openShop () {
       return await ended(body['id'])
     },
     make: async (path: string, body: object): Promise<string> => (await as('POST', path, body)).body.id,
-    products: async (): Promise<Body[]> => await knex('products').where({ shop_id: id }).orderBy('slug').select('id', 'name', 'slug', 'sku', 'status', 'price_amount', 'description'),
+    products: async (): Promise<Body[]> => await knex('products').where({ shop_id: id }).orderBy('slug').select('id', 'name', 'slug', 'sku', 'status', 'price_amount', 'description', 'image_urls'),
     lines: async (importId: string): Promise<Body[]> => (await as('GET', `/imports/${importId}/lines?limit=200`)).body
   }
 }
@@ -57,17 +57,18 @@ async function openShop () {
 t.test('a CSV file is checked, and applied in the background', async (t) => {
   const { id, csv, ended, make, products, lines, as } = await openShop()
   const tag = await make('/tags', { name: 'New' })
-  const known = await make('/products', { name: 'Known', sku: 'K-1', price_amount: 100 })
-  const other = await make('/products', { name: 'By slug' })
+  const known = await make('/products', { name: 'Known', sku: 'K-1', price_amount: 100, image_urls: ['https://cdn.example/k.jpg'] })
+  const other = await make('/products', { name: 'By slug', image_urls: ['/gone.svg'] })
   await make('/products', { name: 'Same', sku: 'S-1' })
   const { status, headers, body } = await csv([
-    'name,sku,slug,price_amount,tag_ids,description,metadata',
+    'name,sku,slug,price_amount,tag_ids,description,image_urls,metadata',
     `"Mug, large",M-1,,1900,${tag},"Two
-lines","{""erp"": 7}"`,
-    'Known,K-1,,150,,,',
-    'Same,S-1,,,,,',
-    'Changed,,by-slug,5,,,',
-    'Mug large,,,,,"",'
+lines"," https://cdn.example/b,1.jpg
+/a.svg\u00a0\thttps://cdn.example/c.jpg ","{""erp"": 7}"`,
+    'Known,K-1,,150,,,/k.svg,',
+    'Same,S-1,,,,,,',
+    'Changed,,by-slug,5,,,,',
+    'Mug large,,,,,"","",'
   ])
   t.match([status, body], [202, { id: UUID, shop_id: id, status: 'pending', total: 5, processed: 0, created: 0, failed: 0, error: null, errors: [], actor_kind: 'machine', created_at: INSTANT, finished_at: null }], JSON.stringify(body))
   t.equal(headers['location'], `/shops/${id}/imports/${body['id'] as string}`)
@@ -75,16 +76,16 @@ lines","{""erp"": 7}"`,
   const done = await ended(body['id'])
   t.match(done, { status: 'done', total: 5, processed: 5, created: 2, updated: 2, unchanged: 1, failed: 0, error: null, started_at: INSTANT, finished_at: INSTANT }, JSON.stringify(done))
   t.match(await products(), [
-    { id: other, name: 'Changed', slug: 'by-slug', price_amount: 5, description: null },
+    { id: other, name: 'Changed', slug: 'by-slug', price_amount: 5, description: null, image_urls: [] },
     { id: known, name: 'Known', slug: 'known', sku: 'K-1', price_amount: 150 },
-    { name: 'Mug, large', slug: 'mug-large', sku: 'M-1', price_amount: 1900, description: 'Two\nlines', status: 'draft' },
+    { name: 'Mug, large', slug: 'mug-large', sku: 'M-1', price_amount: 1900, description: 'Two\nlines', status: 'draft', image_urls: ['https://cdn.example/b,1.jpg', '/a.svg', 'https://cdn.example/c.jpg'] },
     { name: 'Mug large', slug: /^mug-large-[0-9a-f]{8}$/, sku: null, price_amount: null, description: '' },
     { name: 'Same', slug: 'same' }
   ])
-  t.match((await lines(body['id'])).map(({ line, status }) => [line, status]), [[2, 'created'], [4, 'updated'], [5, 'unchanged'], [6, 'updated'], [7, 'created']])
+  t.match((await lines(body['id'])).map(({ line, status }) => [line, status]), [[2, 'created'], [5, 'updated'], [6, 'unchanged'], [7, 'updated'], [8, 'created']])
   const entries = await knex('history').where({ shop_id: id, operation: 'import_products' }).orderBy('seq')
   t.strictSame(entries.map(({ id }) => id), (await lines(body['id'])).flatMap(({ change_id: change }) => change ?? []))
-  t.match(entries[1], { actor_kind: 'machine', action: 'update', record_id: known, changes: { price_amount: { before: 100, after: 150 } } })
+  t.match(entries[1], { actor_kind: 'machine', action: 'update', record_id: known, changes: { price_amount: { before: 100, after: 150 }, image_urls: { before: ['https://cdn.example/k.jpg'], after: ['/k.svg'] } } })
   t.equal((await knex('import_lines').whereNotNull('product')).length, 0, 'what the lines said is not kept twice')
   t.match((await as('GET', '/imports')).body, [{ id: body['id'], status: 'done' }])
   t.equal((await as('GET', `/imports/${body['id'] as string}`)).headers['retry-after'], undefined)
@@ -136,6 +137,9 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await csv(['name,id', `a,${theirs}`]), 2, 'id', /not in this shop/],
     [await csv(['name,sku,slug', 'a,new,taken']), 2, 'slug', /taken/],
     [await csv(['name,tag_ids', `a,${theirs}`]), 2, 'tag_ids/0', /not in this shop/],
+    [await csv(['name,image_urls', 'a,https://cdn.example/a.jpg http://cdn.example/b.jpg']), 2, 'image_urls/1', /^image_urls\/1 must be an https URL/],
+    [await csv(['name,image_urls', '"a","https://cdn.example/a.jpg,/b.jpg /b.jpg /b.jpg"']), 2, 'image_urls/2', /^image_urls\/2 appears twice/],
+    [await jsonl([{ name: 'a', image_urls: '/a.svg' }]), 1, 'image_urls', /must be a list, not text/],
     [await csv(['name', 'a\0b']), 2, 'name', /cannot be stored/],
     [await csv(['name,description', `a,${'x'.repeat(200_000)}`]), 2, 'description', /more than 20000/],
     [await csv(['name,description', `a,${'x'.repeat(300_000)}`]), 2, '', /longer than 262144/],

@@ -161,7 +161,7 @@ async function fill (): Promise<void> {
   for (const [name, unit] of [['Depth', 'cm'], ['Width', null]] as const) await make('/attributes', { name, type: 'number', unit })
   const products = []
   for (const product of [
-    { name: 'Apple', price_amount: 300, status: 'active', sku: 'A-1', tag_ids: [tag.id], metadata: { erp: { id: 7, tags: ['x', 'y'] } } },
+    { name: 'Apple', price_amount: 300, status: 'active', sku: 'A-1', tag_ids: [tag.id], image_urls: ['/a.svg', 'https://cdn.example/a.jpg'], metadata: { erp: { id: 7, tags: ['x', 'y'] } } },
     { name: 'Banana', price_amount: 100, status: 'active', description: '100%_ripe', attributes: [{ attribute_id: size.id, value: 'S' }] },
     { name: 'Cherry', currency: 'USD', category_ids: [category.id], attributes: [{ attribute_id: size.id, value: 'M' }] }
   ]) products.push(await make('/products', product))

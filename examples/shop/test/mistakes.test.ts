@@ -22,11 +22,15 @@ const PROXY = 'TRUST_PROXY must be the number of proxies in front of the server,
 const DATABASE = 'Percent-encode special characters, such as / in a password, or leave the password out and set PGPASSWORD'
 const ORIGINS = 'CORS_ORIGINS must be origins as browsers send them (lower case, without a default port), or a loopback host with any port, such as http://localhost:*. Invalid: '
 
+const HOSTS = 'CONSOLE_IMAGE_HOSTS must be hosts as browsers send them (lower case, without https:// and a default port), or *. and a host. Invalid: '
+
 /** Settings of the right form that cannot be used all the same. */
 const wrong: ReadonlyArray<readonly [name: keyof Settings, value: string, mistake: string]> = [
   ['PUBLIC_BASE_URL', 'https://shop.example.com:http', 'PUBLIC_BASE_URL is not a URL'],
   ['PUBLIC_BASE_URL', 'https://shop.example.com?shop', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
   ['PUBLIC_BASE_URL', 'https://ada@shop.example.com', 'PUBLIC_BASE_URL must be an origin, without path, query, fragment or user'],
+  ['CONSOLE_IMAGE_HOSTS', 'https://cdn.example.com, cdn.example.com, CDN.example.com,*.cdn.example.com:443', `${HOSTS}https://cdn.example.com, CDN.example.com, *.cdn.example.com:443`],
+  ...['*', '*.', '**.a.example', 'a.*.example', "'none'", 'a.example;script-src *', 'a.example b.example', 'a.example/b', '[::1]', '1', 'a.example:99999'].map((value) => ['CONSOLE_IMAGE_HOSTS', value, `${HOSTS}${value}`] as const),
   ['IDP_ISSUER', 'https://', ISSUER],
   ['IDP_ISSUER', 'https://idp.example.com/?pool', 'IDP_ISSUER must not have a query or fragment'],
   ['IDP_SCOPES', 'openid email', 'IDP_SCOPES must be scopes separated by commas, without spaces and quotes'],
@@ -122,6 +126,7 @@ t.test('what is no mistake here is none to the parts of the app either', async (
   for (const settings of [
     {
       PUBLIC_BASE_URL: 'https://Shop.Example.com:443/',
+      CONSOLE_IMAGE_HOSTS: 'cdn.example.com, *.img.example.com:8443, localhost',
       IDP_ISSUER: 'http://localhost:8081/pool',
       IDP_MCP_CLIENT_ID: '3n4b5urk1ft4fl3mg5e62d9ado',
       API_KEY_MARKER: 'my_shop2_test',

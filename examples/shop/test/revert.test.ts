@@ -84,6 +84,7 @@ async function furnished () {
     category_ids: [category, above],
     tag_ids: [tag, other],
     attributes: [{ attribute_id: size, value: 'S' }],
+    image_urls: ['https://cdn.example/b.jpg', '/a.svg'],
     metadata: { erp: { id: 7, rate: 0.1 } }
   })).id
   await make('/products', { name: 'Cup', tag_ids: [tag], category_ids: [category], attributes: [{ attribute_id: size, value: 'M' }] })
@@ -99,7 +100,7 @@ t.test('an update sets only the fields back that it changed', async (t) => {
   const { change, changeOf, product, above, tag, size, category, price, account, get } = shop
   for (const [path, id, body] of [
     ['/products', product, { name: 'Big mug', slug: 'big', price_amount: null, sku: null }],
-    ['/products', product, { tag_ids: [tag], category_ids: [], attributes: [], metadata: {} }],
+    ['/products', product, { tag_ids: [tag], category_ids: [], attributes: [], image_urls: ['/a.svg'], metadata: {} }],
     ['/categories', category, { parent_id: null, position: 0 }],
     ['/categories', above, { parent_id: category }],
     ['/tags', tag, { name: 'Offer', slug: 'offer' }],
@@ -185,6 +186,20 @@ t.test('a deleted record comes back with its id, its links and all that went wit
     if (Object.keys(affected).length > 0) t.match(await revert(revertId), { status: 409, body: { message: /is in use by/ } }, path)
     else await undone(t, shop, revertId, without, `${path} is gone again`)
   }
+})
+
+t.test('a product that was deleted before products had pictures comes back without any', async (t) => {
+  const shop = await openShop()
+  const { id } = await shop.make('/products', { name: 'Old' })
+  const before = await recordsOf(shop.id)
+  await shop.remove(`/products/${id}`)
+  const deletion = await shop.changeOf(id)
+  await knex.transaction(async (trx) => {
+    await trx.raw('alter table history disable trigger user')
+    await trx('history').where({ id: deletion['id'] }).update({ changes: trx.raw("changes - 'image_urls'") })
+    await trx.raw('alter table history enable trigger user')
+  })
+  await undone(t, shop, deletion['id'], before, 'product')
 })
 
 t.test('a payment customer comes back with its account', async (t) => {

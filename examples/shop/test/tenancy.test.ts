@@ -13,7 +13,7 @@ const publicRoutes = [
   '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp',
   '/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/oauth',
   '/.well-known/openid-configuration', '/.well-known/openid-configuration/oauth', '/oauth/.well-known/openid-configuration',
-  '/oauth/register', '/admin/accounts/webhooks/:shop_id', '/', '/docs', '/docs/*', '/docs/json', '/docs/yaml', '/openapi.json', '/healthz', '/readyz'
+  '/oauth/register', '/admin/accounts/webhooks/:shop_id', '/', '/docs', '/docs/*', '/docs/json', '/docs/yaml', '/openapi.json', '/healthz', '/readyz', '/pictures/:shop/:file'
 ]
 
 const { rows: tables } = await knex.raw(`select table_name as name from information_schema.tables

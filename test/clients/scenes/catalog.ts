@@ -26,7 +26,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         arguments: { shop_id: here, name: kettle, price_amount: 8900, tag_ids: [tags[0]!.id], metadata: { box: { weight: 1.5 } } },
         says: data(
           '{"id":"ID","shop_id":"ID","name":"Kettle N","slug":"kettle-N","description":null,"sku":null,"status":"draft","price_amount":8900,"currency":"USD",' +
-        '"category_ids":[],"tag_ids":["ID"],"attributes":[],"metadata":{"box":{"weight":1.5}},"created_at":"TIME","updated_at":"TIME"}',
+        '"category_ids":[],"tag_ids":["ID"],"attributes":[],"image_urls":[],"metadata":{"box":{"weight":1.5}},"created_at":"TIME","updated_at":"TIME"}',
           'location: /shops/ID/products/ID')
       },
       {

@@ -85,6 +85,7 @@ export function valueText (value: unknown, field = '', writing: Writing = {}): s
   }
   if (Array.isArray(value)) {
     if (value.length === 0) return texts.activity.nothing
+    if (field === 'image_urls') return value.join('\n')
     if (field === 'attributes') return value.map(({ attribute_id: id, value }) => [`${nameOf?.(id) ?? shortId(id)}:`, valueText(value, '', writing), unitOf?.(id)].filter((part) => part !== undefined).join(' ')).join('\n')
     if (value.every((item) => typeof item !== 'object')) return value.map((item) => valueText(item, field, writing)).join(', ')
   }

@@ -12,6 +12,9 @@ export interface Clash {
 /** An amount in another currency is another price. */
 const MONEY = ['price_amount', 'amount', 'currency']
 
+/** The list whose order says something: the first picture is the main one. */
+const ORDERED = 'image_urls'
+
 /**
  * Merges what somebody typed with what others have changed meanwhile.
  *
@@ -31,7 +34,7 @@ export function merge (before: Fields, mine: Fields, current: Fields): { readonl
     if ((isMoneyTouched && money.includes(name)) || same(value, current[name])) continue
     const [was, is] = [before[name], current[name]]
     if (!moved(name)) changes[name] = value
-    else if (isIds(value) && isIds(was) && isIds(is)) {
+    else if (name !== ORDERED && isIds(value) && isIds(was) && isIds(is)) {
       const merged = [...is.filter((id) => value.includes(id) || !was.includes(id)), ...value.filter((id) => !was.includes(id) && !is.includes(id))]
       if (!same(merged, is)) changes[name] = merged
     } else clashes.push({ fields: [name], ...sides([name], mine, current) })

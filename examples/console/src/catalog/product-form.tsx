@@ -18,6 +18,7 @@ import { AttributesInput } from './attributes-input.tsx'
 import { CategoriesInput } from './categories-input.tsx'
 import { CurrencyInput } from './currency-input.tsx'
 import { MoneyInput } from './money-input.tsx'
+import { PicturesInput } from './pictures-input.tsx'
 import { TagsInput } from './tags-input.tsx'
 import { withoutEmpty } from './without-empty.ts'
 
@@ -30,7 +31,7 @@ export function ProductCreate () {
   return (
     <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
       <PageHeading title={texts.products.create} />
-      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [] }} warnWhenUnsavedChanges>
+      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }} warnWhenUnsavedChanges>
         <Fields />
       </Form>
     </Create>
@@ -64,13 +65,14 @@ function Heading () {
   )
 }
 
-type Part = 'basics' | 'attributes' | 'selling' | 'organisation'
+type Part = 'basics' | 'pictures' | 'attributes' | 'selling' | 'organisation'
 
 /** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. */
 const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: (currency: string) => ReactNode] | null>> = {
   name: ['basics', () => <TextInput source='name' isRequired helperText={false} />],
   description: ['basics', () => <TextInput source='description' multiline minRows={4} helperText={false} />],
   slug: ['basics', () => <TextInput source='slug' helperText={texts.products.slugHelp} />],
+  image_urls: ['pictures', () => <PicturesInput source='image_urls' />],
   attributes: ['attributes', () => <AttributesInput source='attributes' />],
   status: ['selling', () => <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />],
   price_amount: ['selling', (currency) => (
@@ -104,6 +106,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
       <Stack spacing={2} sx={{ minWidth: 0 }}>
         <FocusFirstFault />
         <InputsOf part='basics' />
+        <InputsOf part='pictures' />
         <InputsOf part='attributes' />
       </Stack>
       <Stack spacing={2} sx={{ minWidth: 0 }}>

@@ -16,6 +16,7 @@ import { useShop } from '../viewer.tsx'
 import { BulkStatus } from './bulk-status.tsx'
 import { BulkTags } from './bulk-tags.tsx'
 import { ExportButton } from './export-button.tsx'
+import { Picture } from './picture.tsx'
 import { PriceChip } from './price-chip.tsx'
 import { pathsOf } from './tree.ts'
 import { useCategories, useTags } from './use-catalog.ts'
@@ -80,10 +81,13 @@ function Products () {
         </Alert>
       )}
       {isSmall
-        ? <SimpleList primaryText={({ name }) => name} secondaryText={(product) => `${price(product)} · ${product.sku ?? '—'}`} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
+        ? <SimpleList leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />} primaryText={({ name }) => name} secondaryText={(product) => `${price(product)} · ${product.sku ?? '—'}`} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
         : (
           <DataTable rowClick='edit' storeKey={COLUMNS} hiddenColumns={HIDDEN} bulkActionsToolbar={<BulkActionsToolbar selectAllButton={<SelectAll />}><BulkStatus /><BulkTags /></BulkActionsToolbar>} sx={{ '& .RaDataTable-row': { height: 48 } }}>
-            <DataTable.Col source='name' sx={{ minWidth: 180 }}><RecordLink /></DataTable.Col>
+            <DataTable.Col
+              source='name' sx={{ minWidth: 180 }}
+              render={({ image_urls: [url] }) => <Stack direction='row' sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}><Picture url={url} name='' size={36} /><RecordLink /></Stack>}
+            />
             <DataTable.Col source='slug' />
             <DataTable.Col source='sku' render={({ sku }) => <Typography variant='body2' noWrap title={sku} sx={{ maxWidth: 160 }}>{sku}</Typography>} />
             <DataTable.Col source='status' render={({ status }) => <StatusChip status={status} />} />

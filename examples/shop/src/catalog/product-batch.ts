@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import { tried } from '../database/tried.ts'
 import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
+import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { cleanLine } from '../http/text.ts'
 import { amountFromPrice } from '../http/money.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
@@ -291,6 +292,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
   const currency = rest.currency ?? (before?.['currency'] as string | undefined) ?? shop.currency
   const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(price, currency) }
   refuseLargeMetadata(fields)
+  refuseUnsafeImages(fields)
   refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
   refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)
   refuseMisfits(fields.attributes, known.attributes)
@@ -382,9 +384,10 @@ async function largeItems (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonl
   return new Set(found.map(({ index }) => index))
 }
 
-/** What the links of a product add to its size; see migration 009. */
-function partBytes ({ category_ids: categories = [], tag_ids: tags = [], attributes = [] }: { readonly category_ids?: readonly string[], readonly tag_ids?: readonly string[], readonly attributes?: ReadonlyArray<{ readonly value: unknown }> }): number {
-  return 39 * (categories.length + tags.length) + attributes.reduce((sum, { value }) => sum + 66 + Buffer.byteLength(JSON.stringify(value)), 0)
+/** What the links and pictures of a product add to its size; see migrations 009 and 030. */
+function partBytes ({ category_ids: categories = [], tag_ids: tags = [], attributes = [], image_urls: urls = [] }: Pick<Fields, 'category_ids' | 'tag_ids' | 'attributes' | 'image_urls'>): number {
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+  return 39 * (categories.length + tags.length) + attributes.reduce((sum, { value }) => sum + 66 + bytesOf(value), 0) + urls.reduce((sum, url) => sum + 2 + bytesOf(url), 0)
 }
 
 /** Whether an item makes a difference. */

@@ -22,7 +22,7 @@ export const COLUMNS = ownFields(Product).map(([name]) => name).filter((name) =>
 type Filled = { [Name in Column]: null extends Row[Name] ? never : Name }[Column]
 
 /** What they are in a new product that says nothing of them. Others are derived: the slug from the name, the currency from the shop. */
-const INITIAL: { readonly [Name in Exclude<Filled, 'name' | 'slug' | 'currency'>]: Row[Name] } = { status: 'draft', metadata: {} }
+export const INITIAL: { readonly [Name in Exclude<Filled, 'name' | 'slug' | 'currency'>]: Row[Name] } = { status: 'draft', image_urls: [], metadata: {} }
 
 /** @returns the columns of a new product of which nothing is known but its shop */
 export function initialColumns ({ currency }: Pick<Row, 'currency'>): { readonly [Name in Exclude<Column, 'name' | 'slug'>]: Row[Name] } {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { ImageUrls } from '../http/image-urls.ts'
 import { Currency, Description, Metadata, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
 
 const Sku = Type.String({ maxLength: 100, pattern: '\\S', description: 'Stock keeping unit; unique in the shop' })
@@ -32,5 +33,6 @@ export const productFields = {
   category_ids: Ids,
   tag_ids: Ids,
   attributes: AttributeValues,
+  image_urls: ImageUrls,
   metadata: Metadata
 }

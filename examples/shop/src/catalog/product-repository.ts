@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid } from '../errors.ts'
+import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
 import { Price } from '../shops/price-schemas.ts'
@@ -9,7 +10,7 @@ import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
-import { initialColumns, isLink, type Link, LINKS } from './product-columns.ts'
+import { INITIAL, initialColumns, isLink, type Link, LINKS } from './product-columns.ts'
 import { list, Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 
 type ProductRow = Static<typeof Product>
@@ -22,6 +23,7 @@ export function productRows (knex: Knex) {
     noun: 'product',
     ...list,
     record: Product,
+    initial: INITIAL,
     computed: {
       category_ids: jsonArray('category_ids'),
       tag_ids: jsonArray('tag_ids'),
@@ -101,6 +103,7 @@ function mentionsLinks (input: object): boolean {
 function columnsOf (fields: Static<typeof ProductChanges>): Readonly<Record<string, unknown>> {
   refuseUnknownCurrency(fields)
   refuseLargeMetadata(fields)
+  refuseUnsafeImages(fields)
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !isLink(name)))
 }
 

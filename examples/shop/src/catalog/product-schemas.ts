@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { recordSchemas } from '../http/record-schemas.ts'
 import { Uuid } from '../http/schemas.ts'
-import { bound, type Filter, having, listOf, search } from '../lists/filters.ts'
+import { bound, type Filter, having, holding, listOf, search } from '../lists/filters.ts'
 import { listQuerySchema, listRules } from '../lists/list.ts'
 import { AttributeValue, productFields } from './product-fields.ts'
 
@@ -40,6 +40,7 @@ export const list = listRules(Product, {
     tag_id: linkedTo('tag'),
     tag_ids: linkedTo('tag'),
     attributes: having('products', ['product_attributes', 'product_id'], AttributeValue, (field) => field === 'value'),
+    image_urls: holding('image_urls', Type.String(), 'jsonb'),
     price_amount_gte: bound('price_amount', '>=', PriceBound),
     price_amount_lte: bound('price_amount', '<=', PriceBound)
   }

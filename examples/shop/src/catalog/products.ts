@@ -93,8 +93,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
     schema: {
       operationId: 'update_product',
       summary: 'Update a product',
-      description: 'Change some fields of a product; others stay. ' +
-        'category_ids, tag_ids, attributes and metadata are replaced as a whole.',
+      description: 'Change some fields of a product; others stay. Lists and metadata are replaced as a whole.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       headers: IfMatch,

@@ -1,11 +1,14 @@
 import type { Knex } from 'knex'
 import type { Database } from '../database/index.ts'
+import { PICTURES_PATH } from '../pages/pictures.ts'
 import type { KeyRing } from '../pay/key-ring.ts'
 import { slugFromName } from '../shops/slug.ts'
 import { accountsOf } from './accounts.ts'
 import { idOf } from './id.ts'
+import { pictureFile } from './pictures.ts'
 import { pricesOf } from './prices.ts'
-import { type DemoModel, type DemoShop, demoShops } from './seed-data.ts'
+import { productsOf } from './products.ts'
+import { type DemoShop, demoShops } from './seed-data.ts'
 
 /** A shop of the demo. */
 export interface SeededShop {
@@ -92,8 +95,7 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
     ...named('attribute', name), code: slugFromName(name, 'code', '_'), type, unit, options: JSON.stringify(options)
   })))
 
-  const variantAttribute = shop.attributes[0]!.name
-  const products = shop.models.flatMap((model) => productsOfModel(model, variantAttribute))
+  const products = productsOf(shop)
   const rows = products.map(({ name, model, status }, index) => ({
     ...named('product', name),
     slug: slugFromName(name),
@@ -102,6 +104,7 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
     status,
     price_amount: model.price,
     currency: shop.currency,
+    image_urls: JSON.stringify([`${PICTURES_PATH}/${shop.slug}/${pictureFile(name)}`]),
     created_at: new Date(Date.UTC(2026, 0, 5) + index * DAY).toISOString()
   }))
   await trx('products').insert(rows)
@@ -120,17 +123,6 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
 }
 
 const DAY = 86_400_000
-
-function productsOfModel (model: DemoModel, variantAttribute: string) {
-  const { name, values, variants } = model
-  if (variants.length === 0) return [{ name, model, values, status: 'active' }]
-  return variants.map((variant, index) => ({
-    name: `${name}, ${variant}`,
-    model,
-    values: { ...values, [variantAttribute]: variant },
-    status: index === 4 ? 'draft' : index === 3 && model.price > 15_000 ? 'archived' : 'active'
-  }))
-}
 
 function initials (name: string): string {
   return name.split(' ').map((word) => word[0]).join('').toUpperCase()

@@ -47,7 +47,8 @@ function columnOf (schema: TSchema): Column {
   if (types.includes('integer')) return { read: (cell) => numeral(cell, /^-?\d{1,17}$/, isNullable), write: asItIs }
   if (types.includes('number')) return { read: (cell) => numeral(cell, /^-?\d{1,17}(?:\.\d{1,17})?$/, isNullable), write: asItIs }
   if (types.includes('boolean')) return { read: (cell) => truth(cell, isNullable), write: asItIs }
-  if (schema['items']?.format === 'uuid') return { read: (cell) => cell?.trim().split(/\s+/).filter((id) => id !== '') ?? [], write: (value) => (value as readonly string[]).join(' ') }
+  // Ids and URLs, which have no blanks.
+  if (schema['items']?.type === 'string') return { read: (cell) => cell?.trim().split(/\s+/).filter((word) => word !== '') ?? [], write: (value) => (value as readonly string[]).join(' ') }
   if (isJson(schema)) {
     const empty = isNullable ? null : types.includes('array') ? [] : {}
     return { read: (cell, parseJson) => cell === null || cell.trim() === '' ? empty : parseJson(cell), write: (value) => value === null ? null : JSON.stringify(value) }

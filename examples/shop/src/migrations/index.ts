@@ -28,6 +28,7 @@ import { importFound } from './026-import-found.ts'
 import { accountVersions } from './027-account-versions.ts'
 import { keyCalls } from './028-key-calls.ts'
 import { oauthGrants } from './029-oauth-grants.ts'
+import { imageUrls } from './030-image-urls.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -61,5 +62,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '026-import-found': importFound,
   '027-account-versions': accountVersions,
   '028-key-calls': keyCalls,
-  '029-oauth-grants': oauthGrants
+  '029-oauth-grants': oauthGrants,
+  '030-image-urls': imageUrls
 }

@@ -26,7 +26,7 @@ const FOREVER = { maxAge: '365d', immutable: true } as const
 /** Where people see a customer of the payment provider; the id follows. */
 const PAY_DASHBOARD = 'https://dashboard.stripe.com/customers/'
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE' | 'OAUTH_BROKER'>
+type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'CONSOLE_IMAGE_HOSTS' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE' | 'OAUTH_BROKER'>
 
 /**
  * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
@@ -49,7 +49,7 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
     provider ??= originsFrom((await app.inject('/.well-known/oauth-authorization-server')).json(), config.IDP_ISSUER)
     const nonce = randomBytes(16).toString('base64')
     return await reply.type('text/html; charset=utf-8')
-      .headers({ 'content-security-policy': policy(nonce, provider ?? [new URL(config.IDP_ISSUER).origin]), 'cross-origin-opener-policy': openerPolicy })
+      .headers({ 'content-security-policy': policy(nonce, provider ?? [new URL(config.IDP_ISSUER).origin], config.CONSOLE_IMAGE_HOSTS), 'cross-origin-opener-policy': openerPolicy })
       .send(page.replaceAll(NONCE, nonce))
   }
 
@@ -104,13 +104,16 @@ function originsFrom (metadata: Record<string, unknown>, issuer: string): readon
   return metadata['token_endpoint'] === undefined ? undefined : [...new Set([issuer, ...endpoints].filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))]
 }
 
-/** Scripts and styles run with the nonce only, and scripts that those load; nothing writes HTML from strings. */
-function policy (nonce: string, provider: readonly string[]): string {
+/**
+ * Scripts and styles run with the nonce only, and scripts that those load; nothing writes HTML from strings. Pictures of
+ * products come from this server and over https: from these hosts, if there are any.
+ */
+function policy (nonce: string, provider: readonly string[], hosts: readonly string[]): string {
   return [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' 'strict-dynamic'`,
     `style-src 'nonce-${nonce}'`,
-    "img-src 'self'",
+    `img-src 'self' ${hosts.length === 0 ? 'https:' : hosts.map((host) => `https://${host}`).join(' ')}`,
     `connect-src 'self' ${provider.join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",

@@ -16,6 +16,10 @@ const ENCODE = 'Percent-encode special characters, such as / in a password'
 /** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
 const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
+  CONSOLE_IMAGE_HOSTS: (text) => {
+    const wrong = itemsOf(text).filter((item) => !isHost(item.replace(/^\*\./, '')))
+    return wrong.length === 0 ? undefined : `must be hosts as browsers send them (lower case, without https:// and a default port), or *. and a host. Invalid: ${wrong.join(', ')}`
+  },
   IDP_ISSUER: issuer,
   OAUTH_BROKER_ASSERTION_ISSUERS: (text, given) => {
     const wrong = itemsOf(text).map((item) => issuer(item, given)).find((mistake) => mistake !== undefined)
@@ -112,6 +116,11 @@ function issuer (text: string, { ALLOW_INSECURE: allowed }: Readonly<Record<stri
   const isAllowed = URL.canParse(text) && itemsOf(allowed).includes('http-issuer')
   if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
   return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
+}
+
+/** A name or an IPv4 address, with or without a port: content security policies have no others. */
+function isHost (text: string): boolean {
+  return /^[a-z0-9.-]+(?::\d+)?$/.test(text) && URL.canParse(`https://${text}`) && new URL(`https://${text}`).host === text
 }
 
 function clientId (text: string): string | undefined {

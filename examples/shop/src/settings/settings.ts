@@ -31,6 +31,7 @@ const Schema = Type.Object({
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
   MCP_IMPORTS_ENABLED: Type.Boolean({ default: false, description: 'Adds tools for product imports; API keys can then import' }),
   CONSOLE_ENABLED: Type.Boolean({ default: false, description: 'Serves the web application at /console' }),
+  CONSOLE_IMAGE_HOSTS: List({ default: '', description: 'Hosts whose pictures the console shows, separated by commas, such as cdn.example.com; *.example.com is every host below it; default: every host' }),
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),
   IDP_PROVIDER: Type.Unsafe<Provider>({ type: 'string', enum: PROVIDERS, default: 'cognito', description: `Kind of identity provider: ${PROVIDERS.join(', ')}` }),
   IDP_AUDIENCE: List({ default: '', description: 'Accepted values of the aud claim, separated by commas; default: PUBLIC_BASE_URL, with and without /mcp' }),

@@ -23,6 +23,8 @@ interface Records<Schema extends TObject> extends Pick<ListRules, 'filters' | 'n
   readonly noun: RecordKind
   /** The fields that are no columns: SQL over the row, which is named `item`. */
   readonly computed?: Readonly<Record<string, string>>
+  /** What columns without null are in a record that was deleted before there were these columns. */
+  readonly initial?: Readonly<Record<string, unknown>>
   /** Columns that the history has in another form, beside instants: SQL over the row. */
   readonly shown?: Readonly<Record<string, (row: string) => string>>
   /** Rows that lose a link to a deleted row, or are deleted with it. */
@@ -60,7 +62,7 @@ const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
  *
  * Methods take the caller's transaction as `on`; by default they use the pool.
  */
-export function recordRepository<Schema extends TObject, Row = Static<Schema>> (knex: Knex, { table, noun, record, filters, nullable, computed = {}, shown: shownOtherwise = {}, dependents = [], onRemoved }: Records<Schema>) {
+export function recordRepository<Schema extends TObject, Row = Static<Schema>> (knex: Knex, { table, noun, record, filters, nullable, computed = {}, initial = {}, shown: shownOtherwise = {}, dependents = [], onRemoved }: Records<Schema>) {
   const columns = ownFields(record).filter(([name]) => !(name in computed))
   const jsonColumns = columns.filter(([, schema]) => isJson(schema)).map(([name]) => name)
   const instants = columns.filter(([, schema]) => schema['format'] === 'date-time').map(([name]) => name)
@@ -299,9 +301,9 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
       await trx.raw(`
         insert into ?? (${names.map(() => '??').join(', ')})
         select ${names.map(() => 'item.??').join(', ')}
-        from history, jsonb_populate_record(null::??, jsonb_build_object('id', record_id, 'shop_id', shop_id, 'updated_at', clock_timestamp())
+        from history, jsonb_populate_record(null::??, ?::jsonb || jsonb_build_object('id', record_id, 'shop_id', shop_id, 'updated_at', clock_timestamp())
           || coalesce((select jsonb_object_agg(key, value->'before') from jsonb_each(changes)), '{}') || (restore->'row')) item
-        where history.id = ?`, [table, ...names, ...names, table, change])
+        where history.id = ?`, [table, ...names, ...names, table, JSON.stringify(initial), change])
       await work()
       for (const linked of dependents) await restoreLinks(trx, shop, id, change, linked)
       return await settle(shop, id, null, trx)
