@@ -38,7 +38,7 @@ export const bugs: readonly Row[] = [
   ['in Redis, used tokens are remembered for as long as the first of their chain only', 'src/broker/store/redis.ts', 'test/broker/pure.test.ts',
     "redis.call('EXPIRE', KEYS[1], ARGV[3])",
     "redis.call('EXPIRE', KEYS[1], ARGV[3], 'NX')", 'redis'],
-  ['sign-ins fail on a database whose default is serializable', 'src/broker/store/knex.ts', 'test/broker/pure.test.ts',
+  ['sign-ins fail on a database whose default is serializable', 'src/broker/store/postgres.ts', 'test/broker/pure.test.ts',
     'if ((error as { readonly code?: unknown }).code !== MET || tries === MOST_TRIES) throw error',
     'if ((error as { readonly code?: unknown }).code !== MET || tries > 0) throw error', 'postgres'],
   ['two replicas accept one refresh token at the same moment', 'src/broker/store/knex.ts', 'test/broker/pure.test.ts',
@@ -112,5 +112,11 @@ export const bugs: readonly Row[] = [
     ''],
   ['an ID token of an organization opens the server', 'src/broker/assertions/assertion.ts', 'test/broker/assertions.test.ts',
     'typ: TYPE, ',
-    '']
+    ''],
+  ['an app that a person disconnects goes on for a month: it is only struck off the list', 'src/broker/grants/routes.ts', 'test/broker/grants.test.ts',
+    '    await broker.store.raise(familyKey(grant.id), REVOKED, lifetimeOf(broker))\n',
+    ''],
+  ['anybody who signs in ends the sign-ins of others', 'src/broker/grants/knex.ts', 'test/broker/grants.test.ts',
+    "present('subject = ? and id = ?', [subject, id])",
+    "present('(subject = ? or true) and id = ?', [subject, id])"]
 ]

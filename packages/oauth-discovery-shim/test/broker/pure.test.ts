@@ -5,7 +5,7 @@ import { clientFromDocument, documentUrl } from '../../src/broker/clients/docume
 import { isRegistered, portless, redirectKind, type RedirectKind } from '../../src/broker/clients/redirect-uri.ts'
 import { sealer, type Purpose } from '../../src/broker/seal.ts'
 import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
-import { createBrokerTable, knexBrokerStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
+import { createBrokerTable, createGrantTable, knexBrokerStore, knexGrantStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
 import { clock } from './world.ts'
 
@@ -145,6 +145,8 @@ t.test('a knex of another database is refused as soon as it is given', async t =
   const refusal = { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: /needs PostgreSQL, but this knex speaks mysql/ }
   t.throws(() => knexBrokerStore(mysql), refusal)
   await t.rejects(createBrokerTable(mysql), refusal)
+  t.throws(() => knexGrantStore(mysql), refusal)
+  await t.rejects(createGrantTable(mysql), refusal)
 })
 
 t.test('the store in a table deletes expired rows every ten minutes', async t => {

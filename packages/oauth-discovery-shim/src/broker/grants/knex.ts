@@ -1,8 +1,10 @@
+import { demandPostgres, rowsOf } from '../store/postgres.ts'
 import type { Grant, GrantStore } from './store.ts'
 
 /** What this store needs of knex. */
 export interface KnexForGrants {
-  raw (sql: string, bindings: ReadonlyArray<string | Date | null>): PromiseLike<unknown>
+  readonly client: { readonly dialect?: unknown }
+  raw (sql: string, bindings: readonly [...Array<string | Date | null>]): PromiseLike<unknown>
 }
 
 export interface KnexGrantStoreOptions {
@@ -24,18 +26,20 @@ interface Row {
 const RECORD = `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do update set client_id = excluded.client_id, client_name = excluded.client_name, scope = excluded.scope, used_at = excluded.used_at,
-  access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at
-where stored.ended_at is null`
+  access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at`
 
-const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ? where id = ? and ended_at is null'
+const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ? where id = ?'
 
 const COLUMNS = 'id, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at'
+
+const OTHERWISE = 'write a store of your own'
 
 /** In milliseconds. */
 const SWEEP_EVERY = 600_000
 
 /** Creates the table of {@link knexGrantStore}, for PostgreSQL. Does nothing if it exists. */
 export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
+  demandPostgres(knex, 'knexGrantStore', OTHERWISE)
   await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz)', [table])
   await knex.raw('create index if not exists ?? on ?? (subject)', [`${table.split('.').at(-1)!}_subject`, table])
 }
@@ -45,9 +49,12 @@ export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_gr
  * so that a refresh under way does not bring them back.
  *
  * @see {@link createGrantTable}
+ *
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database
  */
 export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): GrantStore {
-  const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> => (await knex.raw(sql, [table, ...bindings]) as { readonly rows: readonly Row[] }).rows
+  demandPostgres(knex, 'knexGrantStore', OTHERWISE)
+  const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> => await rowsOf<Row, string | Date | null>(knex, sql, [table, ...bindings])
   const present = async (where: string, bindings: readonly string[]): Promise<readonly Grant[]> =>
     (await rows(`select ${COLUMNS} from ?? where ${where} and ended_at is null and expires_at > ? order by used_at desc, id`, [...bindings, new Date(Date.now())])).map(grantFromRow)
   let sweepAt = Date.now()

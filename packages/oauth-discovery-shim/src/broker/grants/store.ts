@@ -24,7 +24,7 @@ export interface Issued extends Omit<Grant, 'createdAt'> {
 
 /** Where grants are recorded. */
 export interface GrantStore {
-  /** Adds a grant, or what changed of it. Does nothing to one that has ended. */
+  /** Adds a grant, or what changed of it. One that has ended stays so. */
   record (issued: Issued): Promise<void>
   /** Those of a person that have neither ended nor expired, the last used first. */
   list (subject: string): Promise<readonly Grant[]>

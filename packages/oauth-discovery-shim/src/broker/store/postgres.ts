@@ -1,0 +1,26 @@
+import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
+
+/** What the stores in tables need of knex. */
+export interface Knex<Binding> {
+  readonly client: { readonly dialect?: unknown }
+  raw (sql: string, bindings: readonly [...Binding[]]): PromiseLike<unknown>
+}
+
+/** SQLSTATE of a statement that met another one, where the database's default is `repeatable read` or `serializable`. */
+const MET = '40001'
+const MOST_TRIES = 20
+
+/** Runs a statement, and returns its rows. Each is a transaction: the next try sees what the other one wrote. */
+export async function rowsOf<Row, Binding> (knex: Knex<Binding>, sql: string, bindings: readonly [...Binding[]], tries = 1): Promise<readonly Row[]> {
+  try {
+    return (await knex.raw(sql, bindings) as { readonly rows: readonly Row[] }).rows
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code !== MET || tries === MOST_TRIES) throw error
+    return await rowsOf(knex, sql, bindings, tries + 1)
+  }
+}
+
+/** @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database */
+export function demandPostgres ({ client: { dialect } }: Pick<Knex<never>, 'client'>, store: string, otherwise: string): void {
+  if (dialect !== 'postgresql') throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`)
+}
