@@ -330,6 +330,7 @@ export const texts = {
       `${total} products in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
     prices: ({ currency, lowest, highest, lowest_before: from, highest_before: to }: { readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }) =>
       `Prices in ${currency}: ${lowest} to ${highest}${from === null ? '' : `; those that change are ${from} to ${to} now`}.`,
+    changedPrice: (name: string, before: string, after: string | null) => `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
     wrongColumns: ['Line', 'Field', 'What is wrong'],
     skip: (count: number) => count === 1 ? 'Leave out the wrong line' : `Leave out the ${count} wrong lines`,

@@ -60,6 +60,7 @@ t.test('a file has prices in major units, each in the currency of its product', 
   const file = 'Name,SKU,Price,Currency\nYen,Y,1999,\nEuro,E,"19,99",EUR\nDinar,D,1.5,KWD\nFree,F,0,\nNot yet,N,,'
   t.match(await send(file, '?dry_run=true'), {
     price_changes: 1,
+    changed_prices: [{ line: 2, name: 'Yen', before: '100 JPY', after: '1999 JPY' }],
     prices: [
       { currency: 'EUR', lowest: '0.00', highest: '19.99', lowest_before: null },
       { currency: 'JPY', lowest: '1999', highest: '1999', lowest_before: '100', highest_before: '100' },

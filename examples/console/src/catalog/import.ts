@@ -14,6 +14,8 @@ export interface Preview {
   readonly unchanged: number
   readonly price_changes: number
   readonly prices: ReadonlyArray<{ readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }>
+  /** The first of them. */
+  readonly changed_prices: ReadonlyArray<{ readonly line: number, readonly name: string, readonly before: string, readonly after: string | null }>
   readonly warnings: readonly string[]
   readonly failed: number
   readonly errors: readonly WrongLine[]

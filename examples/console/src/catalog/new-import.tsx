@@ -1,5 +1,5 @@
 import FileIcon from '@mui/icons-material/UploadFileOutlined'
-import { Alert, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Alert, Box, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
@@ -68,6 +68,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
           {preview.prices.length > 0 && (
             <Alert severity='info' sx={{ mt: 1 }}>
               {preview.prices.map((range) => <div key={range.currency}>{texts.imports.prices(range)}</div>)}
+              {preview.changed_prices.length > 0 && <ChangedPrices prices={preview.changed_prices} count={preview.price_changes} />}
             </Alert>
           )}
           {preview.warnings.map((warning) => <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>{warning}</Alert>)}
@@ -79,6 +80,15 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
         </>
       )}
     </Section>
+  )
+}
+
+function ChangedPrices ({ prices, count }: { readonly prices: Preview['changed_prices'], readonly count: number }) {
+  return (
+    <Box component='ul' sx={{ m: 0, mt: 0.5, pl: 2.5, overflowWrap: 'anywhere' }}>
+      {prices.map(({ line, name, before, after }) => <li key={line}>{texts.imports.changedPrice(name, before, after)}</li>)}
+      {count > prices.length && <li>{texts.filters.more(count - prices.length)}</li>}
+    </Box>
   )
 }
 

@@ -67,12 +67,17 @@ export type Seen = Readonly<Record<'id' | 'slug' | 'sku', Set<string>>>
 
 export const nothingSeen = (): Seen => ({ id: new Set(), slug: new Set(), sku: new Set() })
 
+/** In minor units. */
+export interface Price { readonly amount: number, readonly currency: string }
+
 /** The expected outcome of an item. */
 export interface ItemPreview {
   readonly index: number
   readonly action: ItemOutcome['action']
   /** Whether it changes the price of a product that has one. */
   readonly changesPrice: boolean
+  /** The product before such a change, and its price after it. */
+  readonly priceChange?: { readonly name: string, readonly before: Price, readonly after: Price | null }
   /** The price that it gives the product, and the one that the product has; null if it gives none. */
   readonly price: { readonly currency: string, readonly after: number, readonly before: number | null } | null
   /** About, as JSON, of a new product. */
@@ -365,7 +370,9 @@ function previewOf (item: Ready): Omit<ItemPreview, 'index'> {
   const found = foundOf(item)
   if (before === null) return { action: 'created', changesPrice: false, price, found, bytes: 400 + Buffer.byteLength(JSON.stringify(fields)) }
   const changesPrice = ['price_amount', 'currency'].some((name) => fields[name] !== undefined && fields[name] !== before[name]) && before['price_amount'] !== null
-  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, price, found, bytes: 0 }
+  const { name, price_amount: amount, currency: code } = before as { readonly name: string, readonly price_amount: number, readonly currency: string }
+  const priceChange = { name, before: { amount, currency: code }, after: after === null ? null : { amount: after, currency } }
+  return { action: isChange(item) ? 'updated' : 'unchanged', changesPrice, ...changesPrice && { priceChange }, price, found, bytes: 0 }
 }
 
 /** A product of fewer characters is never too large: one may take six bytes. */

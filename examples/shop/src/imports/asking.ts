@@ -21,7 +21,7 @@ export function askBeforeImport (knex: Knex, effectsOf: (request: FastifyRequest
 }
 
 /** @returns undefined if no question is needed */
-export function importQuestion ({ created, updated, price_changes: prices, prices: ranges, priced, follows }: Omit<Effects, 'total' | 'unchanged' | 'warnings' | 'failed' | 'errors'>): string | undefined {
+export function importQuestion ({ created, updated, price_changes: prices, prices: ranges, priced, follows }: Omit<Effects, 'total' | 'unchanged' | 'changed_prices' | 'warnings' | 'failed' | 'errors'>): string | undefined {
   if ((follows ? priced : prices) < 2) return undefined
   return [
     `Import products? ${prices} prices change, in ${updated} products that are changed; ${created} are created.`,

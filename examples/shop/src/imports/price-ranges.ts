@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { ItemPreview } from '../catalog/product-batch.ts'
+import type { ItemPreview, Price } from '../catalog/product-batch.ts'
 import { priceFromAmount } from '../http/money.ts'
 import type { ImportPreview } from './schemas.ts'
 
@@ -30,6 +30,13 @@ export function priceRanges () {
       }))
     }
   }
+}
+
+const words = ({ amount, currency }: Price): string => `${priceFromAmount(amount, currency)} ${currency}`
+
+/** A price before and after, for people. */
+export function changedPrice ({ name, before, after }: NonNullable<ItemPreview['priceChange']>): { name: string, before: string, after: string | null } {
+  return { name, before: words(before), after: after === null ? null : words(after) }
 }
 
 function widen (range: Range, amount: number): void {

@@ -7,10 +7,10 @@ import { enterAgain } from '../shops/access.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
-import { priceRanges } from './price-ranges.ts'
+import { changedPrice, priceRanges } from './price-ranges.ts'
 import { importRepository } from './repository.ts'
 import { spreadsheetSigns } from './spreadsheet.ts'
-import { CHUNK, type Import, type ImportPreview, LISTED, MAX_PRODUCTS } from './schemas.ts'
+import { CHUNK, type Import, type ImportPreview, LISTED, LISTED_PRICES, MAX_PRODUCTS } from './schemas.ts'
 import type { Turn } from './text.ts'
 
 type Preview = Static<typeof ImportPreview>
@@ -49,7 +49,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
   async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
-    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, prices: [], warnings: [], failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
+    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, prices: [], changed_prices: [], warnings: [], failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
     const { preview } = tally
     const seen = nothingSeen()
     const prices = priceRanges()
@@ -70,6 +70,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
         } else if (item !== undefined) {
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
+          if (item.priceChange !== undefined && preview.changed_prices.length < LISTED_PRICES) preview.changed_prices.push({ line, ...changedPrice(item.priceChange) })
           tally.bytes += item.bytes
           prices.add(item)
           signs.add(line, product!, item.action === 'created')

@@ -18,6 +18,9 @@ export const CHUNK = Math.min(250, MAX_BATCH)
 /** How many wrong lines a response lists. */
 export const LISTED = 100
 
+/** How many changed prices a preview names. */
+export const LISTED_PRICES = 20
+
 /** How many imports of a shop may be unfinished. */
 export const MAX_UNFINISHED = 5
 
@@ -66,6 +69,12 @@ export const ImportPreview = Type.Object({
     lowest_before: Nullable(Words('Of the products that would have another price, as it is now; null if there are none')),
     highest_before: Nullable(Words('The highest of these'))
   }), { description: 'The prices of the file, by currency. Look at them: prices that are a hundred times too low are in minor units' }),
+  changed_prices: Type.Array(Type.Object({
+    line: Count('Of the file, from 1'),
+    name: Words('Of the product, as it is now'),
+    before: Words('Its price in major units, and the currency: 19.99 EUR'),
+    after: Nullable(Words('The one in the file; null for none'))
+  }), { description: `The first ${LISTED_PRICES} products that would have another price` }),
   warnings: Type.Array(Words('A sentence'), { description: 'What to look at before the import' }),
   failed: Count('How many lines are wrong'),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} of them` })
