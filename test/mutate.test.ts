@@ -5,10 +5,9 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import t from 'tap'
 import ts from 'typescript'
-import { likeliestFirst, lineOf, linesThatRan, type Baseline } from './mutate/coverage.ts'
+import { lineOf, linesThatRan } from './mutate/coverage.ts'
 import { equivalents, stale } from './mutate/equivalent.ts'
 import { mutantsOf, mutate } from './mutate/mutants.ts'
-import { ALWAYS, isOf, sample } from './mutate/sample.ts'
 import { nodeFlags } from './node-flags.js'
 
 const packages = readdirSync('packages')
@@ -42,32 +41,10 @@ t.test('each operator makes its errors, one at a time', async (t) => {
   for (const [operator, source, becomes] of table) t.strictSame(changed(source, operator), becomes, `${operator}: ${source}`)
 })
 
-t.test('a mutant says where it is, and what changes on its lines', async (t) => {
-  const [mutant] = mutantsOf('a.ts', 'const a = 1\n\nfunction f () {\n  if (b) {\n    return a\n  }\n}\n').filter(({ operator }) => operator === 'guard dropped')
-  t.strictSame(mutant, {
-    file: 'a.ts', operator: 'guard dropped', within: 'f', line: 4, before: 'if (b) { return a }', after: ';', start: 31, end: 56, text: ';'
-  })
-})
-
 t.test('of the packages', async (t) => {
   const files = packages.flatMap((name) => readdirSync(`packages/${name}/src`, { recursive: true, encoding: 'utf8' }).map((file) => `packages/${name}/src/${file}`))
   const source = (file: string): string => readFileSync(file, 'utf8')
   const mutants = files.filter((file) => file.endsWith('.ts')).flatMap((file) => mutantsOf(file, source(file)))
-
-  await t.test('the same seed draws the same sample, another seed another one', async (t) => {
-    const draw = (seed: string) => sample(mutants, 40, seed, () => true)
-    const drawn = draw('1')
-    t.strictSame(drawn, draw('1'))
-    t.equal(new Set(drawn).size, 40)
-    t.ok(draw('2').filter((mutant) => drawn.includes(mutant)).length < 10)
-  })
-
-  await t.test('a sample holds only fair mutants, of every operator, and some of the files that are always in it', async (t) => {
-    const drawn = sample(mutants, 60, '1', ({ line }) => line % 2 === 0)
-    t.ok(drawn.every(({ line }) => line % 2 === 0))
-    t.strictSame(new Set(drawn.map(({ operator }) => operator)), new Set(mutants.map(({ operator }) => operator)))
-    for (const name of ALWAYS) t.ok(drawn.filter(({ file }) => isOf(name, file)).length >= 3, name)
-  })
 
   await t.test('the mutants that no test can notice exist, once each, and have their reason', async (t) => {
     t.strictSame(packages.flatMap((name) => stale(mutants, `packages/${name}`)), [])
@@ -78,13 +55,6 @@ t.test('of the packages', async (t) => {
   await t.test('the workflow tries all of them', async (t) => {
     t.strictSame(parse(source('.github/workflows/mutate.yml')).jobs.mutate.strategy.matrix.package, packages)
   })
-})
-
-t.test('only the tests that run the line are tried, quick ones before slow ones', async (t) => {
-  const baseline = (test: string, duration: number, ...lines: number[]): Baseline =>
-    ({ test, duration, lines: new Set(lines.map((line) => lineOf({ file: 'a.ts', line }))) })
-  const baselines = [baseline('slow', 9, 1, 2), baseline('other line', 1, 1), baseline('quick', 3, 1, 2)]
-  t.strictSame(likeliestFirst(baselines, { file: 'a.ts', line: 2 }).map(({ test }) => test), ['quick', 'slow'])
 })
 
 t.test('the lines that ran count for their source, also when they ran as what is built from it', async (t) => {

@@ -257,18 +257,6 @@ t.test('a DELETE may say that its absent body is JSON', async (t) => {
   t.equal(statusCode, 204)
 })
 
-t.test('an invalid JSON body, another media type and an unknown route are problems, too', async (t) => {
-  const json = { ...token, 'content-type': 'application/json' }
-  const broken = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: json, payload: '{"name"' })
-  t.match(broken.json(), { statusCode: 400, code: 'FST_ERR_CTP_INVALID_JSON_BODY', error: 'Bad Request', message: String })
-  for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
-    const other = await app.inject({ method: 'POST', url: `/shops/${shopId}/tags`, headers: { ...token, 'content-type': type }, payload: '{"name":"x"}' })
-    t.match(other.json(), { statusCode: 415, code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE', error: 'Unsupported Media Type' }, type)
-  }
-  const nowhere = await app.inject('/nowhere?secret=1')
-  t.strictSame(nowhere.json(), { statusCode: 404, code: 'SHOP_ROUTE_NOT_FOUND', error: 'Not Found', message: 'No route GET /nowhere' })
-})
-
 t.test('a product carries its categories, tags and attribute values; a change replaces those it mentions', async (t) => {
   const category = (await here('POST', '/categories', { name: 'Linked' })).body
   const [red, blue] = [(await here('POST', '/tags', { name: 'Red' })).body, (await here('POST', '/tags', { name: 'Blue' })).body]

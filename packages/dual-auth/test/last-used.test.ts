@@ -2,10 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import Fastify from 'fastify'
-import { memoryStore, type ApiKeyStore, type NotableUse } from '../src/index.ts'
+import { memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { createStoreCall } from '../src/keys/call-store.ts'
 import { createLastUsed } from '../src/keys/last-used.ts'
-import { createQueue } from '../src/keys/queue.ts'
 import { at } from './build.ts'
 
 const { log } = Fastify()
@@ -99,28 +98,6 @@ t.test('who uses a key from ever more networks causes four writes in the interva
   t.equal(writes.length, 4)
 })
 
-t.test('the host is told of what the store finds notable', async t => {
-  const key = { id: 'a' } as NotableUse['key']
-  const store: ApiKeyStore = { ...memoryStore(), touch: async () => [{ key, isFirst: true, newNetworks: [] }] }
-  const told: NotableUse[] = []
-  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000, use => told.push(use))
-  lastUsed.touch('a', undefined)
-  await lastUsed.flush()
-  t.strictSame(told, [{ key, isFirst: true, newNetworks: [] }])
-})
-
-t.test('the store is told the time, and from when on another replica has noted it', async t => {
-  const times: Array<Parameters<ApiKeyStore['touch']>> = []
-  const store: ApiKeyStore = { ...memoryStore(), async touch (...args) { times.push(args); return [] } }
-  const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
-  const now = Date.UTC(2030, 0, 1)
-  await at(now, async () => {
-    lastUsed.touch('a', undefined)
-    await lastUsed.flush()
-  })
-  t.strictSame(times, [[[{ id: 'a', networks: [] }], new Date(now), new Date(now - 60_000)]])
-})
-
 t.test('a key that is no longer used takes no memory', async t => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -141,29 +118,4 @@ t.test('a key that is no longer used takes no memory', async t => {
   t.ok(left < noted / 2, `${noted} bytes while their use is recent, ${left} afterwards`)
   // Used once more: it has to be reachable when the memory is measured.
   await lastUsed.flush()
-})
-
-t.test('nothing to write is nothing to wait for', async t => {
-  const { writes, store } = recording()
-  await createLastUsed(store, createStoreCall(1000, log), log, 50).flush()
-  t.strictSame(writes, [])
-})
-
-t.test('the queue runs so many at once, in order, and goes on after a failure', async t => {
-  const queue = createQueue(2, 10)
-  const order: string[] = []
-  let running = 0
-  let most = 0
-  const work = (name: string) => queue(async () => {
-    most = Math.max(most, ++running)
-    await new Promise(resolve => setImmediate(resolve))
-    running--
-    order.push(name)
-    if (name === 'b') throw new TypeError('b failed')
-    return name
-  }).catch(error => error.message)
-  t.strictSame(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(work)), ['a', 'b failed', 'c', 'd', 'e'])
-  t.strictSame(order, ['a', 'b', 'c', 'd', 'e'])
-  t.equal(most, 2)
-  t.equal(await work('f'), 'f')
 })

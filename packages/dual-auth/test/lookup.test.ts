@@ -42,12 +42,6 @@ t.test('one statement reads a key and the columns of its shop', async t => {
   }
 })
 
-t.test('without the option the identity has no shop', async t => {
-  const { app, mint } = await build(t, { store: knexStore(await databaseWithShops(t)) })
-  const { id, plaintext } = await mint()
-  t.strictSame((await app.inject({ url: products(), headers: bearer(plaintext) })).json(), { kind: 'api-key', keyId: id, shopId: SHOP, scopes: [] })
-})
-
 t.test('the very next call has what has changed in the shop, and a shop that is gone is 401', async t => {
   const knex = await databaseWithShops(t)
   const logged: string[] = []

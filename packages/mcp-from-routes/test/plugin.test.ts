@@ -52,19 +52,6 @@ t.test('two apps in one process do not meet', async (t) => {
   t.strictSame([a.mcpTools.map(({ name }) => name), b.mcpTools.map(({ name }) => name)], [['a'], ['b']])
 })
 
-t.test('boot fails when a tagged route has no operationId', async (t) => {
-  const app = await build(t, (app) => { app.get('/x', { schema: { tags: ['mcp'] } }, async () => 1) })
-  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_NO_OPERATION_ID', message: 'GET /x is tagged mcp but has no operationId. Add schema.operationId: it is the tool name' })
-})
-
-t.test('boot fails when two routes have one name', async (t) => {
-  const app = await build(t, (app) => {
-    app.get('/x', tagged('same'), async () => 1)
-    app.post('/y', tagged('same'), async () => 1)
-  })
-  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_DUPLICATE_NAME', message: 'GET /x and POST /y both have the operationId same. Give each tagged route its own' })
-})
-
 t.test('a tagged route that was registered before the plugin is refused at startup, also when others came after it', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())

@@ -3,7 +3,7 @@ import qs from 'qs'
 import t from 'tap'
 import { z } from 'zod'
 import { addToQuery } from '../src/call/query-string.ts'
-import { isSame, PLAIN_PARSER, queryParser, queryProblem, queryShape } from '../src/tool/query.ts'
+import { PLAIN_PARSER, queryParser, queryShape } from '../src/tool/query.ts'
 import { build, call, listen } from './build.ts'
 
 const jsonParser = (text: string): Record<string, unknown> => Object.fromEntries([...new URLSearchParams(text)].map(([name, value]) => {
@@ -70,51 +70,6 @@ t.test('definitions that lead to themselves and to each other are read once', as
   const root = { $defs: { ...Object.fromEntries(names.map((name) => [name, all])), list: { type: ['array', 'null'] } } }
   t.equal(queryShape(all, root).types, undefined)
   t.strictSame(queryShape({ anyOf: [{ $ref: '#/$defs/list' }, { allOf: [{}, { $ref: '#/$defs/list' }] }] }, root).types, new Set(['array', 'null']))
-})
-
-t.test('what a schema says of the shape of an argument', async (t) => {
-  for (const [schema, shape] of [
-    [{}, {}],
-    [{ type: 'array', items: { type: 'string' }, minItems: 2 }, { types: ['array'], itemTypes: ['string'], minItems: 2 }],
-    [{ minItems: '2', default: [] }, { hasEmptyDefault: true }],
-    [{ default: ['a'] }, {}],
-    [{ default: '' }, {}]
-  ] as Array<[Record<string, unknown>, { types?: string[], itemTypes?: string[] }]>) {
-    const { types, itemTypes, ...rest } = shape
-    t.strictSame(queryShape(schema, {}), { types: types && new Set(types), itemTypes: itemTypes && new Set(itemTypes), minItems: 0, hasEmptyDefault: false, ...rest })
-  }
-})
-
-t.test('a value arrives where the parser reads what was meant', async (t) => {
-  const parsed = Object.assign(Object.create(null) as object, { a: 'x' })
-  for (const [read, meant, is] of [
-    ['x', 'x', true], ['x', 'y', false], ['1', 1, true], ['true', true, true], ['null', null, false], [null, null, false], [['x'], 'x', false],
-    [['x', '1'], ['x', 1], true], [['x'], ['x', 'y'], false], [['x', 'y'], ['x'], false], [['x', 'y'], ['x', 'z'], false], ['x', ['x'], false], [{ 0: 'x', length: 1 }, ['x'], false],
-    [{ a: 'x' }, { a: 'x' }, true], [parsed, { a: 'x' }, true], [{}, {}, true], ['[object Object]', {}, false], [{ a: 'x', b: 'y' }, { a: 'x' }, false], [{ a: 'x' }, { a: 'x', b: 'y' }, false],
-    [{ b: 'x' }, { a: 'x' }, false], [{ a: 'y' }, { a: 'x' }, false], [{ b: 'x' }, { toString: { a: 'x' } }, false], [['x'], { 0: 'x' }, false]
-  ] as Array<[unknown, unknown, boolean]>) t.equal(isSame(read, meant), is, JSON.stringify([read, meant]))
-})
-
-t.test('which arguments no parser brings to the route', async (t) => {
-  const list = { type: 'array', items: { type: 'string' } }
-  const [one, none, nested] = [/an array of one element arrives as a string/, /is an array, which the querystringParser of the app cannot read/, /^contains objects/]
-  const strict = (): boolean => false
-  for (const [schema, parser, problem, accepts = strict, jsonQuery = false] of [
-    [list, 'plain', one], [list, 'qs', undefined], [list, 'last', none], [list, 'json', none],
-    [list, 'plain', undefined, () => true], [list, 'plain', undefined, () => undefined],
-    [{ ...list, minItems: 1 }, 'plain', one], [{ ...list, minItems: 2 }, 'plain', undefined],
-    [{ type: ['array', 'null'] }, 'last', none], [{ type: ['array', 'string'] }, 'last', undefined], [{}, 'last', undefined],
-    [{ type: 'object' }, 'plain', nested], [{ type: 'object' }, 'qs', undefined], [{ type: 'object' }, 'json', undefined],
-    [{ type: 'object' }, 'plain', undefined, () => true], [{ type: 'object' }, 'plain', undefined, () => undefined], [{ type: 'object' }, 'plain', undefined, strict, true],
-    // The validator is asked about the type that the schema names.
-    [list, 'plain', one, (type: string) => type !== 'array'], [{ type: 'object' }, 'plain', nested, (type: string) => type !== 'object'],
-    [{ type: ['object', 'string'] }, 'plain', undefined], [{ type: 'string', items: { type: 'object' } }, 'plain', undefined],
-    [{ type: 'array', items: { type: 'object' }, minItems: 2 }, 'plain', nested], [{ type: 'array', items: { type: 'object' } }, 'qs', undefined]
-  ] as Array<[Record<string, unknown>, keyof typeof PARSERS, RegExp | undefined, ((type: string) => boolean | undefined)?, boolean?]>) {
-    const found = queryProblem(queryShape(schema, {}), PARSERS[parser], accepts, jsonQuery)
-    if (problem === undefined) t.equal(found, undefined, `${parser} ${JSON.stringify(schema)}`)
-    else t.match(found, problem, `${parser} ${JSON.stringify(schema)}`)
-  }
 })
 
 t.test('an array of any size is sent', async (t) => {

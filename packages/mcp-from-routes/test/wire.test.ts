@@ -66,18 +66,6 @@ t.test('what is answered directly is what the SDK would have answered', async (t
   }
 })
 
-t.test('well-formed lists of every revision are not written by the SDK, which writes the result first', async (t) => {
-  const { url } = await listen(t, routes)
-  for (const version of [undefined, '2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: { 'com.example/note': 1 } } }, version === undefined ? {} : { 'mcp-protocol-version': version })
-    t.strictSame(Object.keys(body as object), ['jsonrpc', 'id', 'result'])
-  }
-  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }, modernHeaders('tools/list'))
-  t.strictSame(Object.keys(body as object), ['jsonrpc', 'id', 'result'])
-  const other = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { note: 1 } })
-  t.strictSame(Object.keys(other.body as object), ['result', 'jsonrpc', 'id'])
-})
-
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a', arguments: { b: 1 } } }
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -176,37 +164,6 @@ t.test('what clients add to every call beside the envelope is not checked again'
     t.notOk(known({ 'claudecode/toolUseId': 'toolu_4', ...ENVELOPE, ...wrong }), JSON.stringify(wrong))
     t.ok(known(ENVELOPE))
   }
-})
-
-t.test('the SDK checks no member of _meta beside the envelope and the progress token', async (t) => {
-  for (const value of [null, 1, 'x', [], {}]) {
-    const others = { 'claudecode/toolUseId': value, traceparent: value, tracestate: value, baggage: value, 'x-codex-turn-metadata': value, 'com.example/io.modelcontextprotocol/clientInfo': value }
-    t.ok(isEnvelope({ ...ENVELOPE, ...others }), JSON.stringify(value))
-  }
-})
-
-t.test('an envelope is kept up to 2048 characters', async (t) => {
-  const LONG = 'io.modelcontextprotocol/long'
-  for (const [length, wanted] of [[2048, 1], [2049, 2]] as const) {
-    let checks = 0
-    const known = rememberedEnvelopes(() => { checks += 1; return true })
-    const meta = { [LONG]: 'x'.repeat(length - JSON.stringify({ [LONG]: '' }).length) }
-    known(meta)
-    known(meta)
-    t.equal(checks, wanted, String(length))
-  }
-})
-
-t.test('256 envelopes are kept at a time', async (t) => {
-  let checks = 0
-  const known = rememberedEnvelopes(() => { checks += 1; return true })
-  const see = (n: number): unknown => known({ [REVISION]: n })
-  for (let n = 0; n < 256; n++) see(n)
-  see(0)
-  t.equal(checks, 256)
-  see(256)
-  see(0)
-  t.equal(checks, 258)
 })
 
 t.test('Accept decides between JSON and a stream', async (t) => {

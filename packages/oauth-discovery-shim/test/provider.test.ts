@@ -109,14 +109,6 @@ t.test('a document that must not be served is not served', async t => {
   }
 })
 
-t.test('a document of 256 KiB is served', async t => {
-  const issuer = await serve(t, (_, response) => {
-    const document = { ...userPool(issuer), padding: '' }
-    response.end(JSON.stringify({ ...document, padding: 'x'.repeat(256 * 1024 - JSON.stringify(document).length) }))
-  })
-  t.equal((await (await build(t, options(issuer))).inject(document)).statusCode, 200)
-})
-
 t.test('the log says how the provider answered, and what follows for clients', async t => {
   const lines: Array<{ level: number, url: string, msg: string, err: { message: string } }> = []
   const logger = { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } }
@@ -148,13 +140,6 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
       return (await app.inject(document)).statusCode === 200
     })
   }
-})
-
-t.test('clients are told to wait for the next attempt, which is later after each failure', async t => {
-  const app = await build(t, options('http://127.0.0.1:9'))
-  const retryAfter = async () => (await app.inject(document)).headers['retry-after']
-  t.equal(await retryAfter(), '1')
-  await until(async () => await retryAfter() === '2')
 })
 
 t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async t => {
@@ -203,16 +188,6 @@ function notingWaits (t: Test) {
   }
   return noted
 }
-
-t.test('nothing of the plugin keeps the process alive', async t => {
-  const { issuer } = await provider(t)
-  const timers = () => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
-  const before = timers()
-  const app = await build(t, { ...options(issuer), timeout: 60_000, server: { pluginTimeout: 0 } })
-  t.equal((await app.inject(document)).statusCode, 200)
-  // Those of earlier tests may end meanwhile.
-  t.ok(timers() <= before)
-})
 
 t.test('a server without a client id says so when it starts', async t => {
   const { issuer } = await provider(t)
@@ -263,20 +238,6 @@ t.test('closing the app ends the reading', async t => {
   const after = counter.reads
   await sleep(200)
   t.ok(counter.reads <= after + 1, 'only a read that was under way may still arrive')
-})
-
-t.test('a reading that the closing of the app ends is not tried again', async t => {
-  const app = await build(t, { ...options(await serve(t, () => {})), timeout: 60_000, server: { pluginTimeout: 200 } })
-  const waits: unknown[] = []
-  const { setTimeout } = globalThis
-  t.teardown(() => { globalThis.setTimeout = setTimeout })
-  globalThis.setTimeout = Object.assign((...args: Parameters<typeof setTimeout>) => {
-    waits.push(args[1])
-    return setTimeout(...args)
-  }, setTimeout)
-  await app.close()
-  await sleep(50)
-  t.notOk(waits.includes(1000), 'the first retry comes after a second')
 })
 
 t.test('two apps in one process do not meet', async t => {

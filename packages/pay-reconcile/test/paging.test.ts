@@ -1,29 +1,5 @@
 import t from 'tap'
 import { pagingAfter, pagingFor } from '../src/reconcile/paging.ts'
-import type { Paging } from '../src/index.ts'
-
-t.test('fewer than ten linked accounts are read one by one', async t => {
-  t.equal(pagingFor(0), null)
-  t.equal(pagingFor(9), null)
-  t.strictSame(pagingFor(10), { after: null, left: 10, lost: 0, ended: false })
-})
-
-const paging = (fields: Partial<Paging>): Paging => ({ after: 'cus_1', left: 1000, lost: 0, ended: false, ...fields })
-
-for (const { title, from, found, next, gives } of [
-  { title: 'a page that shows accounts is worth its request', from: {}, found: 100, next: 'cus_2', gives: { after: 'cus_2', left: 900 } },
-  { title: 'one that shows none is lost', from: {}, found: 0, next: 'cus_2', gives: { after: 'cus_2', lost: 1 } },
-  { title: 'what is lost is won back', from: { lost: 5 }, found: 4, next: 'cus_2', gives: { after: 'cus_2', left: 996, lost: 2 } },
-  { title: 'but nothing is saved up', from: { lost: 1 }, found: 90, next: 'cus_2', gives: { after: 'cus_2', left: 910 } },
-  { title: 'pages end when a tenth of what is left would be lost', from: { left: 100, lost: 8 }, found: 0, next: 'cus_2', gives: { after: 'cus_2', left: 100, lost: 9 } },
-  { title: 'and not before', from: { left: 100, lost: 9 }, found: 0, next: 'cus_2', gives: { after: 'cus_2', left: 100, lost: 10, ended: true } },
-  { title: 'they end after the last one', from: {}, found: 0, next: null, gives: { lost: 1, ended: true } },
-  { title: 'they end when hardly any account is left', from: { left: 109 }, found: 100, next: 'cus_2', gives: { after: 'cus_2', left: 9, ended: true } },
-  { title: 'an unfinished page is read again', from: { lost: 3 }, found: 60, next: undefined, gives: { left: 940, lost: 3 } },
-  { title: 'accounts that were linked meanwhile are no debt', from: { left: 3 }, found: 7, next: 'cus_2', gives: { after: 'cus_2', left: 0, ended: true } }
-]) {
-  t.test(title, async t => t.strictSame(pagingAfter(paging(from), found, next), paging(gives)))
-}
 
 t.test('whatever the customers are, reading in pages costs at most a tenth more than one by one, and a page', async t => {
   const wrong: string[] = []

@@ -67,12 +67,6 @@ t.test('what says nothing of an outage closes no gate', async t => {
   t.strictSame([await enter('error', { replayed: true }), await enter('error', { replayed: true }), await enter()], ['error', 'error', 'ok'], 'after a stored failure the next one may try')
 })
 
-t.test('a library that throws something else tells the gate nothing', async t => {
-  const { gateOf } = gate({ breakAfter: 1 })
-  await t.rejects(gateOf('key').enter(signal, async () => { throw new RangeError('odd') }), { message: 'odd' })
-  await t.resolves(gateOf('key').enter(signal, async () => {}))
-})
-
 t.test('so many requests of a key go at once, the others wait in line', async t => {
   const { gateOf } = gate()
   const requests = Array.from({ length: 5 }, request)
@@ -93,54 +87,6 @@ t.test('so many requests of a key go at once, the others wait in line', async t 
   for (const { end } of requests) end()
   await Promise.all(ends)
   t.strictSame(await entered(), [true, true, true, true, true])
-})
-
-t.test('a place that is free is not counted twice', async t => {
-  const { gateOf } = gate()
-  const [first, second, third, fourth] = [request(), request(), request(), request()]
-  const ends = [first, second].map(({ call }) => gateOf('key').enter(signal, call))
-  first.end()
-  await ends[0]
-  ends.push(...[third, fourth].map(({ call }) => gateOf('key').enter(signal, call)))
-  await turn()
-  t.strictSame([third.seen.entered, fourth.seen.entered], [true, false])
-  for (const { end } of [second, third, fourth]) end()
-  await Promise.all(ends)
-})
-
-t.test('a request that is aborted in the line leaves it, one that has left it takes no other along', async t => {
-  const { gateOf } = gate({ inFlight: 1 })
-  const [first, second, third] = [request(), request(), request()]
-  const [entering, leaving] = [new AbortController(), new AbortController()]
-  const firstEnd = gateOf('key').enter(signal, first.call)
-  const secondEnd = gateOf('key').enter(entering.signal, second.call)
-  const left = gateOf('key').enter(leaving.signal, async () => t.fail())
-  const thirdEnd = gateOf('key').enter(signal, third.call)
-  leaving.abort(new RangeError('left'))
-  await t.rejects(left, { message: 'left' })
-  first.end()
-  await firstEnd
-  await turn()
-  entering.abort()
-  await turn()
-  t.strictSame([second.seen.entered, third.seen.entered], [true, false])
-  second.end()
-  await secondEnd
-  await turn()
-  t.ok(third.seen.entered)
-  third.end()
-  await thirdEnd
-  await t.rejects(gateOf('key').enter(leaving.signal, async () => t.fail()), { message: 'left' }, 'one that was aborted before does not enter')
-})
-
-t.test('a gate is forgotten when it is idle and had no fault', async t => {
-  const { gateOf, enter } = gate()
-  const first = gateOf('key')
-  t.equal(gateOf('key'), first)
-  await enter('error')
-  t.equal(gateOf('key'), first)
-  await enter()
-  t.not(gateOf('key'), first)
 })
 
 /** An attempt that ends with its signal, with an error of the library. */
@@ -202,30 +148,6 @@ t.test('a retry that ends early is the fault of who ended it, whatever the libra
     t.strictSame(await errorOf({ callTimeout: 300 }), ['PAY_RECONCILE_PROVIDER_TIMEOUT', 502, 2], `${title}: the time limit`)
     t.match(await errorOf({ callTimeout: 60_000, attemptTimeout: 60_000 }, () => { setImmediate(() => caller.abort()) }), ['PAY_RECONCILE_ABORTED', Number, 2], `${title}: the caller`)
   }
-})
-
-t.test('a retry that would start after the time limit is not waited for', async t => {
-  standingTime(t)
-  for (const [retryAfter, attempts] of [[999, 2], [1000, 1], [60_000, 1]] as const) {
-    let made = 0
-    const error = await providerCalls(limits)('key', undefined, async () => { made++; throw providerError('rate_limited', { retryAfter }) }).catch(error => error)
-    t.strictSame([error.fault, made], ['rate_limited', attempts], `${retryAfter} of 1000 ms`)
-  }
-})
-
-t.test('what a retry may cure is tried again', async t => {
-  const time = standingTime(t)
-  const attemptsOf = async (fault: ProviderFault, facts: ProviderFaultFacts = {}) => {
-    let made = 0
-    await providerCalls({ ...limits, attempts: 3, callTimeout: 10_000 })('key', undefined, async () => { made++; throw providerError(fault, facts) }).catch(() => {})
-    return made
-  }
-  for (const fault of ['rate_limited', 'timeout', 'unreachable', 'error'] as const) t.equal(await attemptsOf(fault), 3, fault)
-  t.strictSame(time.waits.slice(0, 2), [250, 500], 'later each time')
-  for (const fault of ['customer_not_found', 'key_rejected', 'key_forbidden', 'refused', 'unexpected_object'] as const) t.equal(await attemptsOf(fault), 1, fault)
-  t.equal(await attemptsOf('error', { replayed: true }), 1, 'not what is stored')
-  t.equal(await attemptsOf('error', { retryable: false }), 1, 'nor what the provider says is not to be repeated')
-  t.equal(await attemptsOf('error', { retryable: true }), 3)
 })
 
 t.test('nothing of a time limit is left once the work is done', async t => {

@@ -69,17 +69,6 @@ t.test('the stand-in, through the provider\'s own library', async t => {
     t.match(await create('k5'), { name: 'Cid' }, 'what is refused before it is executed is not stored')
   })
 
-  await t.test('each key has its own account', async t => {
-    const { id } = await stripe.customers.create({})
-    t.match(await errorOf(client(keys.two).customers.retrieve(id)), { statusCode: 404 })
-    t.match(await errorOf(client('sk_test_unknown').customers.retrieve(id)), { statusCode: 401 })
-    standIn.addAccount('sk_live_real')
-    t.match(await errorOf(client('sk_live_real').customers.list()), { statusCode: 401, message: 'The stand-in refuses live keys.' })
-    t.strictSame((await client(keys.restricted).customers.list()).data, [])
-    t.match(await errorOf(client(keys.restricted).customers.create({})), { statusCode: 403 })
-    t.match(await errorOf(client(keys.restricted).paymentIntents.create({ amount: 1, currency: 'eur' })), { statusCode: 403 })
-  })
-
   await t.test('a checkout', async t => {
     const { id: customer } = await stripe.customers.create({})
     const session = await stripe.checkout.sessions.create({
@@ -195,14 +184,6 @@ t.test('what a search shows, a key reaches and a second allows', async t => {
     await stripe.customers.del('cus_1')
     t.strictSame(await found('Ada'), ['cus_1'])
     t.strictSame((await stripe.customers.list()).data.map(({ name }) => name), ['Bob'], 'a list does not')
-  })
-
-  await t.test('Stripe-Account names a connected account', async t => {
-    const connected = await stripe.customers.list({}, { stripeAccount: 'acct_1' })
-    t.strictSame(connected.data.map(({ id }) => id), ['cus_2'])
-    t.equal(connected.lastResponse.headers['stripe-account'], 'acct_1')
-    t.match(await errorOf(stripe.customers.retrieve('cus_2')), { statusCode: 404 })
-    t.match(await errorOf(stripe.customers.list({}, { stripeAccount: 'acct_2' })), { statusCode: 403, code: 'account_invalid' })
   })
 
   await t.test('more requests a second than an account allows are 429', async t => {

@@ -124,19 +124,3 @@ t.test('what was proved under an assumption is compared again where nothing is a
   })
   t.strictSame(gaps(from(text), from(whole)), ['x.c type', 'y.a.c type'])
 })
-
-t.test('a gap tells what was said and what is said', async (t) => {
-  for (const [from, to, was, is] of [
-    [{ propertyNames: { maxLength: 3 } }, { propertyNames: { maxLength: 2 } }, { maxLength: 3 }, { maxLength: 2 }],
-    [{ dependentRequired: { a: ['b'] } }, { dependentRequired: { a: ['b', 'c'] } }, { a: ['b'] }, ['c']],
-    [{}, { required: ['a'] }, false, true],
-    [{ anyOf: [{ maxProperties: 3 }] }, { anyOf: [{ maxProperties: 2 }, { maxProperties: 1 }] }, { type: 'object' }, [{ maxProperties: 2 }, { maxProperties: 1 }]]
-  ] as const) t.match(gapsBetween(object(from), object(to)), [{ from: was, to: is }])
-  const near = { type: 'string', minLength: 3 }
-  t.match(gapsBetween({ anyOf: [near] }, { anyOf: [{ minLength: 9 }, { maxLength: 1 }] }), [{ keyword: 'anyOf', from: near }])
-})
-
-t.test('a gap has what is lost in all branches', async (t) => {
-  const listed = (...values: readonly string[]): JsonSchema => ({ properties: { k: { enum: values } } })
-  t.match(gapsBetween(object({ required: ['k'], anyOf: [listed('a', 'b'), listed('b', 'c', 'd')] }), object(listed('b', 'z'))), [{ path: 'k', lost: ['a', 'c', 'd'], certain: true }])
-})

@@ -132,17 +132,6 @@ t.test('fixed: a changeset of another package of the group counts', async (t) =>
   t.match(await check(), { code: 0, out: /rises from 1\.4\.2 to 2\.0\.0, major/ })
 })
 
-t.test('linked: a release of the package takes the largest bump of the group', async (t) => {
-  const { changeset, check, tools, config, branch } = rehearsal(t)
-  branch('change')
-  await tools('a')
-  changeset('x', 'major', 'other')
-  config({ linked: [['notes', 'other']] })
-  t.equal((await check()).code, 1, 'none of its own: it is not released')
-  changeset('y', 'patch')
-  t.match(await check(), { code: 0, out: /rises from 1\.4\.2 to 2\.0\.0, major/ })
-})
-
 t.test('a pending major of somebody else does not cover a break where the branch has to bring its own', async (t) => {
   const { changeset, check, tools, branch, commit, git } = rehearsal(t)
   changeset('theirs', 'major')
@@ -342,17 +331,6 @@ t.test('a module that ends the process is no answer', async (t) => {
   }
 })
 
-t.test('a package whose folder moves keeps its contract', async (t) => {
-  const repo = rehearsal(t)
-  repo.branch('change')
-  repo.git('mv', 'packages/notes', 'packages/letters')
-  repo.write('packages/letters/tools.txt', 'a')
-  const where = { cwd: 'packages/letters', env: { CI: 'true' } }
-  await repo.run(['write', './app.js'], where)
-  repo.commit()
-  t.match(await repo.run(['check', './app.js'], where), { code: 1, out: /where it was packages\/notes\/contract\/tools\.json require major, but notes stays 1\.4\.2/ })
-})
-
 t.test('a first contract passes, and so does that of a package that has none', async (t) => {
   const repo = rehearsal(t)
   repo.branch('change')
@@ -386,16 +364,6 @@ t.test('merge commits: what main brought is no change of the branch', async (t) 
   git('checkout', '-q', 'main')
   git('merge', '-q', '--no-ff', '--no-edit', 'change')
   t.match(await check(['--own-changeset'], { CI: 'true' }), { code: 0, out: /the commit before, on main\) require minor/ }, 'on main, after the merge')
-})
-
-t.test('uncommitted: the work tree is what is checked', async (t) => {
-  const { tools, changeset, check, git } = rehearsal(t)
-  await tools('a')
-  t.match(await check(), { code: 1, out: /this commit, which main has\) require major/ })
-  changeset('x', 'major')
-  t.equal((await check()).code, 0)
-  git('stash', '-qu')
-  t.match(await check(), { code: 0, out: /No change since/ })
 })
 
 t.test('settings that cannot be read are named', async (t) => {

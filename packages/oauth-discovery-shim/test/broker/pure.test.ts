@@ -7,7 +7,6 @@ import { sealer, type Purpose } from '../../src/broker/seal.ts'
 import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
 import { createBrokerTable, createGrantTable, knexBrokerStore, knexGrantStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
-import { clock } from './world.ts'
 
 t.test('callback URLs', t => {
   for (const [uri, kind] of [
@@ -147,23 +146,6 @@ t.test('a knex of another database is refused as soon as it is given', async t =
   await t.rejects(createBrokerTable(mysql), refusal)
   t.throws(() => knexGrantStore(mysql), refusal)
   await t.rejects(createGrantTable(mysql), refusal)
-})
-
-t.test('the store in a table deletes expired rows every ten minutes', async t => {
-  const statements: string[] = []
-  const store = knexBrokerStore({
-    client,
-    raw: async sql => {
-      statements.push(sql.split(' ')[0]!)
-      return { rows: [{ value: 1 }] }
-    }
-  })
-  const at = clock(t)
-  for (const [after, sweeps] of [[0, true], [0, false], [599_999, false], [600_000, true], [600_001, false]] as const) {
-    at(after)
-    await store.raise('a', 1, 60)
-    t.strictSame(statements.splice(0), sweeps ? ['delete', 'insert'] : ['insert'], String(after))
-  }
 })
 
 t.test('a number that another replica swept in between was raised', async t => {
