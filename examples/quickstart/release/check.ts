@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from './command.ts'
-import { makeProjects } from './project.ts'
+import { makeProjects, withOldestPeers } from './project.ts'
 import { checkPrograms } from './programs.ts'
 
 /**
  * `npm run release:check -- [version…]`: what the registry would get, used as somebody else would use it.
  * Does what each README says in an empty folder of its own, with the packed package, and runs the program there, on this
- * Node.js and on those that are named, such as `22 26`. Needs the registry, and a PostgreSQL server at `TEST_DATABASE_URL`.
+ * Node.js and on those that are named, such as `22 26`, then here with the oldest peers that are allowed. Needs the registry, and a PostgreSQL server at `TEST_DATABASE_URL`.
  */
 const { TEST_DATABASE_URL: databaseUrl } = process.env
 if (databaseUrl === undefined) throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')
@@ -20,6 +20,9 @@ try {
   for (const node of [process.execPath, ...await Promise.all(process.argv.slice(2).map(nodeOf))]) {
     await checkPrograms({ folders, node, databaseUrl })
   }
+  await withOldestPeers(folders)
+  console.log('installed the oldest of what they work beside')
+  await checkPrograms({ folders, node: process.execPath, databaseUrl })
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -42,6 +42,12 @@ export function entriesOf ({ name, directory }: Package): readonly string[] {
   return Object.keys(exports).map((path) => path.replace('.', name))
 }
 
+/** @returns the oldest version of each package that a package works beside, such as `fastify@5.12.0` */
+export function oldestPeersOf ({ directory }: Package): readonly string[] {
+  const { peerDependencies } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+  return Object.entries<string>(peerDependencies).map(([name, range]) => `${name}@${/\d+\.\d+\.\d+/.exec(range)![0]}`)
+}
+
 /** @returns the range of a tool that the repository itself is built with, such as `typescript@~5.9.3` */
 export function toolOf (name: string): string {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './command.ts'
-import { installCommandsOf, packages, programFileOf, programOf, toolOf } from './packages.ts'
+import { installCommandsOf, oldestPeersOf, packages, programFileOf, programOf, toolOf } from './packages.ts'
 
 /** Strict in everything that reaches the types of a dependency. The declarations themselves are read too. */
 const compilerOptions = {
@@ -43,8 +43,25 @@ export async function makeProjects (directory: string): Promise<ReadonlyMap<stri
     writeFileSync(join(folder, programFileOf(name)), programOf(name))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
     writeFileSync(join(folder, 'types.mts'), typesOf(name))
-    for (const resolution of RESOLUTIONS) await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', ...resolution], { cwd: folder })
+    await compile(folder)
     folders.set(name, folder)
   }
   return folders
+}
+
+/**
+ * Installs the oldest of what each package works beside, and compiles again.
+ *
+ * @param folders - those of {@link makeProjects}
+ */
+export async function withOldestPeers (folders: ReadonlyMap<string, string>): Promise<void> {
+  for (const one of packages) {
+    const cwd = folders.get(one.name)!
+    await run('npm', ['install', '--no-audit', '--no-fund', ...oldestPeersOf(one)], { cwd })
+    await compile(cwd)
+  }
+}
+
+async function compile (cwd: string): Promise<void> {
+  for (const resolution of RESOLUTIONS) await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', ...resolution], { cwd })
 }
