@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { type Database, openPostgres } from '../src/database/index.ts'
-import { mayName, namedStatement, type StatementOptions } from '../src/database/named-statement.ts'
+import { namedStatement, type StatementOptions } from '../src/database/named-statement.ts'
 import { createDatabase, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded engine ignores names'
@@ -47,18 +47,6 @@ t.test('a connection prepares the statement once, under a name that means one te
   t.match(names[0], /^shop_[0-9a-f]{16}$/)
   await namedStatement(knex, `${SQL} and name > ''`)(['a'])
   t.equal((await prepared()).length, 2)
-})
-
-t.test('it has no name in a transaction, nor where names are turned off', { skip }, async (t) => {
-  const { knex, find, prepared } = await onServer(t)
-  await knex.transaction(async (trx) => {
-    t.match(await find(['a'], trx), [{ name: 'Ann' }])
-  })
-  t.strictSame(await prepared(), [])
-  const without = await onServer(t, { namedStatements: false })
-  t.notOk(mayName(without.knex))
-  t.match(await without.find(['a']), [{ name: 'Ann' }])
-  t.strictSame(await without.prepared(), [])
 })
 
 t.test('calls that meet a connection without the statement succeed, and use no name from then on', { skip }, async (t) => {

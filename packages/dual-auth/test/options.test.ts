@@ -143,10 +143,6 @@ t.test('the required options alone start the server, even with the provider out 
   await t.resolves(boot({ apiKeys, jwt }))
 })
 
-t.test('Fastify knows the name of the plugin, and the version that it is for', async t => {
-  t.strictSame(Reflect.get(dualAuth, Symbol.for('plugin-meta')), { fastify: '5.x', name: 'dual-auth' })
-})
-
 t.test("Fastify's own registration options are not ours", async t => {
   await t.resolves(boot({ apiKeys, jwt, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as DualAuthOptions))
 })

@@ -1,49 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyChange } from '../src/index.ts'
-import { rotationFrom } from '../src/keys/rotation.ts'
+import { memoryStore, type ApiKeyStore, type KeyChange } from '../src/index.ts'
 import { at, bearer, build, MISSING, OTHER_SHOP, products, REFUSED, SHOP, type Harness } from './build.ts'
-import { newKey, recordOf } from './sample-key.ts'
+import { newKey } from './sample-key.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const DAY = 86_400_000
-const now = new Date('2030-06-01T00:00:00.000Z')
-const daysFromNow = (days: number) => new Date(+now + days * DAY)
 
 const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
   app.inject({ method, url, headers: bearer(issuer.user()), ...(payload && { payload }) })
-
-t.test('a rotation makes a successor like the key, and says when the key ends', t => {
-  const minted = newKey({ name: '', scopes: [], createdAt: now, createdBy: 'ada' })
-  const key = { ...recordOf(newKey({ createdAt: daysFromNow(-10), scopes: ['read'] })), lastUsedAt: daysFromNow(-1) }
-  const alone = { key, successor: null, working: 1 }
-  const lost = (change: Partial<ApiKeyRecord>): ApiKeyRecord => ({ ...recordOf(newKey({ createdAt: daysFromNow(-1) })), revokedAt: now, ...change })
-  for (const [what, found, request, expected] of [
-    ['a key without an expiry', {}, { grace: 60 }, { life: null, expiresAt: new Date(+now + 60_000), revokedAt: null }],
-    ['at once', {}, { grace: 0 }, { life: null, expiresAt: null, revokedAt: now }],
-    ['as long a life again', { key: { ...key, expiresAt: daysFromNow(20) } }, { grace: 60 }, { life: 30, expiresAt: new Date(+now + 60_000), revokedAt: null }],
-    ['a grace never makes a key live longer', { key: { ...key, expiresAt: daysFromNow(1) } }, { grace: 172_800 }, { life: 11, expiresAt: daysFromNow(1), revokedAt: null }],
-    ['at once, with an expiry', { key: { ...key, expiresAt: daysFromNow(20) } }, { grace: 0 }, { life: 30, expiresAt: daysFromNow(20), revokedAt: now }],
-    ['an expiry of its own', { key: { ...key, expiresAt: daysFromNow(20) } }, { grace: 60, minted: { ...minted, expiresAt: daysFromNow(5) } }, { life: 5, expiresAt: new Date(+now + 60_000), revokedAt: null }],
-    ['a successor that was lost: its length of life, in the same grace', { key: { ...key, expiresAt: daysFromNow(1), replacedBy: 'x' }, successor: lost({}) }, { grace: 172_800 }, { life: null, expiresAt: daysFromNow(1), revokedAt: null }],
-    ['a successor that has expired', { successor: lost({ createdAt: daysFromNow(-5), expiresAt: daysFromNow(-1), revokedAt: null }) }, { grace: 60 }, { life: 4, expiresAt: new Date(+now + 60_000), revokedAt: null }],
-    ['room for one more', { working: 3 }, { grace: 60 }, { life: null, expiresAt: new Date(+now + 60_000), revokedAt: null }],
-    ['no year of five digits', { key: { ...key, expiresAt: new Date('9999-12-25T00:00:00Z') } }, { grace: 0 }, { life: Math.round((Date.UTC(9999, 11, 31, 23, 59, 59, 999) - +now) / DAY * 1e6) / 1e6, expiresAt: new Date('9999-12-25T00:00:00Z'), revokedAt: now }]
-  ] as const) {
-    const { successor, ...replaced } = rotationFrom({ ...alone, ...found }, { minted, limit: 2, ...request })
-    const { life, ...rest } = expected
-    t.strictSame(replaced, rest, what)
-    t.strictSame({ ...successor, expiresAt: null }, { ...minted, name: key.name, scopes: ['read'], expiresAt: null }, what)
-    t.equal(successor.expiresAt && Math.round((+successor.expiresAt - +now) / DAY * 1e6) / 1e6, life, what)
-  }
-  for (const [code, found] of [
-    ['DUAL_AUTH_KEY_INACTIVE', { key: { ...key, revokedAt: now } }],
-    ['DUAL_AUTH_KEY_INACTIVE', { key: { ...key, expiresAt: now } }],
-    ['DUAL_AUTH_KEY_REPLACED', { successor: recordOf(newKey()) }],
-    ['DUAL_AUTH_KEY_LIMIT', { working: 4 }]
-  ] as const) t.throws(() => rotationFrom({ ...alone, ...found }, { minted, limit: 2, grace: 60 }), { code })
-  t.end()
-})
 
 t.test('a rotated key works beside its successor until the grace is over', async t => {
   const harness = await build(t)

@@ -178,33 +178,6 @@ t.test('too many tokens and too large a body are 413, and revoke nothing', async
   t.equal(await status(plaintext), 200)
 })
 
-t.test('a report of a megabyte is read', async t => {
-  const { post } = await world(t)
-  t.match(await post(`[${' '.repeat(1024 * 1024 - 2)}]`), { status: 200, body: [] })
-})
-
-t.test('the host sees a schema of the endpoint', async t => {
-  const schemas: unknown[] = []
-  await build(t, { issuer, auth: { scanning: {} }, host: app => { app.addHook('onRoute', ({ url, schema, config }) => { if (url === '/secret-scanning') schemas.push([schema, config?.auth]) }) } })
-  const [[schema, auth] = []] = JSON.parse(JSON.stringify(schemas, (key, value) => key === 'description' ? undefined : value))
-  const text = { type: 'string' }
-  const error = { type: 'object', additionalProperties: true, properties: { statusCode: { type: 'integer' }, code: text, error: text, message: text } }
-  t.equal(auth, 'public')
-  t.strictSame(schema, {
-    operationId: 'report_leaked_api_keys',
-    summary: 'Report leaked API keys',
-    tags: ['api-keys'],
-    response: {
-      200: { type: 'array', items: { type: 'object', required: ['token_hash', 'token_type', 'label'], properties: { token_hash: text, token_type: text, label: { type: 'string', enum: ['true_positive', 'false_positive'] } } } },
-      400: error,
-      403: error,
-      413: error,
-      500: error,
-      503: error
-    }
-  })
-})
-
 t.test('without management routes a reported key is revoked, too', async t => {
   const scanner = await startScanner(t)
   const store = memoryStore()

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
-import { Readable } from 'node:stream'
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import { idOfOversized } from '../src/endpoint/oversized.ts'
 import { CLIENTS, connect, listen, post } from './build.ts'
 
 const LIMIT = 10_000
@@ -77,33 +75,6 @@ t.test('a message is read to its end up to 16 times the limit, and the connectio
   for (const [size, status, connection] of [[16 * LIMIT, 200, null], [16 * LIMIT + 1, 413, 'close']] as const) {
     const answer = await post(url, JSON.stringify(message(1, 1)).padEnd(size))
     t.strictSame([answer.status, answer.headers.get('connection')], [status, connection], String(size))
-  }
-})
-
-t.test('the id of a message is looked for at both ends, and nowhere in one that is too long', async (t) => {
-  const idOf = async (text: string, maxBytes = Infinity, isWhole = true, piece = text.length): Promise<unknown> => {
-    const pieces = Array.from({ length: Math.ceil(text.length / piece) }, (_, index) => Buffer.from(text.slice(index * piece, (index + 1) * piece)))
-    return idOfOversized(Readable.from(pieces), isWhole, maxBytes)
-  }
-  const first = `{"id":7,"params":"${'x'.repeat(5000)}"}`
-  const last = `{"params":"${'x'.repeat(5000)}","id":"a"}`
-  t.equal(await idOf(first, first.length), 7)
-  t.equal(await idOf(first, first.length - 1), undefined)
-  const tooLong = Readable.from([Buffer.from(first), Buffer.from(last)])
-  t.equal(await idOfOversized(tooLong, true, first.length), undefined)
-  t.notOk(tooLong.destroyed, 'which stays open for the answer')
-  t.equal(await idOf(first, Infinity, false), undefined, 'what was read before may have been its beginning')
-  for (const piece of [1, 100, 1024, 5000]) {
-    t.equal(await idOf(first, Infinity, true, piece), 7, String(piece))
-    t.equal(await idOf(last, Infinity, false, piece), 'a', String(piece))
-  }
-  const padding = 1024 - '"id":1}'.length
-  for (const [spaces, id] of [[padding, 1], [padding + 1, undefined]] as const) t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(spaces)}`), id)
-  for (const [spaces, id] of [[1024 - '{"id":1,'.length, 1], [1024 - '{"id":1,'.length + 1, undefined]] as const) t.equal(await idOf(`${' '.repeat(spaces)}{"id":1,"a":"${'x'.repeat(5000)}"}`), id)
-  t.equal(await idOf(`${' '.repeat(1100)}{"id":1,"a":"${'x'.repeat(5000)}"}`, Infinity, true, 1000), undefined, 'in pieces it is looked for no further')
-  t.equal(await idOf(`{"a":"${'x'.repeat(5000)}","id":1}${' '.repeat(1100)}`, Infinity, true, 1000), undefined, 'nor at the end')
-  for (const [id, found] of [['1'.repeat(15), true], ['1'.repeat(17), false], [`"${'x'.repeat(200)}"`, true], [`"${'x'.repeat(201)}"`, false]] as const) {
-    for (const text of [`{"id":${id},"a":"${'x'.repeat(5000)}"}`, `{"a":"${'x'.repeat(5000)}","id":${id}}`]) t.equal(await idOf(text), found ? JSON.parse(id) : undefined)
   }
 })
 

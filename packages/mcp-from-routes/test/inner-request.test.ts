@@ -186,13 +186,6 @@ for (const [title, routes, path, args, constraints = {}, host = 'a.example.com']
   }
 }
 
-t.test('routes of other names, methods, lengths and cases are no twins', async (t) => {
-  const { url } = await listen(t, (app) => {
-    app.get('/u/:id', { schema: tagged }, own).get('/u/:number(^\\d+$)', stray).post('/u/:id(^\\d+$)', stray).get('/u/:id/x', stray).get('/U/:id(^\\d+$)', stray)
-  })
-  t.match(await call(url, 'x', { id: 'a' }), { content: [{ text: 'own' }] })
-})
-
 t.test('the inner request passes all hooks of its route, and no hook of the endpoint', async (t) => {
   const ran: string[] = []
   const { url } = await listen(t, async (app) => {

@@ -278,10 +278,6 @@ t.test('options have defaults, and limits that may be reached', async (t) => {
   for (const [path, without] of [['/', '/'], ['/a/', '/a'], ['/a/b', '/a/b']] as const) t.equal(settingsFromOptions({ serverInfo: SERVER_INFO, path }).path, without)
 })
 
-t.test('the plugin says its name, for plugins that depend on it, and its Fastify', async (t) => {
-  t.strictSame(Reflect.get(mcpFromRoutes, Symbol.for('plugin-meta')), { fastify: '5.x', name: 'mcp-from-routes' })
-})
-
 t.test('what register itself takes is no option of the plugin', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())

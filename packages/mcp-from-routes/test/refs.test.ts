@@ -111,10 +111,3 @@ t.test('two schemas of one name get two definitions', async (t) => {
   t.strictSame(resolver.localize(list('integer'), definitions), { $ref: '#/$defs/Node_2' })
   t.strictSame([...definitions.schemas.keys()], ['Node', 'Node_2'])
 })
-
-t.test('a schema that two parts of a route refer to is one definition', async (t) => {
-  const definitions: Definitions = { schemas: new Map(), names: new Map() }
-  const resolver = refResolver(shared)
-  t.strictSame(resolver.localize({ $ref: 'Money#' }, definitions), resolver.localize({ $ref: 'Money' }, definitions))
-  t.strictSame([...definitions.schemas.keys()], ['Money'])
-})

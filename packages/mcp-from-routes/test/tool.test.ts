@@ -130,11 +130,6 @@ for (const { title, response, schema, shared = {} } of outputs) {
   })
 }
 
-t.test('a schema of an answer that is not kept to is not read', async (t) => {
-  const tool = toolFromRoute({ ...route({ schema: { response: { 200: { $ref: 'Nope#' } } } }), keepsToSchema: false }, OPTIONS)
-  t.equal(tool.public.outputSchema, undefined)
-})
-
 t.test('what no call may have empty is published so', async (t) => {
   const properties = (from: Route): unknown => toolOf(from).public.inputSchema.properties
   t.strictSame(properties({ url: '/:a/:b/:c/:d/:e?', schema: { params: { type: 'object', properties: { b: { type: 'string', minLength: 3 }, c: { type: 'string', enum: ['x'] }, d: { type: 'integer' } } } } }), { a: { type: 'string', minLength: 1 }, b: { type: 'string', minLength: 3 }, c: { type: 'string', enum: ['x'] }, d: { type: 'integer' }, e: { type: 'string', minLength: 1 } })

@@ -223,15 +223,6 @@ t.test('a person is asked about what the route gets', async (t) => {
   t.equal(await said(url, 'x', { labels: 'vip' }), 'labels must be array, not string')
 })
 
-t.test('arguments nest as deep as 500 levels, and no deeper', async (t) => {
-  const url = await start(t)
-  const nested = (levels: number): string => `{"id":"a","data":${'['.repeat(levels)}${']'.repeat(levels)}}`
-  t.match(await said(url, 'patch', nested(500)), { params: { id: 'a' } })
-  t.equal(await said(url, 'patch', nested(501)), 'The arguments are nested too deeply')
-  t.equal(await said(url, 'patch', nested(100_000)), 'The arguments are nested too deeply')
-  t.equal(await said(url, 'patch', { id: 'a', counts: '['.repeat(5000) + ']'.repeat(5000) }), 'counts/0 must be integer, not array')
-})
-
 for (const which of CLIENTS) {
   t.test(`the official client ${which} gets the same`, async (t) => {
     const client = await connect(t, which, await start(t))

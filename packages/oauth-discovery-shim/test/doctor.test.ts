@@ -458,20 +458,14 @@ t.test('each client requests the scopes of the challenge, else of the resource, 
   }
 })
 
-t.test('the requests are those of a client, each on a connection of its own', async t => {
-  const requests: object[] = []
-  let connections = 0
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { 'user-agent': agent, accept, 'content-type': type } = request.headers
-    const { pathname, searchParams } = new URL(request.url!, url)
-    requests.push({ request: `${request.method} ${pathname}`, agent, accept, ...type && { type, body: JSON.parse(text) }, ...searchParams.size > 0 && { query: Object.fromEntries(searchParams) } })
-    if (pathname === '/mcp') return response.writeHead(401).end()
+t.test('each request has a connection of its own: a kept one may lead to where the name pointed before', async t => {
+  let [requests, connections] = [0, 0]
+  const server = createServer((request, response) => {
+    requests++
+    if (request.url === '/mcp') return response.writeHead(401).end()
     response.end(JSON.stringify({
       resource: `${url}/mcp`,
       authorization_servers: [url],
-      scopes_supported: ['openid'],
       issuer: url,
       authorization_endpoint: `${url}/authorize`,
       token_endpoint: `${url}/token`,
@@ -485,48 +479,8 @@ t.test('the requests are those of a client, each on a connection of its own', as
   await once(server, 'listening')
   t.teardown(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-
   t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': undefined })
-
-  const agent = 'oauth-discovery-shim doctor'
-  const reads = { agent, accept: 'application/json, text/html' }
-  const posts = { agent, accept: 'application/json, text/event-stream', type: 'application/json' }
-  t.match((requests.at(-1) as { query: object }).query, { code_challenge: /^[\w-]{43}$/ })
-  t.strictSame(requests, [
-    {
-      request: 'POST /mcp',
-      ...posts,
-      body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: agent, version: '1' } } }
-    },
-    { request: 'GET /.well-known/oauth-protected-resource/mcp', ...reads },
-    { request: 'GET /.well-known/oauth-authorization-server', ...reads },
-    {
-      request: 'POST /register',
-      ...posts,
-      body: {
-        client_name: 'MCP TypeScript SDK 1.x',
-        redirect_uris: ['http://localhost:7777/callback'],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: 'none'
-      }
-    },
-    {
-      request: 'GET /authorize',
-      ...reads,
-      query: {
-        response_type: 'code',
-        client_id: 'c',
-        redirect_uri: 'http://localhost:7777/callback',
-        code_challenge: (requests.at(-1) as { query: { code_challenge: string } }).query.code_challenge,
-        code_challenge_method: 'S256',
-        state: 'doctor',
-        resource: `${url}/mcp`,
-        scope: 'openid'
-      }
-    }
-  ])
-  t.equal(connections, requests.length, 'a kept one may lead to where the name pointed before')
+  t.strictSame([requests, connections], [5, 5])
 })
 
 t.test('no more of an answer is read than 1 MiB', async t => {

@@ -35,23 +35,6 @@ t.test('the work in the background', async t => {
     t.equal(calls, closedAt, 'until the application closes')
   })
 
-  await t.test('expired records are deleted at startup and hourly, the other work is repeated for as long as a lease', async t => {
-    const intervals: unknown[] = []
-    const { setInterval: real } = globalThis
-    globalThis.setInterval = ((work: () => void, interval: number) => { intervals.push(interval); return real(work, interval) }) as typeof setInterval
-    t.teardown(() => { globalThis.setInterval = real })
-    const deleted: string[] = []
-    await host(t, knex, standIn, {
-      ...options, leaseDuration: 54_321, runs: { ...runs, deleteExpired: async () => { deleted.push('runs') } }, accounts: { ...accounts, deleteExpired: async () => { deleted.push('snapshots') } }
-    })
-    t.strictSame(intervals, [3_600_000, 54_321, 54_321, 54_321])
-    t.strictSame(deleted, ['snapshots', 'runs'])
-    const { deleteExpired: _, ...withoutRuns } = runs
-    const { deleteExpired: __, ...withoutSnapshots } = accounts
-    const other = await host(t, knex, standIn, { ...options, runs: withoutRuns, accounts: withoutSnapshots })
-    t.notMatch(other.logs(), '"level":40', 'a store may keep everything')
-  })
-
   await t.test('a store that does not respond does not hold up the start', async t => {
     standingTime(t)
     const never = (): Promise<never> => new Promise(() => {})

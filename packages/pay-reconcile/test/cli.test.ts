@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commandFrom, warningAbout } from '../src/cli/arguments.ts'
 import { clientFor } from '../src/cli/client.ts'
-import { progressOn } from '../src/cli/progress.ts'
 import { run as runCommand } from '../src/cli/run.ts'
 import { startAndWatch } from '../src/cli/watch.ts'
 import type { ItemBody } from '../src/admin/run-schemas.ts'
@@ -258,19 +257,6 @@ t.test('a start is tried once, and what became of it is not guessed', async t =>
     code: 2, stdout: '', stderr: new RegExp(`^POST ${url}/reconcile got no response: connect ECONNREFUSED 127\\.0\\.0\\.1:\\d+\n${hint}\n$`)
   })
   t.match(await inProcess([`--url=${url}`, '--list']), { code: 2, stdout: '', stderr: /^GET \S+ got no response: connect ECONNREFUSED \S+\n$/ })
-})
-
-t.test('in a terminal a note gets a line of its own', async t => {
-  let text = ''
-  const progress = progressOn({ isTTY: true, write: more => { text += more } })
-  const bar = progressLine(run)
-  progress.show(run)
-  progress.show(run)
-  progress.note('trying on')
-  progress.show(run)
-  progress.end()
-  progress.end()
-  t.equal(text, `\r${bar}\r${bar}\ntrying on\n\r${bar}\n`)
 })
 
 /** Moves the cursor, sets the title, makes a line of its own, and turns text around. */

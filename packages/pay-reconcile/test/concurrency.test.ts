@@ -99,18 +99,6 @@ for (const engine of engines) {
       t.match(await save('again', '2026-01-01T00:00:02.000Z'), { changed: true }, 'but a time nobody can have written blocks nothing')
     })
 
-    await t.test('a scan goes through a shop in pages', async t => {
-      const ofPages = await addShop()
-      const ids: string[] = []
-      for (let n = 0; n < 5; n++) ids.push(await addAccount(ofPages, {}))
-      ids.sort()
-      const scan = async (after: string | null) =>
-        (await knexAccountStore(knex).scan({ shopId: ofPages, after, limit: 2, runId: randomUUID(), only: {} })).map(({ account }) => account.id)
-      t.strictSame(await scan(null), ids.slice(0, 2))
-      t.strictSame(await scan(ids[1] ?? ''), ids.slice(2, 4))
-      t.strictSame(await scan(ids[3] ?? ''), ids.slice(4))
-    })
-
     await t.test('a run changes an account once, whoever works on it', async t => {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)

@@ -157,18 +157,6 @@ t.test('2025-11-25: a call that had ended already is a task with its result in t
   t.match(await ask(url, 'tools/call', { name: 'get_job', arguments: { shop: 's1', id: '1' } }), { result: { resultType: 'complete' } }, 'in the newest revision the server decides')
 })
 
-t.test('2025-11-25: a result that is too long for an id is the answer', async (t) => {
-  const { url } = await jobsApp(t, {
-    more (app) {
-      app.post<{ Body: { size: number } }>('/big', { schema: { operationId: 'big', description: 'B.', tags: ['mcp'], body: { type: 'object', properties: { size: { type: 'integer' } } } }, config: { mcp: { task: { status: 'get_job' } } } }, async ({ body }) => 'x'.repeat(body.size))
-    }
-  })
-  const most = 65_536 - JSON.stringify({ content: [{ type: 'text', text: '' }] }).length
-  for (const [size, result] of [[most, { task: { status: 'working' } }], [most + 1, { content: [{ text: 'x'.repeat(most + 1) }], task: undefined }]] as const) {
-    t.match(await ask(url, 'tools/call', { name: 'big', arguments: { size } }, { era: 'legacy' }), { result }, String(size))
-  }
-})
-
 t.test('2025-11-25: a server that closes does not wait for the end of a task', async (t) => {
   const { app, url, reached } = await jobsApp(t)
   const taskId = await startTask(url, { wait: '3600' }, { era: 'legacy' })

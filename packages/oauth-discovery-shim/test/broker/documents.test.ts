@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
-import { clientFromDocument, documentUrl } from '../../src/broker/clients/document.ts'
 import { clientDocuments } from '../../src/broker/clients/documents.ts'
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
@@ -693,15 +692,4 @@ t.test('a client that can do without its key, as ChatGPT\'s document says, is pu
   const { verifier, challenge } = pkce()
   const landed = await signIn(world, authorizeUrl(id, challenge))
   t.equal((await token(world, { grant_type: 'authorization_code', client_id: id, code: landed.searchParams.get('code')!, code_verifier: verifier })).statusCode, 200)
-})
-
-t.test('published documents are read as they are', t => {
-  for (const [url, document, callbacks] of [
-    ['https://claude.ai/oauth/claude-code-client-metadata', { client_name: 'Claude Code', client_uri: 'https://claude.ai', redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], token_endpoint_auth_method: 'none' }, 2],
-    ['https://chatgpt.com/oauth/client.json', { client_uri: 'https://chatgpt.com/', redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'], token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'], grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], client_name: 'ChatGPT', token_endpoint_auth_signing_alg: 'RS256', jwks_uri: 'https://chatgpt.com/oauth/jwks.json' }, 1]
-  ] as const) {
-    t.equal(documentUrl(url).href, url)
-    t.equal(clientFromDocument(JSON.stringify({ client_id: url, ...document }), url, schemes).redirectUris.length, callbacks, url)
-  }
-  t.end()
 })

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { memoryBrokerStore } from '../../src/index.ts'
 import { brokerWorld, grantOf, register, token } from './world.ts'
 
 setFlagsFromString('--expose-gc')
@@ -38,19 +37,4 @@ t.test('many sign-ins in a row leave nothing in memory but numbers', async t => 
   const held = requests.filter(request => request.deref() !== undefined).length
   t.ok(requests.length > 6 * SIGN_INS)
   t.ok(held < 20, `${held} of ${requests.length} requests are still held`)
-})
-
-t.test('what has expired is gone from the store of one process at the next sweep, a minute after the last', async t => {
-  let now = 0
-  const store = memoryBrokerStore(() => now)
-  const before = await heap()
-  for (let i = 0; i < 10_000; i++) await store.raise(Buffer.alloc(400, String(i)).toString(), 1, 10)
-  const full = await heap() - before
-  t.ok(full > 4_000_000, `${full} bytes`)
-  for (const [time, isKept] of [[59_999, true], [60_000, false]] as const) {
-    now = time
-    await store.raise('x', 1, 10)
-    const kept = await heap() - before
-    t.equal(kept > full / 2, isKept, `${kept} bytes after ${time} ms`)
-  }
 })
