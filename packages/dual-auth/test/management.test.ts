@@ -80,12 +80,6 @@ t.test('both spellings of the path', async t => {
   t.equal((await call('GET', PATH)).json().length, 1)
 })
 
-t.test('and with a router that takes both anyway', async t => {
-  const call = as(await build(t, { server: { routerOptions: { ignoreTrailingSlash: true } } }))
-  t.equal((await call('POST', PATH, { name: 'a' })).statusCode, 201)
-  t.equal((await call('GET', PATH.slice(0, -1))).json().length, 1)
-})
-
 t.test('a listing comes in pages, and says how many there are', async t => {
   const harness = await build(t)
   const call = as(harness)

@@ -239,12 +239,3 @@ t.test('closing the app ends the reading', async t => {
   await sleep(200)
   t.ok(counter.reads <= after + 1, 'only a read that was under way may still arrive')
 })
-
-t.test('two apps in one process do not meet', async t => {
-  const [one, two] = [await provider(t), await provider(t)]
-  const [first, second] = [await build(t, { ...options(one.issuer), clientId: 'one' }), await build(t, { ...options(two.issuer), clientId: 'two' })]
-  t.equal((await first.inject(document)).json().issuer, one.issuer)
-  t.equal((await second.inject(document)).json().issuer, two.issuer)
-  t.equal((await first.inject({ method: 'POST', url: '/oauth/register' })).json().client_id, 'one')
-  t.equal((await second.inject({ method: 'POST', url: '/oauth/register' })).json().client_id, 'two')
-})

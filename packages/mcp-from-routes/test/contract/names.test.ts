@@ -40,11 +40,3 @@ const rows: Array<[title: string, before: JsonSchema, after: JsonSchema, lines: 
   ['behind a reference to itself', { ...ref, ...X({ allOf: [ref, named({ a: text })] }) }, { ...ref, ...X({ allOf: [ref] }) }, ['property a a: 1 → -']]
 ]
 for (const [title, before, after, wanted] of rows) t.test(`names of two schemas: ${title}`, async (t) => t.strictSame(lines(before, after), wanted))
-
-t.test('names are looked at in up to 10,000 places that have changed', async (t) => {
-  const of = (count: number, schema: object): JsonSchema => named(Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${n}`, schema])))
-  t.equal(pairs(of(9_998, text), of(9_998, whole))?.length, 9_998)
-  t.equal(pairs(of(9_999, text), of(9_999, whole)), undefined)
-  const long = (a: object): JsonSchema => named({ a }, { prefixItems: Array.from({ length: 10_000 }, () => text) })
-  t.equal(pairs(long(text), long(whole))?.length, 10_001)
-})
