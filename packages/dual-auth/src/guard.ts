@@ -6,7 +6,7 @@ import type { RefusalReason } from './keys/events.ts'
 import type { Refusals } from './keys/refusals.ts'
 import type { KeyVerifier } from './keys/verify.ts'
 import type { Settings } from './options.ts'
-import { acceptsKey, authorize, rulesFromRoute, type RouteRules } from './policy.ts'
+import { acceptsKey, authorize, decidedPolicy, rulesFromRoute, type RouteRules } from './policy.ts'
 import type { ShopReader } from './shop.ts'
 import type { TokenVerifier } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
@@ -77,7 +77,11 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
   function rulesFor ({ routeOptions, method }: FastifyRequest): RouteRules {
     const { config } = routeOptions
     let byMethod = rules.get(config)
-    if (byMethod === undefined) rules.set(config, byMethod = new Map())
+    if (byMethod === undefined) {
+      // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there asks nobody.
+      config.auth ??= decidedPolicy({ method: routeOptions.method ?? method, url: routeOptions.url ?? '', schema: routeOptions.schema, config }, settings)
+      rules.set(config, byMethod = new Map())
+    }
     let found = byMethod.get(method)
     if (found === undefined) {
       // The policy is that of the whole route, as decided when it was registered; scopes are those of the method.

@@ -16,6 +16,15 @@ export function policyFromRoute (route: AuthRoute, { policy: decide, jwt }: Pick
   return known(route, policy ?? 'jwt')
 }
 
+/**
+ * The policy of a whole route, also of one that was registered before the plugin.
+ *
+ * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
+ */
+export function decidedPolicy (route: AuthRoute, { policy: decide }: Pick<RuleSettings, 'policy'>): AuthPolicy {
+  return known(route, route.config?.auth ?? decide(route) ?? 'jwt')
+}
+
 function known (route: AuthRoute, policy: AuthPolicy): AuthPolicy {
   if (!POLICIES.includes(policy)) throw new DUAL_AUTH_POLICY_UNKNOWN(route.method, route.url, policy)
   return policy
@@ -67,7 +76,7 @@ export interface RouteRules {
 export function rulesFromRoute (route: AuthRoute, { policy, scopes, tokenScopes }: RuleSettings): RouteRules {
   return {
     // Decided when the route was registered; a description of a route may come from elsewhere.
-    policy: known(route, route.config?.auth ?? policy(route) ?? 'jwt'),
+    policy: decidedPolicy(route, { policy }),
     scopes: scopes(route),
     tokenScopes: tokenScopesFromRoute(route, tokenScopes),
     label: route.schema?.operationId ?? `${[route.method].flat().join(', ')} ${route.url}`

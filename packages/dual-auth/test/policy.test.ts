@@ -52,7 +52,8 @@ async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAu
   const app = Fastify()
   t.teardown(() => app.close())
   const apiKeys = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore(), logN: 4 }
-  await app.register(dualAuth, { apiKeys, jwt, ...auth })
+  app.route({ method: ['GET', 'POST'], url: '/before/:shop_id', handler: async () => 'opened' })
+  await app.register(dualAuth, { apiKeys, jwt, policy: ({ url, method }) => url.startsWith('/before/') ? String(method) === 'GET' ? 'public' : 'dual' : undefined, ...auth })
   app.addHook('onRequest', async (request, reply) => {
     if (request.identity === null && request.routeOptions.config.auth === 'dual' && request.headers.cookie !== 'session=kim') return reply.code(401).send('sign in')
   })
@@ -86,6 +87,7 @@ t.test('without tokens: who opens what, with keys alone and beside the sign-in o
     ]
     for (const [name, headers, dual] of presented) {
       t.equal(await status(`/shops/${SHOP}/products`, headers), dual, `${jwt}: ${name}`)
+      t.equal(await status(`/before/${SHOP}`, headers), dual, `${jwt}: ${name}, on a route from before the plugin`)
       t.equal(await status('/forgotten', headers), 401, `${jwt}: ${name}, where nobody said a policy`)
       t.equal(await status('/page', headers), 200, `${jwt}: ${name}, on a public route`)
     }

@@ -62,13 +62,16 @@ const OUTLINES: ReadonlyArray<readonly [words: RegExp, outline: string]> = [
   [/(?:)/, `<path d="M48 16 80 30v36L48 82 16 66V30z"/><path ${DIM} d="M48 46v36L16 66V30z"/><path ${LIT} d="m30 24 32 14v10l-4-2v-6L26 26z"/>`]
 ]
 
+/** The products by the path of their picture. Anybody may request pictures, as often as they like: that costs no search. */
+let products: ReadonlyMap<string, DemoProduct> | undefined
+
 /**
  * @param file - the slug of the product, and `.svg`
  * @returns the picture of a product of the demo; undefined if there is none
  */
 export function pictureOf (shop: string, file: string): string | undefined {
-  const found = demoShops.find(({ slug }) => slug === shop)
-  const product = found && productsOf(found).find(({ name }) => pictureFile(name) === file)
+  products ??= new Map(demoShops.flatMap((one) => productsOf(one).map((product) => [`${one.slug}/${pictureFile(product.name)}`, product] as const)))
+  const product = products.get(`${shop}/${file}`)
   return product && draw(product)
 }
 

@@ -76,10 +76,11 @@ t.test('an assertion becomes a short-lived token of this server, for this server
 
 t.test('a person of the identity provider is the same one as after a sign-in, and nobody is a machine', async t => {
   const acme = await corporate(t, own, resource)
-  const { app } = await brokerWorld(t, { issuer: acme.issuer, scopes, broker: { assertions: { issuers: [{ issuer: acme.issuer }], keys, clients } } })
+  const { app } = await brokerWorld(t, { issuer: acme.issuer, scopes, broker: { assertions: { issuers: [{ issuer: acme.issuer }, { issuer: 'https://globex.example', jwksUri: 'http://127.0.0.1:1/keys' }], keys, clients } } })
   const { body } = await exchanged({ app }, { assertion: acme.assertion() })
   t.match(JSON.parse(Buffer.from(body.access_token.split('.')[1], 'base64url').toString()), { sub: 'U019488227', preferred_username: undefined })
   t.match(await exchanged({ app }, { assertion: acme.assertion({ sub: agent.id }) }), { status: 400, body: { error: 'invalid_grant', error_description: /its sub is the client/ } })
+  t.match(await exchanged({ app }, { assertion: acme.assertion({ sub: 'https://globex.example#kim' }) }), { status: 400, body: { error: 'invalid_grant', error_description: /its sub is that of a person of another issuer/ } })
 })
 
 const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })

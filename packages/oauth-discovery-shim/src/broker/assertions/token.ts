@@ -24,6 +24,8 @@ export async function exchangeAssertion (request: FastifyRequest, parameters: Pa
   const { subject, name } = personFrom(assertion, settings.issuer)
   // Tokens of machines have their client as the subject, RFC 9068 §5.
   if (subject === client) throw refusal('invalid_grant', 'The assertion was refused: its sub is the client')
+  // Of the provider, which must not name the people of other issuers either.
+  if (assertion.subject === subject && subject.includes('#') && trusted.has(subject.slice(0, subject.indexOf('#')))) throw refusal('invalid_grant', 'The assertion was refused: its sub is that of a person of another issuer')
   const scope = scopeFrom(assertion.scopes, parameters.get('scope'), target.scopes)
 
   // Last: who cannot use the assertion cannot use it up.
