@@ -51,6 +51,8 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
   async function onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Without a route there is nothing to protect: a 401 would send clients to sign in for a page that does not exist.
     if (request.is404) return
+    // On routes of a plugin that was registered before, requests have no decoration: it would be undefined, which is not null.
+    request.identity = null
     const rules = rulesFor(request)
     if (rules.policy === 'public') return
     let identity: Identity | undefined

@@ -146,16 +146,22 @@ t.test('what is not there is 404 without credentials', async t => {
 })
 
 t.test('routes of a plugin that was registered before are guarded too', async t => {
-  const app = Fastify()
-  t.teardown(() => app.close())
-  await app.register(async child => { child.get('/early', async () => 'open') })
-  await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
-    jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 }
-  })
-  const response = await app.inject('/early')
-  t.equal(response.statusCode, 401)
-  t.strictSame(response.json(), MISSING)
+  const jwts = { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 }
+  for (const jwt of [jwts, false, 'host'] as const) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(async child => {
+      child.get('/early', async () => 'open')
+      for (const auth of ['dual', 'public'] as const) child.get(`/${auth}`, { config: { auth } }, async ({ identity }) => ({ identity: String(identity) }))
+    })
+    await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt })
+    const response = await app.inject('/early')
+    t.equal(response.statusCode, 401)
+    t.strictSame(response.json(), MISSING)
+    // Requests there have no decoration: a hook that lets everybody but null through would let everybody through.
+    t.strictSame((await app.inject('/public')).json(), { identity: 'null' })
+    t.match((await app.inject('/dual')).json(), jwt === 'host' ? { identity: 'null' } : MISSING)
+  }
 })
 
 t.test('both spellings of a prefixed route have one policy', async t => {
