@@ -77,8 +77,8 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
   t.strictSame(await store.raise(key('a'), 2_147_483_647, 60), { raised: true }, 'a whole number of 32 bits')
   const answers = await Promise.all(Array.from({ length: 20 }, () => store.raise(key('b'), 1, 60)))
   t.equal(answers.filter(({ raised }) => raised).length, 1, 'one of many at the same time')
-  t.strictSame(await store.raise(key('c'), 1, 1), { raised: true })
   for (const [value, seconds] of [[1, 1], [2, 60]] as const) t.strictSame(await store.raise(key('d'), value, seconds), { raised: true })
+  t.strictSame(await store.raise(key('c'), 1, 1), { raised: true })
   for (let tries = 0; !(await store.raise(key('c'), 1, 1)).raised; tries++) {
     if (tries > 100) {
       t.fail('it is not forgotten')
