@@ -186,7 +186,10 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     ]
     const choose = (role: 'button' | 'combobox' | 'switch' | 'checkbox' | 'option' | 'menuitem', name: string | RegExp, page = kim) => async () => { await page.getByRole(role, { name }).last().click() }
     const then = (...steps: ReadonlyArray<() => Promise<void>>) => async () => { for (const step of steps) await step() }
-    const select = async () => { await kim.getByRole('checkbox', { name: 'Select all' }).check() }
+    const select = async () => {
+      await kim.getByText('1-1 of 1').waitFor()
+      await kim.getByRole('checkbox', { name: 'Select all' }).check()
+    }
     const file = async () => { await kim.getByLabel('Choose a file').setInputFiles({ name: 'products.csv', mimeType: 'text/csv', buffer: Buffer.from('sku,name\nWRITTEN-1,Imported kettle\n') }) }
     const shopName = field('Name', 'Typed shop', ada)
     const writings: readonly Writing[] = [

@@ -75,6 +75,7 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
 
   await t.test('a change of many that stops midway says how many are changed, and which are not', async (t) => {
     await goWithin(kim, `${shop}/products?filter=${encodeURIComponent('{"q":"Braiser"}')}`)
+    await kim.getByText('1-4 of 4').waitFor()
     await kim.getByRole('checkbox', { name: 'Select all' }).check()
     let changes = 0
     await kim.route('**/products/*', async (route) => route.request().method() === 'PATCH' && ++changes === 3 ? await route.fulfill({ status: 409, json: { message: 'Somebody else changes it' } }) : await route.continue())

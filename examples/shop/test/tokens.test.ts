@@ -3,7 +3,7 @@ import { tokensIn } from '../bench/tokenizer.ts'
 import appOfContract from '../src/contract.ts'
 import { toolNames } from './tool-names.ts'
 
-t.test('the tools of the catalog cost a model fewer than 6,000 tokens, and those of imports fewer than 700 more', async (t) => {
+t.test('the tools of the catalog cost a model fewer than 6,200 tokens, and those of imports fewer than 700 more', async (t) => {
   const app = await appOfContract()
   t.teardown(async () => { await app.close() })
   await app.ready()
@@ -16,5 +16,5 @@ t.test('the tools of the catalog cost a model fewer than 6,000 tokens, and those
   t.comment(`${more} tokens of imports`)
   t.ok(more < 700, `${more} tokens`)
   t.comment(`${tokens} tokens`)
-  t.ok(tokens > 1000 && tokens < 6000, `${tokens} tokens`)
+  t.ok(tokens > 1000 && tokens < 6200, `${tokens} tokens`)
 })
