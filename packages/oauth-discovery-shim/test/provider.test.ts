@@ -171,13 +171,13 @@ t.test('a good document ends the retries, and the next failure is the first one 
 
 const silent = { error () {}, warn () {} } as unknown as FastifyBaseLogger
 
-/** Notes waits of half a second and more, which end at once. */
+/** Notes waits of half a second and more, which end at once; but none of a connection that is kept, which has other than whole seconds. */
 function notingWaits (t: Test) {
   const { setTimeout, clearTimeout } = globalThis
   t.teardown(() => { Object.assign(globalThis, { setTimeout, clearTimeout }) })
   const noted = { waits: [] as number[], last: undefined as NodeJS.Timeout | undefined, cleared: new Set<unknown>() }
   globalThis.setTimeout = Object.assign((...[next, wait = 0, ...args]: Parameters<typeof setTimeout>) => {
-    if (wait < 500) return setTimeout(next, wait, ...args)
+    if (wait < 500 || wait % 500 !== 0) return setTimeout(next, wait, ...args)
     noted.waits.push(wait)
     noted.last = setTimeout(() => {}, 0)
     return noted.last
