@@ -134,6 +134,11 @@ t.test('the store in a table, whatever the sessions of the database are set to',
     while ((await other.raw("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length === 0) await sleep(10)
     await other.commit()
     t.strictSame(await raised, { raised: true }, level)
+    await createGrantTable(knex)
+    const now = Date.now()
+    const grant = { id: 'a', clientId: null, clientName: 'Desk', scope: 's', createdAt: new Date(now), usedAt: new Date(now), accessExpiresAt: new Date(now + 60_000), expiresAt: new Date(now + 90_000) }
+    await knexGrantStore(knex).record({ ...grant, subject: 'ada' })
+    t.strictSame(await knexGrantStore(knex).list('ada'), [grant], 'times as they were written')
   }
 })
 

@@ -17,10 +17,10 @@ interface Row {
   readonly client_id: string | null
   readonly client_name: string
   readonly scope: string
-  readonly created_at: Date
-  readonly used_at: Date
-  readonly access_expires_at: Date | null
-  readonly expires_at: Date
+  readonly created_at: string
+  readonly used_at: string
+  readonly access_expires_at: string | null
+  readonly expires_at: string
 }
 
 const RECORD = `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at)
@@ -30,7 +30,8 @@ on conflict (id) do update set client_id = excluded.client_id, client_name = exc
 
 const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ? where id = ?'
 
-const COLUMNS = 'id, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at'
+/** Times in milliseconds as text: what a driver makes of a date depends on the session and on the host's parsers. */
+const COLUMNS = ['id, client_id, client_name, scope', ...['created_at', 'used_at', 'access_expires_at', 'expires_at'].map(time => `(extract(epoch from ${time}) * 1000)::text as ${time}`)].join()
 
 const OTHERWISE = 'write a store of your own'
 
@@ -56,7 +57,7 @@ export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }:
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
   const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> => await rowsOf<Row, string | Date | null>(knex, sql, [table, ...bindings])
   const present = async (where: string, bindings: readonly string[]): Promise<readonly Grant[]> =>
-    (await rows(`select ${COLUMNS} from ?? where ${where} and ended_at is null and expires_at > ? order by used_at desc, id`, [...bindings, new Date(Date.now())])).map(grantFromRow)
+    (await rows(`select ${COLUMNS} from ?? as stored where ${where} and ended_at is null and expires_at > ? order by stored.used_at desc, id`, [...bindings, new Date(Date.now())])).map(grantFromRow)
   let sweepAt = Date.now()
 
   return {
@@ -80,9 +81,9 @@ function grantFromRow (row: Row): Grant {
     clientId: row.client_id,
     clientName: row.client_name,
     scope: row.scope,
-    createdAt: row.created_at,
-    usedAt: row.used_at,
-    accessExpiresAt: row.access_expires_at,
-    expiresAt: row.expires_at
+    createdAt: new Date(Number(row.created_at)),
+    usedAt: new Date(Number(row.used_at)),
+    accessExpiresAt: row.access_expires_at === null ? null : new Date(Number(row.access_expires_at)),
+    expiresAt: new Date(Number(row.expires_at))
   }
 }
