@@ -11,10 +11,11 @@ t.test('of the packages', async (t) => {
   const source = (file: string): string => readFileSync(file, 'utf8')
   const mutants = files.filter((file) => file.endsWith('.ts')).flatMap((file) => mutantsOf(file, source(file)))
 
-  await t.test('the mutants that no test can notice exist, once each, and have their reason', async (t) => {
-    t.strictSame(packages.flatMap((name) => stale(mutants, `packages/${name}`)), [])
-    t.ok(equivalents.every(({ file, reason }) => packages.some((name) => file.startsWith(`packages/${name}/`)) && reason.length > 20))
-    t.strictSame(stale([], 'packages').length, equivalents.length)
+  await t.test('the mutants that no test can notice exist, and have their reason', async (t) => {
+    t.strictSame(stale(mutants, 'packages'), [])
+    t.strictSame(stale([], 'packages'), [...equivalents.keys()])
+    t.strictSame([...equivalents].filter(([, reason]) => reason.length < 20), [])
+    t.equal(new Set(mutants.map(({ place }) => place)).size, mutants.length, 'a place is that of one mutant')
   })
 
   await t.test('the workflow tries all of them', async (t) => {

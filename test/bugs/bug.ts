@@ -7,8 +7,8 @@ export interface Bug {
   /** A part of the file that occurs once, and what the mistake makes of it. */
   readonly before: string
   readonly after: string
-  /** Where only this server can show it, as when two connections have to meet. */
-  readonly on?: 'postgres' | 'redis'
+  /** What alone can show it: a server where two connections can meet, or a browser. */
+  readonly on?: 'postgres' | 'redis' | 'browser'
   /** The test file that should notice, in the folder of the area: it runs first. */
   readonly noticedBy?: string
 }

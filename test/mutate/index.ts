@@ -8,7 +8,7 @@ import { baselineOf } from './baseline.ts'
 import { compilerOf } from './compiler.ts'
 import { copiesOf, filesIn, firstToFail, putSource, wholeNumber } from './copies.ts'
 import { likeliestFirst, type Baseline } from './coverage.ts'
-import { equivalents, isSame, stale } from './equivalent.ts'
+import { equivalents, stale } from './equivalent.ts'
 import { mutantsOf, mutate, type Mutant } from './mutants.ts'
 import { sample } from './sample.ts'
 
@@ -41,12 +41,12 @@ async function scoreOf (home: string): Promise<number> {
   const sources = new Map(filesIn(root, `${home}/src`).filter((file) => file.endsWith('.ts')).map((file) => [file, readFileSync(join(root, file), 'utf8')]))
   const mutants = [...sources].flatMap(([file, source]) => mutantsOf(file, source))
   const [gone] = stale(mutants, home)
-  if (gone) throw new Error(`equivalent.ts lists a mutant that does not exist: ${JSON.stringify(gone)}`)
+  if (gone) throw new Error(`equivalent.ts lists a place that has no mutant: ${gone}`)
 
   const compiler = compilerOf(join(root, home))
   const mutated = (mutant: Mutant): string => mutate(sources.get(mutant.file)!, mutant)
   const drawn = sample(mutants.filter(({ file }) => file.startsWith(`${home}/${options.under}`)), size, options.seed, (mutant) =>
-    !equivalents.some((entry) => isSame(entry, mutant)) && compiler.accepts(join(root, mutant.file), mutated(mutant)))
+    !equivalents.has(mutant.place) && compiler.accepts(join(root, mutant.file), mutated(mutant)))
   console.log(`${home}: ${drawn.length} of ${mutants.length} mutants, seed ${options.seed}`)
 
   const isTest = (file: string): boolean => file.endsWith('.test.ts')
@@ -60,11 +60,11 @@ async function scoreOf (home: string): Promise<number> {
     putSource(copy, mutant.file, mutated(mutant), compiler)
     const killer = await firstToFail(likeliestFirst(baselines, mutant), copy)
     putSource(copy, mutant.file, sources.get(mutant.file)!, compiler)
-    const { file, line, operator, within, before, after } = mutant
+    const { file, line, operator, place, before, after } = mutant
     console.log(`${killer === undefined ? 'SURVIVED' : 'killed  '} ${file}:${line} ${operator}${killer ? `, ${killer.test} ${killer.outcome}` : ''}`)
     if (killer !== undefined) return
     survivors++
-    console.log(`  within '${within}'\n  - ${before}\n  + ${after}`)
+    console.log(`  ${place.slice('packages/'.length)}\n  - ${before}\n  + ${after}`)
   })
   const share = 1 - survivors / drawn.length
   console.log(`${home}: ${Math.round(share * 100)} % of ${drawn.length} killed\n`)

@@ -9,6 +9,8 @@ export interface Mutant extends Change {
   readonly operator: string
   /** Name of the function that it is in; '' at the top level. */
   readonly within: string
+  /** The file, the function, the operator, and which of the mutants of these it is. Edits elsewhere leave it as it is. */
+  readonly place: string
   /** The lines as they are and as they become, with every run of white space as one space. */
   readonly before: string
   readonly after: string
@@ -18,10 +20,16 @@ export interface Mutant extends Change {
 export function mutantsOf (file: string, source: string): readonly Mutant[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.ESNext, true)
   const mutants: Mutant[] = []
+  const counts = new Map<string, number>()
   const visit = (node: ts.Node, within: string): void => {
     if (isOutOfReach(node)) return
     for (const [operator, changesAt] of Object.entries(operators)) {
-      for (const change of changesAt(node)) mutants.push({ file, operator, within, ...describe(source, change), ...change })
+      for (const change of changesAt(node)) {
+        const kind = [file, within, operator].filter((part) => part !== '').join(' ')
+        const count = (counts.get(kind) ?? 0) + 1
+        counts.set(kind, count)
+        mutants.push({ file, operator, within, place: `${kind} ${count}`, ...describe(source, change), ...change })
+      }
     }
     const inner = nameOf(node) ?? within
     ts.forEachChild(node, (child) => visit(child, inner))
