@@ -51,6 +51,7 @@ import { toolCalls } from './tool-calls/routes.ts'
 import { toolTally } from './tool-calls/tally.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
+import { personReader } from './users/person.ts'
 import { users } from './users/users.ts'
 
 export interface AppOptions {
@@ -117,6 +118,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('preValidation', refuseUnstorable)
   app.addHook('preValidation', cleanBody)
   refuseUnmatched(app)
+  app.decorate('personOf', personReader(config))
   app.decorateRequest('currentUser', null)
   app.decorateRequest('shopOfPerson', null)
   app.addHook('preParsing', knowCurrentUser(database.knex))

@@ -38,7 +38,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     // The endpoint itself needs no scope: the routes of the tools check which tools a key may use.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
     apiKeys: apiKeyOptions(config, knex),
-    jwt: [providerTokens(config), ...brokerTokens(config)],
+    jwt: acceptedTokens(config),
     challenge: {
       resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
       scope: offeredScopes(config).join(' ')
@@ -63,19 +63,36 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
   }
 }
 
+/** The tokens of the identity provider, of its second issuer, and of this server, as far as there are any. */
+export function acceptedTokens (config: Settings): readonly JwtOptions[] {
+  const provider = providerTokens(config)
+  const { introspection: _introspection, ...same } = provider
+  return [provider, ...(config.IDP_SECOND_ISSUER === undefined ? [] : [{ ...same, issuer: config.IDP_SECOND_ISSUER }]), ...brokerTokens(config)]
+}
+
 /** The tokens of the identity provider. */
-export function providerTokens (config: Settings): JwtOptions {
+function providerTokens (config: Settings): JwtOptions {
   const base = new URL(config.PUBLIC_BASE_URL).origin
   const machines = config.IDP_M2M_CLIENT_IDS
   return {
     provider: config.IDP_PROVIDER,
     issuer: config.IDP_ISSUER,
+    ...(config.IDP_TENANTS.length > 0 && { tenants: config.IDP_TENANTS }),
     insecureHttp: allowedBy(config, 'http-issuer'),
+    ...introspectionOf(config),
     userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
     ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
     // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
     audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
   }
+}
+
+/** How the identity provider is asked about opaque tokens, if it is. */
+function introspectionOf (config: Settings): Pick<JwtOptions, 'introspection'> {
+  const { IDP_INTROSPECTION_CLIENT_ID: clientId, IDP_INTROSPECTION_CLIENT_SECRET: clientSecret = '', IDP_INTROSPECTION_CLIENT_AUTH: clientAuth, IDP_INTROSPECTION_ENDPOINT: endpoint } = config
+  if (clientId === '') return {}
+  const { IDP_INTROSPECTION_JWTS: jwts, IDP_INTROSPECTION_CACHE_TIME: cacheTime } = config
+  return { introspection: { clientId, clientSecret, clientAuth, jwts, cacheTime, ...(endpoint !== undefined && { endpoint }) } }
 }
 
 /** The tokens that this server issues for identity assertions of organizations, if there are any. */

@@ -109,10 +109,10 @@ t.test('with the client for introspection, an opaque token: who holds it, or why
   const args = ['doctor', '--issuer', asked.url, '--provider', 'generic', '--audience', AUDIENCE, '--user-client', 'web-app', '--introspection-client', 'api']
   const given = (token: string) => ({ token, secret: 'secret' })
   t.match(await command(args, given('opaque-1')), { code: 0, out: `ok    endpoint  opaque tokens are introspected at ${asked.url}/introspect\nok    token     accepted as a person: subject u1; groups: none; scopes: none\n` })
-  t.match(await command(args, given('opaque-2')), { code: 1, out: /\nfail {2}token +rejected: aud is missing\n$/ })
+  t.match(await command(args, given('opaque-2')), { code: 1, out: /\nfail {2}token +rejected: aud is missing\nhint {2}token .*insecureNoAudience risks\n$/ })
   t.match(await command([...args, '--insecure-no-audience', '--introspection-auth', 'client_secret_post', '--introspection-endpoint', `${asked.url}/introspect`], given('opaque-2')), { code: 0 })
   asked.introspectionFault = (_request, response) => { response.writeHead(401).end() }
-  t.match(await command(args, given('opaque-1')), { code: 1, out: /rejected: what the issuer says of a token at \S+ cannot be read: status 401\n$/ })
+  t.match(await command(args, given('opaque-1')), { code: 1, out: /rejected: what the issuer says of a token at \S+ cannot be read: status 401\nhint {2}token +The issuer did not answer as it should/ })
   t.match(await command(args, { token: 'opaque-1' }), { code: 2, err: /^jwt\.introspection\.clientSecret must be a non-empty string\n/ })
 })
 

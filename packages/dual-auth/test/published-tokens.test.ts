@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 import t from 'tap'
 import type { JwtOptions } from '../src/index.ts'
+import { examine } from '../src/doctor/index.ts'
+import { hintFor } from '../src/doctor/hints.ts'
+import { issuerSettings } from '../src/options.ts'
 import { bearer, build } from './build.ts'
 
 /** An access token that a provider, or a user of one, has published, with its names of people and hosts replaced. */
@@ -12,14 +16,18 @@ interface Published {
   /** Where it stands. */
   readonly source: string
   readonly claims: JWTPayload
-  /** The type in the header, if it is not JWT. */
-  readonly typ?: string
+  /** The type in the header, if it is not JWT; null if there is none. */
+  readonly typ?: string | null
+  /** What else the header has. */
+  readonly header?: Readonly<Record<string, string>>
   /** If it is not RS256. */
-  readonly alg?: 'ES256' | 'ES384'
+  readonly alg?: 'ES256' | 'ES384' | 'HS256'
   /** Beside the issuer, which ISSUER stands for. */
   readonly options: Omit<JwtOptions, 'issuer'>
   /** What the plugin makes of it, without the issuer; a reason if it is rejected. */
   readonly becomes: object | string
+  /** What the doctor advises, if it is rejected. */
+  readonly hint?: RegExp
 }
 
 const KEYCLOAK_MACHINE = {
@@ -41,6 +49,13 @@ const keycloak = { provider: 'keycloak', audience: ['account'] } as const
 const keycloakMachine = { kind: 'machine', clientId: 'tykjwt', scopes: ['openid', 'email', 'profile'] }
 
 const sessions = { provider: 'generic', audience: ['https://api.example.com'], insecureNoAudience: true } as const
+
+/** What a person has at most of the providers; each row takes away or adds what it is about. */
+const person = { sub: 'u1', client_id: 'web', aud: 'https://api.example.com', scope: 'read' }
+const standard = { provider: 'rfc9068', audience: ['https://api.example.com'] } as const
+const generic = { provider: 'generic', audience: ['https://api.example.com'], userClients: ['web'] } as const
+const AN_ATTACK = 'none: an attack'
+const ID_TOKEN = /^(?:An ID token tells an app who signed in\. Send the access token|It names no client, so it (?:is|may be) an ID token)/
 
 const TOKENS: readonly Published[] = [
   {
@@ -459,7 +474,210 @@ const TOKENS: readonly Published[] = [
     claims: { client_id: 'b1f6', sub: 'b1f6', aud: ['https://api.example.com'], scp: ['read'], ext: {}, nbf: 1, jti: 'x' },
     options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [] },
     becomes: { kind: 'machine', clientId: 'b1f6', scopes: ['read'] }
-  }
+  },
+  {
+    title: 'Cognito: an ID token',
+    source: 'docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-id-token.html',
+    claims: { sub: 'aaaaaaaa-bbbb', 'cognito:groups': ['test-group-a'], 'cognito:username': 'my-test-user', nonce: 'abcdefg', aud: 'xxxxxxxxxxxxexample', token_use: 'id', auth_time: 1676312777, email: 'my-test-user@example.com' },
+    options: { userClients: ['xxxxxxxxxxxxexample'] },
+    becomes: 'token_use is not access',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Cognito: a machine without a scope of a machine',
+    source: 'zenn.dev/noid11/articles/d36dccd74601ed83d83b',
+    claims: { sub: 'xxx', token_use: 'access', scope: 'sample/read', version: 2, client_id: 'xxx' },
+    options: { userClients: [] },
+    becomes: 'no machine scope',
+    hint: /scope that ends in \/api.*machineScopes$/
+  },
+  {
+    title: 'Cognito: the newer issuer of a pool whose older one is listed',
+    source: 'docs.aws.amazon.com/cognito/latest/developerguide/amazon-cognito-user-pools-using-the-access-token.html',
+    claims: { iss: 'https://issuer-cognito-idp.eu-west-1.amazonaws.com/POOL', sub: 'a', token_use: 'access', client_id: 'web', username: 'ada' },
+    options: { userClients: ['web'] },
+    becomes: 'iss is another issuer',
+    hint: /the other issuer of your user pool: let jwt list both/
+  },
+  {
+    title: 'Auth0: an ID token',
+    source: 'auth0.com/docs/secure/tokens/id-tokens/id-token-structure',
+    claims: { name: 'Jane Doe', email: 'janedoe@example.com', sub: 'auth0|USER-ID', aud: 'https://example.com/health-api', nonce: 'crypto-value', at_hash: 'x' },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
+    becomes: 'nonce or at_hash is present: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Auth0: a token that is signed with the secret of the API',
+    source: 'auth0.com/docs/get-started/applications/signing-algorithms',
+    claims: { sub: 'auth0|123456', aud: 'https://example.com/health-api', azp: 'web' },
+    alg: 'HS256',
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
+    becomes: 'alg is not allowed',
+    hint: /^Choose an asymmetric algorithm at the provider, such as RS256/
+  },
+  {
+    title: 'Auth0: a machine whose subject an action has changed',
+    source: AN_ATTACK,
+    claims: { sub: 'auth0|123456', aud: 'https://example.com/health-api', azp: 'robot', gty: 'client-credentials' },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
+    becomes: 'it is unclear whether a person or a machine holds it',
+    hint: /^gty says that it is a machine/
+  },
+  {
+    title: 'Entra: a token for Microsoft Graph, with version 1.0',
+    source: 'learn.microsoft.com/troubleshoot/entra/entra-id/app-integration/troubleshooting-signature-validation-errors',
+    claims: { iss: 'https://sts.windows.net/72f988bf-86f1-41af-91ab-2d7cd011db47/', aud: '00000003-0000-0000-c000-000000000000', appid: 'web', oid: '690222be', scp: 'User.Read', sub: 's', tid: '72f988bf-86f1-41af-91ab-2d7cd011db47', ver: '1.0' },
+    options: { provider: 'entra', audience: ['6e74172b'] },
+    becomes: 'iss is another issuer',
+    hint: /^It is a token for Microsoft Graph\. Request a scope of your API/
+  },
+  {
+    title: 'Entra: version 1.0 where 2.0 is expected',
+    source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 1.0',
+    claims: { iss: 'https://sts.windows.net/fa15d692-e9c7-4460-a743-29f2956fd429/', aud: 'ef1da9d4', appid: '75dbe77f', oid: '690222be', scp: 'user_impersonation', sub: '5_J9', tid: 'fa15d692', ver: '1.0' },
+    options: { provider: 'entra', audience: ['ef1da9d4'] },
+    becomes: 'iss is another issuer',
+    hint: /^It is of version 1\.0 of Entra: set api\.requestedAccessTokenVersion to 2/
+  },
+  {
+    title: 'Entra: an ID token',
+    source: 'learn.microsoft.com/entra/identity-platform/id-tokens, the sample of version 2.0',
+    claims: { ver: '2.0', sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ', aud: '6cb04018-a3f5-46a7-b995-940c78f5aef3', name: 'Abe Lincoln', preferred_username: 'AbeLi@example.com', oid: '00000000', tid: '9122040d', nonce: '123523', aio: 'Df2U' },
+    options: { provider: 'entra', audience: ['api'] },
+    becomes: 'aud is another resource',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Entra: a token whose audience has api:// in front',
+    source: 'learn.microsoft.com/entra/identity-platform/access-token-claims-reference, aud of version 1.0',
+    claims: { aud: 'api://6e74172b', appid: 'web', oid: 'o', scp: 'access_as_user', sub: 's', tid: 't', ver: '1.0' },
+    options: { provider: 'entra', audience: ['6e74172b'] },
+    becomes: 'aud is another resource',
+    hint: /^It differs from 6e74172b in the slash at its end or in api:\/\/ in front: if both mean your API, list both in audience/
+  },
+  {
+    title: 'Azure AD B2C: a person whose policy sends no object id',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63', azp: 'web', sub: '884408e1', tfp: 'B2C_1_signupsignin1', scp: 'read', ver: '1.0' },
+    options: { provider: 'entra', audience: ['90c0fe63'] },
+    becomes: 'oid is not a string',
+    hint: /^Azure AD B2C: set claims\.subject to sub, or let the policy send oid$/
+  },
+  {
+    title: 'Keycloak: a person, without a mapper for the audience',
+    source: 'keycloak.org, "Server Administration Guide", audience support',
+    claims: { aud: 'account', typ: 'Bearer', azp: 'web', sub: 'b1e2', preferred_username: 'ada', sid: 's' },
+    options: { provider: 'keycloak', audience: ['shop'] },
+    becomes: 'aud is another resource',
+    hint: /^Keycloak: add a client scope with a mapper of the type Audience/
+  },
+  {
+    title: 'Keycloak: an ID token',
+    source: 'keycloak.org, "Server Administration Guide", the claim typ',
+    claims: { aud: 'shop', typ: 'ID', azp: 'web', sub: 'b1e2', at_hash: 'x' },
+    options: { provider: 'keycloak', audience: ['shop'] },
+    becomes: 'the claim typ is not Bearer',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Okta: a token of the organization\'s own server',
+    source: 'developer.okta.com/docs/concepts/auth-servers: nobody else may validate them',
+    claims: { ver: 1, aud: 'https://example.okta.com', cid: '0oa', uid: '00u', scp: ['openid'], sub: 'ada@example.com' },
+    header: { kid: 'not published' },
+    options: { provider: 'okta', audience: ['api://default'] },
+    becomes: 'kid is unknown',
+    hint: /does not publish this key/
+  },
+  {
+    title: 'Zitadel: an ID token',
+    source: 'zitadel.com/docs/apis/openidoauth/claims: without jti',
+    claims: { aud: ['257713952794870157'], azp: '257714027772314751', sub: '257712562366383231', amr: ['pwd'], auth_time: 1, at_hash: 'x' },
+    options: { provider: 'zitadel', audience: ['257713952794870157'] },
+    becomes: 'jti is missing: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'authentik: an ID token',
+    source: 'docs.goauthentik.io, OAuth 2.0 provider: only access tokens have uid',
+    claims: { sub: 'x', aud: 'pickle-web', azp: 'pickle-web', auth_time: 1, amr: ['pwd'], sid: 's' },
+    options: { provider: 'authentik', audience: ['pickle-web'] },
+    becomes: 'uid is missing: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Google: a person, by an ID token',
+    source: 'developers.google.com/identity/openid-connect/openid-connect, the sample',
+    claims: { azp: 'web', aud: 'web', sub: '10769150350006150715113082367', at_hash: 'HK6E_P6Dh8Y93mRNtsDB1Q', hd: 'example.com', email: 'jsmith@example.com', email_verified: true, nonce: '0394852-3190485-2490358' },
+    options: { ...generic, audience: ['web'] },
+    becomes: 'nonce or at_hash is present: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'GitHub Actions: a workflow of another branch',
+    source: 'docs.github.com/actions/concepts/security/openid-connect',
+    claims: { sub: 'repo:octo-org/octo-repo:ref:refs/heads/demo', aud: 'https://api.example.com', repository: 'octo-org/octo-repo' },
+    options: { ...generic, userClients: [], machineClients: ['repo:octo-org/octo-repo:environment:prod'], claims: { client: 'sub' } },
+    becomes: 'client is not a known machine',
+    hint: /add "repo:octo-org\/octo-repo:ref:refs\/heads\/demo" to machineClients$/
+  },
+  {
+    title: 'Kubernetes: the token of a pod, as a cluster of version 1.30 issues it',
+    source: 'gist.github.com/tsaarni/79b8b51610c948562cfe5d2e1002cae4: with node and warnafter, and without a type',
+    claims: {
+      aud: ['https://kubernetes.default.svc.cluster.local'],
+      jti: 'e51f1fbc',
+      'kubernetes.io': { namespace: 'default', node: { name: 'worker', uid: '517e' }, pod: { name: 'shell', uid: '0d8b' }, serviceaccount: { name: 'default', uid: 'e6a8' }, warnafter: 1717674962 },
+      nbf: 1,
+      sub: 'system:serviceaccount:default:default'
+    },
+    typ: null,
+    options: { ...generic, audience: ['https://kubernetes.default.svc.cluster.local'], userClients: [], machineClients: ['system:serviceaccount:default:default'], claims: { client: 'sub' } },
+    becomes: { kind: 'machine', clientId: 'system:serviceaccount:default:default', scopes: [] }
+  },
+  {
+    title: 'Kubernetes: the token of a Secret, which never expires',
+    source: 'github.com/SovereignCloudStack/standards/issues/34: the claims of an ordinary token',
+    claims: { iss: 'kubernetes/serviceaccount', 'kubernetes.io/serviceaccount/namespace': 'default', sub: 'system:serviceaccount:default:mytestaccount' },
+    options: { ...generic, userClients: [], machineClients: [], claims: { client: 'sub' } },
+    becomes: 'iss is another issuer',
+    hint: /^It is the token of a Secret of Kubernetes, which never expires/
+  },
+  {
+    title: 'an identity assertion (ID-JAG) in place of an access token',
+    source: 'datatracker.ietf.org/doc/html/draft-ietf-oauth-identity-assertion-authz-grant',
+    claims: { sub: 'U019488227', aud: 'https://shop.example/oauth', client_id: 'agent', resource: 'https://shop.example/mcp', jti: 'x' },
+    typ: 'oauth-id-jag+jwt',
+    options: standard,
+    becomes: 'typ is not an access token',
+    hint: /^It is an identity assertion \(ID-JAG\), which is exchanged for an access token/
+  },
+  {
+    title: 'a token that a broker of this repository issued for an assertion, where its issuer is not listed',
+    source: 'docs/oauth-discovery-shim/enterprise.md',
+    claims: { ...person, iss: 'https://shop.example/oauth', sub: 'https://acme.example#U019488227' },
+    typ: 'at+jwt',
+    options: standard,
+    becomes: 'iss is another issuer',
+    hint: /^It looks like a token that a server with oauth-discovery-shim issued itself.*jwks: brokerKeySet/
+  },
+  {
+    title: 'RFC 9068: a provider that sends no type',
+    source: 'rfc-editor.org/rfc/rfc9068#section-2.1',
+    claims: person,
+    options: standard,
+    becomes: 'typ is not an access token',
+    hint: /requires the type at\+jwt.*generic$/
+  },
+  { title: 'a slash too many at the end of the issuer', source: 'auth0.com/docs', claims: { ...person, iss: 'ISSUER/' }, options: generic, becomes: 'iss is another issuer', hint: /^It differs from http:\S+ in the slash at its end/ },
+  { title: 'a token that names its client otherwise', source: 'developer.okta.com', claims: { ...person, client_id: undefined, cid: 'web' }, options: generic, becomes: 'client_id or azp is not a string', hint: /^It names its client in cid.*set claims\.client to cid$/ },
+  { title: 'a token without an audience', source: 'clerk.com/docs', claims: { ...person, aud: undefined }, options: generic, becomes: 'aud is missing', hint: /insecureNoAudience/ },
+  { title: 'a token of an app that is not listed', source: AN_ATTACK, claims: { ...person, client_id: 'other' }, options: generic, becomes: 'client is not a known app', hint: /add "other" to userClients$/ },
+  { title: 'a token whose scopes are a number', source: AN_ATTACK, claims: { ...person, scope: 7 }, options: generic, becomes: 'scopes are not a list of scopes', hint: /here it is scope or scp$/ },
+  { title: 'a token that is not valid yet', source: 'rfc-editor.org/rfc/rfc7519#section-4.1.5', claims: { ...person, nbf: 4_000_000_000 }, options: generic, becomes: 'The token will be active at 2096-10-02T07:06:35.000Z.', hint: /^Compare the clocks/ },
+  { title: 'a token that has expired', source: 'rfc-editor.org/rfc/rfc7519#section-4.1.4', claims: { ...person, exp: 1_000_000_000 }, options: generic, becomes: 'Authorization token expired', hint: /^Get a new one/ },
+  { title: 'a token that never expires', source: AN_ATTACK, claims: { ...person, exp: null as never }, options: generic, becomes: 'The exp claim must be a number.', hint: /^Times are numbers of seconds/ },
+  { title: 'a refresh token of Keycloak 7 or later', source: 'keycloak.org: signed with HS512, the claim typ is Refresh', claims: { ...person, typ: 'Refresh' }, options: generic, becomes: 'the claim typ is not that of an access token', hint: ID_TOKEN }
 ]
 
 const KEYS = await Promise.all((['RS256', 'ES256', 'ES384'] as const).map(async alg => ({ alg, ...await generateKeyPair(alg) })))
@@ -472,19 +690,41 @@ t.teardown(() => server.close())
 // Each token has an issuer of its own, with the options of its sample.
 const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const lines: string[] = []
-const { app } = await build(t, {
-  auth: { jwt: TOKENS.map(({ options }, i): JwtOptions => ({ ...JSON.parse(JSON.stringify(options).replaceAll('ISSUER', `${base}/${i}`)), issuer: `${base}/${i}`, jwksUri: base })) },
-  server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } }
-})
+const issuerOf = (i: number): string => `${base}/${TOKENS[i]!.title.startsWith('Cognito: the newer') ? 'POOL' : i}`
+const optionsOf = ({ options }: Published, i: number): JwtOptions => ({ ...JSON.parse(JSON.stringify(options).replaceAll('ISSUER', issuerOf(i))), issuer: issuerOf(i), jwksUri: base })
+const { app } = await build(t, { auth: { jwt: TOKENS.map(optionsOf) }, server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
 
-for (const [i, { title, source, claims, typ = 'JWT', alg = 'RS256', becomes }] of TOKENS.entries()) {
+for (const [i, sample] of TOKENS.entries()) {
+  const { title, source, claims, typ = 'JWT', alg = 'RS256', header, becomes, hint } = sample
   t.test(`${title} (${source})`, async t => {
-    const issuer = `${base}/${i}`
-    const token = await new SignJWT(claims).setProtectedHeader({ alg, kid: alg, typ }).setIssuer(issuer).setIssuedAt().setExpirationTime('1h')
-      .sign(KEYS.find(key => key.alg === alg)!.privateKey)
+    const issuer = issuerOf(i)
+    const key = KEYS.find(key => key.alg === alg)?.privateKey ?? Buffer.from('a secret that both sides know, long enough')
+    const now = Math.floor(Date.now() / 1000)
+    const token = await new SignJWT({ iss: issuer, iat: now, exp: now + 3600, ...JSON.parse(JSON.stringify(claims).replaceAll('ISSUER', issuer)) })
+      .setProtectedHeader({ alg, kid: alg, ...typ !== null && { typ }, ...header }).sign(key)
     lines.length = 0
     const response = await app.inject({ url: '/orders', headers: bearer(token) })
-    if (typeof becomes === 'string') t.strictSame([response.statusCode, lines.map(line => JSON.parse(line)).find(({ reason }) => reason !== undefined)?.reason], [401, becomes])
-    else t.strictSame(response.json(), { issuer, ...becomes })
+    const findings = await examine(optionsOf(sample, i), token)
+    const verdict = findings.find(({ what }) => what === 'token')?.found
+    if (typeof becomes === 'string') {
+      t.strictSame([response.statusCode, lines.map(line => JSON.parse(line)).find(({ reason }) => reason !== undefined)?.reason, verdict], [401, becomes, `rejected: ${becomes}`])
+      const [advice] = findings.filter(({ level }) => level === 'hint')
+      t.match(advice?.found, hint ?? /^[A-Z]/)
+      t.notMatch(advice?.found, /…/, 'it is not cut')
+    } else {
+      t.strictSame(response.json(), { issuer, ...becomes })
+      t.ok(verdict?.startsWith(`accepted as a ${'subject' in becomes ? 'person: subject' : 'machine: client'} `), verdict)
+    }
   })
 }
+
+t.test('there are 56 shapes and more, and each reason that the plugin has comes with a hint', async t => {
+  t.ok(TOKENS.length >= 56, String(TOKENS.length))
+  const settings = issuerSettings(optionsOf(TOKENS[0]!, 0))
+  const read = (file: string): string => readFileSync(new URL(`../src/${file}.ts`, import.meta.url), 'utf8')
+  const thrown = ['jwt', 'jwks', 'identity', 'introspection'].flatMap(file => [...read(`tokens/${file}`).matchAll(/invalidCredential\((.*)/g)]).flatMap(([, rest = '']) => [...rest.matchAll(/['`]([^'`]+ [^'`]+)['`]/g)])
+  const flaws = [...read('tokens/providers').matchAll(/[?:] '([\w ]+ is (?:not|missing|present)[^']*)'/g), ...read('credentials').matchAll(/'((?:Authorization|the token|two) [^']+)'/g)]
+  const reasons = [...thrown, ...flaws].map(([, reason]) => reason!)
+  t.ok(reasons.length >= 40, String(reasons.length))
+  for (const reason of reasons) t.ok(hintFor(reason, { header: {}, payload: {}, settings: settings[0]!, issuers: settings }), reason)
+})

@@ -1,6 +1,6 @@
 import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
-import { providerTokens } from '../auth.ts'
+import { acceptedTokens } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
@@ -83,18 +83,18 @@ async function examineServer (config: Settings, database: Database, token: strin
   try {
     const started = await attempt('server', async () => await app.ready())
     if ('level' in started) return [started]
-    const found = await examineIdentityProvider(config, token)
-    const first = found.findIndex(({ what }) => what === NAMES['token'])
-    const [provider, judged] = first === -1 ? [found, []] : [found.slice(0, first), found.slice(first)]
+    const found = await examineTokens(config, token)
+    const first = found.findIndex(({ what }) => what === TOKEN)
+    const [issuers, judged] = first === -1 ? [found, []] : [found.slice(0, first), found.slice(first)]
     const { checks } = (await app.inject('/readyz')).json<{ checks: Record<string, string> }>()
     return [
-      ...provider,
+      ...issuers,
       // The server works without Redis, too.
       ...(checks['redis'] === undefined ? [] : [checks['redis'] === 'ok' ? ok('Redis', 'responds') : warn('Redis', checks['redis'])]),
       await secrets(app),
       await admins(database),
       config.IDP_MCP_CLIENT_ID === '' ? warn('browser login', 'IDP_MCP_CLIENT_ID is not set: MCP clients can only use API keys') : ok('browser login', `client ${config.IDP_MCP_CLIENT_ID}`),
-      acceptedTokens(config),
+      ...tokens(config),
       ...judged
     ]
   } finally {
@@ -113,19 +113,29 @@ async function admins ({ knex }: Database): Promise<Finding> {
   return Number(count) > 0 ? ok('admins', `${count}`) : warn('admins', 'none yet: sign in, read subject in the response of GET /me, then run shop admin add <subject>')
 }
 
-function acceptedTokens (config: Settings): Finding {
-  const { provider, issuer, userClients = [], machineClients, audience = [] } = providerTokens(config)
-  const isCognito = provider === 'cognito'
-  const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
-  return ok('tokens', `access tokens of ${issuer} (${provider}); clients of people: ${userClients.join(', ') || 'none'}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
+/** Which tokens of each issuer are accepted. */
+function tokens (config: Settings): readonly Finding[] {
+  return acceptedTokens(config).map(({ provider, issuer, tenants, userClients, machineClients, audience = [] }) => {
+    const isCognito = provider === 'cognito'
+    const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
+    const people = userClients === undefined ? 'any that exchanges an assertion' : userClients.join(', ') || 'none'
+    return ok('tokens', `access tokens of ${issuer} (${provider})${tenants === undefined ? '' : `, tenants ${tenants.join(' ')}`}; clients of people: ${people}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
+  })
 }
 
-/** What dual-auth's own doctor calls its findings, and what they are called here. */
-const NAMES: Readonly<Record<string, string>> = { issuer: 'identity provider', keys: 'signing keys', token: 'SHOP_TOKEN' }
+const TOKEN = 'SHOP_TOKEN'
 
-async function examineIdentityProvider (config: Settings, token: string): Promise<readonly Finding[]> {
-  const findings = await examine(providerTokens(config), token === '' ? undefined : token)
-  return findings.map((finding) => ({ ...finding, what: NAMES[finding.what] ?? finding.what }))
+/** What dual-auth's own doctor calls its findings, and what they are called here. */
+const NAMES: Readonly<Record<string, string>> = { keys: 'signing keys', endpoint: 'opaque tokens', token: TOKEN }
+
+async function examineTokens (config: Settings, token: string): Promise<readonly Finding[]> {
+  const findings = await examine(acceptedTokens(config), token === '' ? undefined : token)
+  return findings.map(({ issuer, ...finding }) => ({ ...finding, what: finding.what === 'issuer' ? whose(issuer, config) : NAMES[finding.what] ?? finding.what }))
+}
+
+function whose (issuer: string | undefined, config: Settings): string {
+  if (issuer === config.IDP_ISSUER) return 'identity provider'
+  return issuer === config.IDP_SECOND_ISSUER ? 'second issuer' : 'this server'
 }
 
 async function attempt<T> (what: string, work: () => Promise<T>): Promise<{ readonly result: T } | Finding> {

@@ -8,6 +8,7 @@ import { SHOP_SETTINGS } from '../errors.ts'
 import { VERSION } from '../operations/version.ts'
 import type { Settings } from '../settings/settings.ts'
 import { signInRequest } from '../settings/sign-in-request.ts'
+import { TENANT } from '../settings/mistakes.ts'
 import { KEY_PLACE, keySetups } from './mcp-clients.ts'
 
 /** Where the web application is. */
@@ -81,7 +82,8 @@ function settingsOfPage (config: Needed): object {
   return {
     origin,
     version: VERSION,
-    sign_in: { issuer, client_id: clientId, scope: scopes.join(' '), callback: origin + CONSOLE_CALLBACK, parameters: { ...parameters, ...(takesResource && { resource: origin }) } },
+    // Whoever is of several tenants chooses one on the page of all of them.
+    sign_in: { issuer: issuer.replace(TENANT, 'organizations'), client_id: clientId, scope: scopes.join(' '), callback: origin + CONSOLE_CALLBACK, parameters: { ...parameters, ...(takesResource && { resource: origin }) } },
     connected_apps: knowsApps,
     ...(standIn === undefined && { pay_dashboard: PAY_DASHBOARD }),
     ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })

@@ -11,6 +11,9 @@ const MARKER_LENGTH = 16
 /** Stands for any port in an origin of `CORS_ORIGINS`. */
 export const ANY_PORT = ':*'
 
+/** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
+export const TENANT = '{tenantid}'
+
 const ENCODE = 'Percent-encode special characters, such as / in a password'
 
 /** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
@@ -21,6 +24,12 @@ const checks: Readonly<Record<string, Check>> = {
     return wrong.length === 0 ? undefined : `must be hosts as browsers send them (lower case, without https:// and a default port), or *. and a host. Invalid: ${wrong.join(', ')}`
   },
   IDP_ISSUER: issuer,
+  IDP_TENANTS: (text) => {
+    const wrong = itemsOf(text).filter((item) => !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(item))
+    return wrong.length === 0 ? undefined : `must be ids of tenants as tokens have them, lower-case UUIDs; names of domains, common and organizations are none. Invalid: ${wrong.join(', ')}`
+  },
+  IDP_SECOND_ISSUER: secondIssuer,
+  IDP_INTROSPECTION_ENDPOINT: issuer,
   OAUTH_BROKER_ASSERTION_ISSUERS: (text, given) => {
     const wrong = itemsOf(text).map((item) => issuer(item, given)).find((mistake) => mistake !== undefined)
     if (wrong !== undefined) return wrong
@@ -28,6 +37,7 @@ const checks: Readonly<Record<string, Check>> = {
   },
   IDP_SCOPES: (text) => itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ? undefined : 'must be scopes separated by commas, without spaces and quotes',
   IDP_MCP_CLIENT_ID: clientId,
+  IDP_INTROSPECTION_CLIENT_ID: clientId,
   IDP_CONSOLE_CLIENT_ID: clientId,
   API_KEY_MARKER: (text) => MARKER.test(text) && text.length <= MARKER_LENGTH
     ? undefined
@@ -64,7 +74,7 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
-  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given)]
+  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given), ...introspectionMistakes(given)]
 }
 
 /** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
@@ -87,9 +97,48 @@ function assertionMistakes (given: Readonly<Record<string, unknown>>): readonly 
   return needed.filter((name) => name in given && !set.includes(name)).map((name) => `${name} is required with ${set.join(' and ')}`)
 }
 
-/** Its tokens name the id of an application, not a URL of this server. */
-function entraMistakes ({ IDP_PROVIDER: provider, IDP_AUDIENCE: audience }: Readonly<Record<string, unknown>>): readonly string[] {
-  return provider === 'entra' && itemsOf(audience).length === 0 ? ['IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'] : []
+/** Its tokens name the id of an application, not a URL of this server; only it has issuers that stand for several. */
+function entraMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
+  const { IDP_PROVIDER: provider, IDP_AUDIENCE: audience, IDP_ISSUER: url, IDP_TENANTS: tenants } = given
+  const isShared = String(url).includes(TENANT)
+  const hasTenants = itemsOf(tenants).length > 0
+  return [
+    ...provider === 'entra' && itemsOf(audience).length === 0 ? ['IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'] : [],
+    ...isShared && provider !== 'entra' ? [`IDP_ISSUER may contain ${TENANT} only with IDP_PROVIDER=entra`] : [],
+    ...isShared && !hasTenants && 'IDP_TENANTS' in given ? [`IDP_TENANTS is required with an IDP_ISSUER that contains ${TENANT}: otherwise the people of every tenant could sign in`] : [],
+    ...!isShared && hasTenants && url !== undefined ? [`IDP_TENANTS needs an IDP_ISSUER that contains ${TENANT}, such as https://login.microsoftonline.com/${TENANT}/v2.0`] : []
+  ]
+}
+
+/** Of a Cognito pool; the newer kind of issuer has another host. */
+const POOL = /^https:\/\/(?:issuer-)?cognito-idp\.([a-z0-9-]+\.amazonaws\.com(?:\.cn)?\/[\w-]+)$/
+
+/** The people of both are the same, known by their subject alone. */
+function secondIssuer (text: string, given: Readonly<Record<string, unknown>>): string | undefined {
+  const { IDP_ISSUER: first, PUBLIC_BASE_URL: base } = given
+  const wrong = issuer(text, given)
+  if (wrong !== undefined) return wrong
+  if (text === first) return 'is IDP_ISSUER'
+  if ([text, String(first)].some((url) => url.includes(TENANT))) return `and IDP_ISSUER must be two single issuers, without ${TENANT}`
+  if (URL.canParse(String(base)) && text === `${new URL(String(base)).origin}/oauth`) return 'is this server itself, whose tokens are accepted already'
+  const [pool, other] = [first, text].map((url) => POOL.exec(String(url))?.[1])
+  return pool !== other ? 'must be of the same user pool as IDP_ISSUER: people are known by their subject, and another pool has other people' : undefined
+}
+
+/** Providers whose answers dual-auth reads. */
+const INTROSPECTED = ['generic', 'keycloak', 'zitadel']
+
+/** Settings that go together. */
+function introspectionMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
+  const [id, secret] = ['IDP_INTROSPECTION_CLIENT_ID', 'IDP_INTROSPECTION_CLIENT_SECRET']
+  const isSet = (name: string): boolean => given[name] !== undefined && String(given[name]) !== ''
+  if (isSet(id)) {
+    return [
+      ...isSet(secret) ? [] : [`${secret} is required with ${id}`],
+      ...INTROSPECTED.includes(String(given['IDP_PROVIDER'])) ? [] : [`${id} needs IDP_PROVIDER=${INTROSPECTED.join(' or ')}: the JWTs of the others are read without asking`]
+    ]
+  }
+  return [secret, 'IDP_INTROSPECTION_ENDPOINT'].filter(isSet).concat(String(given['IDP_INTROSPECTION_JWTS']) === 'true' ? ['IDP_INTROSPECTION_JWTS'] : []).map((name) => `${name} needs ${id}`)
 }
 
 /** `a, b,` is a list of two. Lists are accepted, too. */

@@ -31,12 +31,13 @@ const UNPREDICTABLE_PART = 0.75
 
 /** The settings that are only acceptable for a trial, each with its danger and how to allow it. */
 export function risksIn (config: Given): readonly string[] {
-  const { DATABASE_URL, PUBLIC_BASE_URL, IDP_ISSUER, IDP_M2M_CLIENT_IDS, OAUTH_BROKER_ASSERTION_ISSUERS, PAY_API_URL, PAY_ROUTES_PUBLIC } = config
+  const { DATABASE_URL, PUBLIC_BASE_URL, IDP_ISSUER, IDP_SECOND_ISSUER, IDP_INTROSPECTION_ENDPOINT, IDP_M2M_CLIENT_IDS, OAUTH_BROKER_ASSERTION_ISSUERS, PAY_API_URL, PAY_ROUTES_PUBLIC } = config
   const risks: ReadonlyArray<readonly [Risk, isTaken: boolean, string]> = [
     ['embedded-database', DATABASE_URL === undefined, 'DATABASE_URL is not set: the embedded database is for trials and a single process. Set the URL of a PostgreSQL database'],
     ['http-base-url', isHttp(PUBLIC_BASE_URL), `PUBLIC_BASE_URL is ${PUBLIC_BASE_URL}: without https, keys and tokens can be read on the way. Set the https address of the server`],
     // On another machine it is a mistake, which says the same.
     ['http-issuer', isHttp(IDP_ISSUER) && isTrustworthy(String(IDP_ISSUER)), `IDP_ISSUER is ${IDP_ISSUER}: an identity provider without https is for trials, since anyone on this machine may issue its tokens. Set the real one`],
+    ...Object.entries({ IDP_SECOND_ISSUER, IDP_INTROSPECTION_ENDPOINT }).map(([name, url]) => ['http-issuer', isHttp(url) && isTrustworthy(String(url)), `${name} is ${url}: without https it is for trials, since anyone on this machine may answer there. Set the real one`] as const),
     ['http-issuer', itemsOf(OAUTH_BROKER_ASSERTION_ISSUERS).some((issuer) => isHttp(issuer) && isTrustworthy(issuer)), 'OAUTH_BROKER_ASSERTION_ISSUERS has an issuer without https: anyone on this machine may then issue assertions. Set the real ones'],
     ['any-machine-client', itemsOf(IDP_M2M_CLIENT_IDS).length === 0,
       'IDP_M2M_CLIENT_IDS is not set: any client of the issuer with a scope that ends in /api reaches all shops, including clients of other applications. List your machine clients, or set none'],

@@ -2,10 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { PARENT_REQUEST } from 'mcp-from-routes'
 import { SHOP_USER_INACTIVE } from '../errors.ts'
+import type { PersonReader } from './person.ts'
 import { personLookup } from './repository.ts'
 import type { User } from './user.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** What a person is known by. */
+    personOf: PersonReader
+  }
   interface FastifyRequest {
     /** The calling person, as in the database on this request; null for keys, machines and public routes. */
     currentUser: User | null
@@ -28,7 +33,7 @@ export function knowCurrentUser (knex: Knex) {
     if (parent?.identity === identity && parent.currentUser !== null) request.currentUser = parent.currentUser
     else {
       const { shop_id: asked } = request.params as { readonly shop_id?: string }
-      const { user, shop } = await lookUp(identity.subject, identity.username, asked)
+      const { user, shop } = await lookUp(request.server.personOf(identity), identity.username, asked)
       request.currentUser = user
       if (asked !== undefined && shop !== undefined) request.shopOfPerson = { asked, shop }
     }

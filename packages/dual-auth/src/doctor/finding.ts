@@ -1,11 +1,13 @@
 /** The result of one check. */
 export interface Finding {
-  /** `warn`: the plugin starts, but look at it; `note`: what a rejected token has. */
-  readonly level: 'ok' | 'warn' | 'fail' | 'note'
-  /** What was checked: `issuer`, `keys`, `audience`, `token` or the name of a claim. */
+  /** `warn`: the plugin starts, but look at it; `note`: what a rejected token has; `hint`: what may mend it. */
+  readonly level: 'ok' | 'warn' | 'fail' | 'note' | 'hint'
+  /** What was checked: `issuer`, `keys`, `endpoint`, `audience`, `token` or the name of a claim. */
   readonly what: string
   /** In a line. */
   readonly found: string
+  /** The issuer that it is about, as in the options; undefined: all of them, or a token. */
+  readonly issuer?: string
 }
 
 /** In characters: what others write may have any length. */

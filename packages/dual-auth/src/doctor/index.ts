@@ -22,17 +22,18 @@ export async function examine (jwt: JwtOptions | readonly JwtOptions[], token?: 
 }
 
 async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]> {
-  const { issuer, algorithms } = settings
+  const { issuer, algorithms, jwks: own, audience } = settings
+  const of = (level: Finding['level'], what: string, found: string): Finding => ({ level, what, found, issuer })
   try {
     const { jwks, introspectionEndpoint } = await readPublished(settings)
     const keys = usableKeys(jwks, algorithms)
     return [
-      { level: 'ok', what: 'issuer', found: issuer },
-      { level: 'ok', what: 'keys', found: `${keys.length} for ${algorithms.join(', ')}` },
-      ...introspectionEndpoint === undefined ? [] : [{ level: 'ok', what: 'endpoint', found: `opaque tokens are introspected at ${introspectionEndpoint}` } as const],
-      ...settings.audience === undefined ? [{ level: 'warn', what: 'audience', found: 'not set: tokens that clients requested for another resource are accepted too' } as const] : []
+      of('ok', 'issuer', issuer),
+      of('ok', 'keys', `${keys.length} for ${algorithms.join(', ')}${own === undefined ? '' : ', of the option jwks: nothing is read of this issuer'}`),
+      ...introspectionEndpoint === undefined ? [] : [of('ok', 'endpoint', `opaque tokens are introspected at ${introspectionEndpoint}`)],
+      ...audience === undefined ? [of('warn', 'audience', 'not set: tokens that clients requested for another resource are accepted too')] : []
     ]
   } catch (error) {
-    return [{ level: 'fail', what: 'issuer', found: messageOf(error) }]
+    return [of('fail', 'issuer', messageOf(error))]
   }
 }

@@ -6,6 +6,7 @@ import { registerJwt } from '../tokens/jwt.ts'
 import { claimAt, isRecord, TENANT, type Claims, type ClaimPath } from '../tokens/providers.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
 import { messageOf, printable, type Finding } from './finding.ts'
+import { hintFor } from './hints.ts'
 
 /** No token can have it in front: every token is checked as one. */
 const NO_MARKER = ' '
@@ -13,16 +14,32 @@ const NO_MARKER = ' '
 /** Claims that tell what kind of token it is, at one provider or another. */
 const KINDS = ['typ', 'token_use', 'ver', 'idtyp', 'gty', 'tid', 'oid', 'uid', 'client_id', 'clientId', 'azp', 'cid', 'nonce', 'at_hash']
 
-/** Who holds the token; or why it is rejected, and what it has of all that decides about it. */
+/** Who holds the token; or why it is rejected, what may mend that, and what it has of all that decides about it. */
 export async function examineToken (issuers: readonly JwtSettings[], token: string): Promise<readonly Finding[]> {
   const authorization = `Bearer ${token}`
   const credential = credentialFromHeaders({ authorization }, 'x-api-key', NO_MARKER)
-  if (credential.kind === 'malformed') return [{ level: 'fail', what: 'token', found: `rejected: ${credential.reason}` }]
-  if (authorization.length > maxHeaderSize) return [{ level: 'fail', what: 'token', found: `rejected: all headers of a request may have ${maxHeaderSize} bytes, node --max-http-header-size, and this token alone has ${token.length}` }]
+  if (credential.kind === 'malformed') return rejected(issuers, '', credential.reason)
+  if (authorization.length > maxHeaderSize) return rejected(issuers, '', `all headers of a request may have ${maxHeaderSize} bytes, node --max-http-header-size, and this token alone has ${token.length}`)
   const isOpaque = credential.kind === 'opaque'
   const verdict = await verdictOf(issuers, authorization, isOpaque, token)
-  if (!(verdict instanceof Error)) return [{ level: 'ok', what: 'token', found: `accepted as ${inWords(verdict)}` }]
-  return [{ level: 'fail', what: 'token', found: `rejected: ${messageOf(verdict.cause ?? verdict)}` }, ...isOpaque ? [] : notesOf(token, issuers)]
+  if (!(verdict instanceof Error)) return [{ level: 'ok', what: 'token', found: `accepted as ${inWords(verdict)}${issuers.length > 1 ? printable(`; issuer: ${verdict.issuer}`) : ''}` }]
+  return [...rejected(issuers, token, messageOf(verdict.cause ?? verdict)), ...isOpaque ? [] : notesOf(token, issuers)]
+}
+
+function rejected (issuers: readonly JwtSettings[], token: string, reason: string): readonly Finding[] {
+  const hint = hintFor(reason, { ...partsOf(token), issuers, settings: settingsFor(token, issuers) })
+  return [{ level: 'fail', what: 'token', found: `rejected: ${reason}` }, ...hint === undefined ? [] : [{ level: 'hint', what: 'token', found: printable(hint) } as const]]
+}
+
+function partsOf (token: string): { readonly header: Claims, readonly payload: Claims } {
+  const [header = {}, payload = {}] = token.split('.', 2).map(claimsFrom)
+  return { header, payload }
+}
+
+/** Of the issuer that the token names, or the first. */
+function settingsFor (token: string, issuers: readonly JwtSettings[]): JwtSettings {
+  const { iss } = partsOf(token).payload
+  return issuers.find(({ issuer, tenants = [] }) => [issuer, ...tenants.map(tenant => issuer.replace(TENANT, tenant))].includes(String(iss))) ?? issuers[0]!
 }
 
 /** What the plugin makes of the token. */
@@ -48,8 +65,8 @@ function inWords (identity: MachineIdentity | UserIdentity): string {
 
 /** Unverified: for the person who fixes the configuration. */
 function notesOf (token: string, issuers: readonly JwtSettings[]): readonly Finding[] {
-  const [header = {}, payload = {}] = token.split('.', 2).map(claimsFrom)
-  const settings = issuers.find(({ issuer, tenants = [] }) => [issuer, ...tenants.map(tenant => issuer.replace(TENANT, tenant))].includes(String(payload.iss))) ?? issuers[0]!
+  const { header, payload } = partsOf(token)
+  const settings = settingsFor(token, issuers)
   const { audience, algorithms, claims, userClients, machineClients, shape } = settings
   const paths = [...new Map(Object.values(claims).flat().map(path => [path.join('.'), path])).values()]
   const expectedClients = userClients === undefined ? undefined : [...userClients, ...machineClients ?? []]
