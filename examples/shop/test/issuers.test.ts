@@ -77,7 +77,7 @@ t.test('opaque tokens: asked once, for no longer than they live, and the secret 
   for (const [more, introspection] of [
     [{}, { clientId: 'shop', clientSecret: 'hidden', clientAuth: 'client_secret_basic', jwts: false, cacheTime: 600_000 }],
     [{ IDP_INTROSPECTION_CLIENT_AUTH: 'client_secret_post', IDP_INTROSPECTION_JWTS: 'true', IDP_INTROSPECTION_ENDPOINT: 'https://idp.example/ask' }, { clientAuth: 'client_secret_post', jwts: true, endpoint: 'https://idp.example/ask' }]
-  ]) t.match(acceptedTokens(settingsFromEnvironment({ ...environment, ...more })), [{ introspection }])
+  ] as const) t.match(acceptedTokens(settingsFromEnvironment({ ...environment, ...more })), [{ introspection }])
 })
 
 t.test('what does not go together is a mistake at startup, which quotes no secret', async (t) => {
