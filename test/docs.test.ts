@@ -39,7 +39,9 @@ const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   // They write, so it is not the shop itself.
   'contract.md': {
     'package.json': read('examples/shop/package.json'), dist: t.fixture('symlink', join(root, 'examples/shop/dist')), node_modules: installed
-  }
+  },
+  // Its program has no types, so it is built as it is.
+  'mcp-from-routes/whole-api.md': { 'package.json': '{ "type": "module" }', 'app.js': read('examples/quickstart/whole-api.ts'), node_modules: installed }
 }
 
 /**

@@ -72,8 +72,12 @@ export const MCP_FROM_ROUTES_UNSUPPORTED_QUERY = createError(
 
 /** The request body of a tagged route is not JSON. */
 export const MCP_FROM_ROUTES_UNSUPPORTED_BODY = createError(
-  'MCP_FROM_ROUTES_UNSUPPORTED_BODY', '%s cannot be a tool: %s. Remove the tag, or offer a JSON body')
+  'MCP_FROM_ROUTES_UNSUPPORTED_BODY', '%s cannot be a tool: %s. Do not publish it, or offer a JSON body')
 
 /** A schema of a tagged route cannot be published as JSON Schema 2020-12. */
 export const MCP_FROM_ROUTES_INVALID_SCHEMA = createError(
   'MCP_FROM_ROUTES_INVALID_SCHEMA', '%s has a schema that cannot be published: %s')
+
+/** The file of the option `routes` cannot be read, or an entry of it is wrong. */
+export const MCP_FROM_ROUTES_INVALID_REVIEW = createError<[string, string]>(
+  'MCP_FROM_ROUTES_INVALID_REVIEW', '%s cannot be used:%s')

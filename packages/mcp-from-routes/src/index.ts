@@ -13,12 +13,15 @@ import { settingsFromOptions } from './options.ts'
 import type { McpFromRoutesOptions } from './options.ts'
 import { shareRequestIds } from './parent.ts'
 import { follower } from './task/follow.ts'
+import { readReviewed, NOT_REVIEWED, pathOf } from './review/reviewed.ts'
+import { reviewOf, REVIEWS } from './review/review.ts'
+import type { ReviewMessage } from './review/review.ts'
 import { taskRules } from './task/rule.ts'
 import type { TaskRules } from './task/rule.ts'
 import { taskSealer } from './task/seal.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
-import { checkEarlier, checkOthers, collectRoutes } from './tool/routes.ts'
+import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/routes.ts'
 import { toolSets } from './tool/sets.ts'
 import type { Tool } from './tool/tool.ts'
 import { toolReader } from './tool/tools.ts'
@@ -65,13 +68,15 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
   checkLoopback()
   const earlier = routesSoFar(app)
-  const readTools = toolReader(app, settings)
+  const isReview = REVIEWS.hasSubscribers
+  const reviewed = settings.routes === undefined || isReview ? NOT_REVIEWED : await readReviewed(settings.routes)
+  const reader = toolReader(app, settings)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
-  const routes = collectRoutes(app, settings)
+  const routes = collectRoutes(app, settings, reviewed, isReview)
   guardCalls(app)
   shareRequestIds(app)
   warnIfUnlimited(app)
@@ -88,16 +93,24 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, shared))
 
   app.addHook('onReady', async () => {
+    if (isReview) return review()
     remarkOnRoutes(app.log, routes, settings)
     if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
-    else checkEarlier(earlier, settings)
-    tools = readTools(routes.candidates)
+    else checkEarlier(earlier, settings, reviewed)
+    reviewed.check(routes.keys.splice(0))
+    tools = reader.all(routes.candidates)
     rules = taskRules(tools.values(), routes.known.splice(0), earlier ?? [])
     checkOthers(routes.others.splice(0))
     remarkOnTools(app.log, [...tools.values()], rules.size > 0, settings)
     for (const set of sets) set.fill(tools)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
+
+  function review (): void {
+    const reviewable = { listed: routes.listed, earlier: earlier ?? [], isTagged: isTagged(settings), read: reader.one }
+    const message: ReviewMessage = { app, file: settings.routes && pathOf(settings.routes), review: (entries) => reviewOf(reviewable, entries) }
+    REVIEWS.publish(message)
+  }
 }
 
 export default fp(mcpFromRoutes, { fastify: '5.x', name: 'mcp-from-routes' })

@@ -38,6 +38,12 @@ export interface McpFromRoutesOptions {
   readonly instructions?: string | ((request: FastifyRequest) => string | undefined | Promise<string | undefined>)
   /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */
   readonly path?: string
+  /**
+   * The path of a review file, which decides which routes are tools and under which names, whatever their tags:
+   * `new URL('./mcp-routes.json', import.meta.url)`. A relative string is relative to the working directory. Routes that the
+   * file does not know are tools if they are tagged. `mcp-from-routes review` writes it. Default is none.
+   */
+  readonly routes?: string | URL
   /** The tag in `schema.tags` that makes a route a tool. Default is `mcp`. */
   readonly exposedTag?: string
   /** The tag that marks a tool whose result can be large. Default is `large`. */
@@ -156,7 +162,8 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'toJsonSchema'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'toJsonSchema'>> {
+  readonly routes: McpFromRoutesOptions['routes']
   readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   readonly instructions: McpFromRoutesOptions['instructions']
@@ -183,7 +190,7 @@ const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
  */
 export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   const {
-    serverInfo, instructions, path = '/mcp', exposedTag = 'mcp', largeTag = 'large', onRequest = [],
+    serverInfo, instructions, path = '/mcp', routes, exposedTag = 'mcp', largeTag = 'large', onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
@@ -196,6 +203,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a non-empty string or a function')
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
+  check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
   check(isFilled(exposedTag), 'exposedTag', 'must be a non-empty string')
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
@@ -223,6 +231,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     serverInfo,
     instructions,
     path: withoutSlash(path),
+    routes,
     exposedTag,
     largeTag,
     onRequest: hooks.map(awaited),

@@ -188,7 +188,7 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
 - GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name (MCP_FROM_ROUTES_NO_OPERATION_ID)
 - POST /a/:id has two inputs named id (path and body). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument (MCP_FROM_ROUTES_NAME_CLASH)
 - GET /ok and GET /ok/:id both have the operationId ok. Give each tagged route its own (MCP_FROM_ROUTES_DUPLICATE_NAME)
-- GET /c/* cannot be a tool: its path has a wildcard. Remove the tag, or use named parameters (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`)
+- GET /c/* cannot be a tool: its path has a wildcard. Do not publish it, or use named parameters (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`)
   t.strictSame(error.errors.map(({ code }) => code.replace('MCP_FROM_ROUTES_', '')), ['NO_OPERATION_ID', 'NAME_CLASH', 'DUPLICATE_NAME', 'UNSUPPORTED_ROUTE'])
 })
 

@@ -1,7 +1,11 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
 import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP } from '../contract/index.ts'
 import type { Contract } from '../contract/index.ts'
+import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
+import { REVIEWS } from '../review/review.ts'
+import type { ReviewMessage } from '../review/review.ts'
 import type { McpTool } from '../types.ts'
 
 /** What is used of a Fastify app. */
@@ -9,6 +13,7 @@ interface App {
   ready: () => PromiseLike<unknown>
   close: () => PromiseLike<unknown>
   readonly mcpTools?: readonly McpTool[]
+  readonly server?: unknown
 }
 
 /**
@@ -18,11 +23,41 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
+  return await whenReady(module, cwd, ({ mcpTools }) => {
+    if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
+    return contractFromTools(mcpTools)
+  })
+}
+
+/**
+ * Loads a module that exports an app, and has the plugin list the routes. The app never listens.
+ *
+ * @param use - called while the app is open
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
+ */
+export async function reviewFromModule<T> (module: string, cwd: string, use: (message: ReviewMessage) => T | Promise<T>): Promise<T> {
+  const messages: ReviewMessage[] = []
+  const listen = (message: unknown): void => { messages.push(message as ReviewMessage) }
+  subscribe(REVIEWS.name, listen)
+  try {
+    return await whenReady(module, cwd, async (app) => {
+      // A module may make other apps beside the one that it exports.
+      const message = messages.find((one) => one.app.server === app.server) ?? messages.at(-1)
+      if (message === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
+      return await use(message)
+    })
+  } finally {
+    unsubscribe(REVIEWS.name, listen)
+  }
+}
+
+const WITHOUT_PLUGIN = 'provides an app without tools: mcp-from-routes is not registered, or a setting turns it off'
+
+async function whenReady<T> (module: string, cwd: string, use: (app: App) => T | Promise<T>): Promise<T> {
   const app = await appFromModule(module, cwd)
   try {
     await app.ready()
-    if (!Array.isArray(app.mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, 'provides an app without tools: mcp-from-routes is not registered, or a setting turns it off')
-    return contractFromTools(app.mcpTools)
+    return await use(app)
   } catch (error) {
     throw named(error, module, 'provides an app that does not start')
   } finally {
@@ -58,6 +93,8 @@ function isApp (value: unknown): value is App {
 }
 
 function named (error: unknown, module: string, what: string): Error {
-  if (error instanceof MCP_FROM_ROUTES_CONTRACT_APP) return error
-  return Object.assign(new MCP_FROM_ROUTES_CONTRACT_APP(module, `${what}: ${error instanceof Error ? error.message : String(error)}`), { cause: error })
+  if (error instanceof MCP_FROM_ROUTES_CONTRACT_APP || error instanceof MCP_FROM_ROUTES_INVALID_REVIEW) return error
+  // Not everything that is thrown is an Error.
+  const { message = String(error) } = Object(error) as { readonly message?: unknown }
+  return Object.assign(new MCP_FROM_ROUTES_CONTRACT_APP(module, `${what}: ${String(message)}`), { cause: error })
 }

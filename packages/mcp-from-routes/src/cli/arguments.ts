@@ -6,10 +6,12 @@ import type { CheckOptions } from './check.ts'
 export const usage = `Usage: mcp-from-routes contract write <module> [--contract <file>]
        mcp-from-routes contract check <module> [options]
        mcp-from-routes contract changelog <module> [options]
+       mcp-from-routes review <module> [--routes <file>] [--publish <pattern>]… [--check] [--json]
 
 write stores the tools of an app as its contract. check fails when the app and the file differ, or when the
 version of the package does not rise as much as the changes since an earlier state require. changelog prints those
-changes as Markdown, tool by tool, and takes the same options.
+changes as Markdown, tool by tool, and takes the same options. review lists all routes of an app in the file of the
+plugin's option routes, with the tools that they would be; people decide there which are published.
 
 <module> is a file whose default export, else buildApp, is a Fastify app or a function that makes one.
 
@@ -22,13 +24,26 @@ changes as Markdown, tool by tool, and takes the same options.
   --bump <major|minor|patch> the next release raises the version by this; changesets are not read
   --conventional-commits     the next release follows the commit messages; changesets are not read
   --allow-unchecked          pass if there is nothing to compare with, in CI too
+  --routes <file>            the review file; default: that of the option routes, else mcp-routes.json
+  --publish <pattern>        also publish the routes that match, such as 'GET /v1/*'; repeatable
+  --check                    write nothing; fail if the file lacks a route, or publishes one that cannot be a tool
   --json                     print the report as JSON
   --help
 
 Exit code: 0 all is well, or written; 1 the check failed; 2 the command itself failed.
 `
 
-/** What the command is to do. */
+/** A review to be made. */
+export interface ReviewCommand {
+  readonly action: 'review'
+  readonly module: string
+  readonly routes: string | undefined
+  readonly publish: readonly string[]
+  readonly check: boolean
+  readonly json: boolean
+}
+
+/** What to do with a contract. */
 export interface Command extends CheckOptions {
   readonly action: 'write' | 'check' | 'changelog'
   readonly module: string
@@ -37,11 +52,12 @@ export interface Command extends CheckOptions {
 }
 
 /** @returns nothing when help is wanted. @throws {@link MCP_FROM_ROUTES_CONTRACT_USAGE} */
-export function commandFrom (argv: readonly string[]): Command | undefined {
-  const { values, positionals } = parsed(argv)
+export function commandFrom (argv: readonly string[]): Command | ReviewCommand | undefined {
+  if (argv[0] === 'review') return reviewFrom(argv.slice(1))
+  const { values, positionals } = parsed(argv, OF_CONTRACT)
   if (values.help) return undefined
   const [topic, action, module, ...more] = positionals
-  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('Use contract write, contract check or contract changelog. See --help')
+  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('Use contract write, contract check, contract changelog or review. See --help')
   if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`contract ${action} takes one module that exports the app, such as ./dist/app.js`)
   const { against, 'against-version': againstVersion, json = false, contract = 'contract/tools.json', bump } = values
   const commits = values['conventional-commits'] ?? false
@@ -69,26 +85,35 @@ function isBump (text: string): text is Exclude<Bump, 'none'> {
   return ['major', 'minor', 'patch'].includes(text)
 }
 
-function parsed (argv: readonly string[]) {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean' } as const
+function reviewFrom (argv: readonly string[]): ReviewCommand | undefined {
+  const { values, positionals } = parsed(argv, OF_REVIEW)
+  if (values.help) return undefined
+  const [module, ...more] = positionals
+  if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('review takes one module that exports the app, such as ./dist/app.js')
+  const { routes, publish = [], check = false, json = false } = values
+  if (check && publish.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--check and --publish exclude each other')
+  return { action: 'review', module, routes, publish, check, json }
+}
+
+const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const OF_CONTRACT = {
+  contract: text,
+  against: text,
+  'against-version': text,
+  bump: text,
+  'conventional-commits': flag,
+  'own-changeset': flag,
+  'declared-outputs': flag,
+  'allow-unchecked': flag,
+  json: flag,
+  help: flag
+}
+const OF_REVIEW = { routes: text, publish: { ...text, multiple: true }, check: flag, json: flag, help: flag } as const
+
+function parsed<Options extends typeof OF_CONTRACT | typeof OF_REVIEW> (argv: readonly string[], options: Options) {
   try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        contract: text,
-        against: text,
-        'against-version': text,
-        bump: text,
-        'conventional-commits': flag,
-        'own-changeset': flag,
-        'declared-outputs': flag,
-        'allow-unchecked': flag,
-        json: flag,
-        help: flag
-      }
-    })
+    return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new MCP_FROM_ROUTES_CONTRACT_USAGE((error as Error).message)
   }

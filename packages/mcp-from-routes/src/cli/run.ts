@@ -7,23 +7,9 @@ import { commandFrom, usage } from './arguments.ts'
 import type { Command } from './arguments.ts'
 import { checkContract } from './check.ts'
 import { gitIn } from './git.ts'
+import type { Answer, Surroundings } from './answer.ts'
+import { review } from './review.ts'
 import { annotationsFromReport, textFromReport } from './report.ts'
-
-/** Where a command runs. */
-export interface Surroundings {
-  /** The folder that paths are relative to. */
-  readonly cwd: string
-  /** The environment variables, as in `process.env`; git gets them too. */
-  readonly env: NodeJS.ProcessEnv
-}
-
-/** The outcome of a command: its exit code, and what to print on standard output and standard error. */
-export interface Answer {
-  /** 0 all is well, or written; 1 the check failed; 2 the command itself failed. */
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 
 /**
  * Runs the command in this process. What the module opens stays open.
@@ -35,6 +21,7 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
     const command = commandFrom(argv)
     if (command === undefined) return { code: 0, out: usage, err: '' }
     switch (command.action) {
+      case 'review': return await review(command, surroundings)
       case 'write': return await write(command, surroundings)
       case 'check': return await check(command, surroundings)
       default: return await changelog(command, surroundings)

@@ -6,6 +6,7 @@ export interface SeenRoute {
   readonly method: RouteOptions['method']
   readonly url: string
   readonly schema: FastifySchema
+  readonly constraints: NonNullable<RouteOptions['constraints']>
 }
 
 /** The routes of every application since it was created. */
@@ -20,8 +21,8 @@ subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { fastify: FastifyInstance }
   const routes: SeenRoute[] = []
   routesOf.set(fastify, routes)
-  fastify.addHook('onRoute', ({ method, url, schema }) => {
-    routes.push({ method, url, schema: schema ?? {} })
+  fastify.addHook('onRoute', ({ method, url, schema, constraints }) => {
+    routes.push({ method, url, schema: schema ?? {}, constraints: constraints ?? {} })
   })
 })
 

@@ -19,7 +19,7 @@ export function partsFromPath (path: string): readonly PathPart[] | string {
   const parts: PathPart[] = []
   let text = ''
   for (let i = 0; i < path.length;) {
-    if (path[i] === '*') return 'its path has a wildcard. Remove the tag, or use named parameters'
+    if (path[i] === '*') return 'its path has a wildcard. Do not publish it, or use named parameters'
     if (path[i] !== ':' || path[i + 1] === ':') {
       text += path[i]
       i += path[i] === ':' ? 2 : 1

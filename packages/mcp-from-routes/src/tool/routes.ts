@@ -3,6 +3,8 @@ import { checkArrivals, holdCalls, markRoute } from '../call/guard.ts'
 import type { RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import type { Settings } from '../options.ts'
+import { keyOf } from '../review/reviewed.ts'
+import type { Reviewed } from '../review/reviewed.ts'
 import type { KnownRoute } from '../task/rule.ts'
 import type { SeenRoute } from './earlier.ts'
 import type { Candidate } from './tools.ts'
@@ -16,27 +18,42 @@ export interface Routes {
   readonly others: OtherRoute[]
   /** Routes with a tag that differs from the right one only in case. */
   readonly nearlyTagged: string[]
+  /** What a review file calls all that could become tools. */
+  readonly keys: string[]
   /** All of them, for tasks. */
   readonly known: KnownRoute[]
+  /** All that could become tools, for a review. */
+  readonly listed: Candidate[]
   /** The route of the endpoint. */
   endpoint: RouteOptions | undefined
 }
 
-/** Collects the routes during their registration, and prepares those that become tools. */
-export function collectRoutes (app: FastifyInstance, settings: Settings): Routes {
-  const routes: Routes = { candidates: [], others: [], nearlyTagged: [], known: [], endpoint: undefined }
+/**
+ * Collects the routes during their registration, and prepares those that become tools.
+ * @param reviewed - decides about the routes that it knows; the tag about all others
+ * @param keepsAll - whether those that become no tools are to be listed too
+ */
+export function collectRoutes (app: FastifyInstance, settings: Settings, reviewed: Reviewed, keepsAll: boolean): Routes {
+  const routes: Routes = { candidates: [], others: [], nearlyTagged: [], keys: [], known: [], listed: [], endpoint: undefined }
+  const own = new Set([settings.path, ...Object.values(settings.sets).map(({ path }) => path)].flatMap((path) => [path, `${path}/`]))
   app.addHook('onRoute', function (route) {
     // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
     if (url === settings.path && [route.method].flat().includes('POST')) routes.endpoint = route
     routes.known.push({ method: route.method, url, get schema () { return route.schema ?? {} }, constraints: route.constraints ?? {} })
-    const isTool = isExposed(route, settings)
+    // A hook of the host may tag every route, and the endpoint is none of its tools.
+    const key = own.has(url) && Object.keys(route.constraints ?? {}).length === 0 ? '' : keyOf(route)
+    const entry = reviewed.entryOf(key)
+    if (key !== '') routes.keys.push(key)
+    const isTool = key !== '' && (entry?.publish ?? isExposed(route, settings))
     const mark = markRoute(route, isTool)
-    const isHeld = isTool && route.config?.mcp?.confirm !== undefined
+    const isHeld = isTool && (entry?.confirm ?? route.config?.mcp?.confirm) !== undefined
     if (isHeld) holdCalls(route)
     if (isTool) checkArrivals(route)
-    if (isTool) routes.candidates.push({ scope: this, label: labelOf(route), url, route, isHeld, ...mark })
-    else if (hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
+    const candidate: Candidate = { scope: this, key, label: labelOf(route), url, route, isHeld, entry, ...mark }
+    if (isTool) routes.candidates.push(candidate)
+    else if (key !== '' && entry === undefined && hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
+    if (keepsAll && key !== '') routes.listed.push(candidate)
     // The HEAD twin of a tool's route has the same handler.
     if (!isTool && route.method !== 'HEAD') routes.others.push({ label: labelOf(route), ...mark })
   })
@@ -45,10 +62,10 @@ export function collectRoutes (app: FastifyInstance, settings: Settings): Routes
 
 /**
  * Checks the routes that were registered before the plugin.
- * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is tagged
+ * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is to be published
  */
-export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings): void {
-  const late = earlier.filter((route) => isExposed(route, settings)).map(labelOf)
+export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings, reviewed: Reviewed): void {
+  const late = earlier.filter((route) => reviewed.entryOf(keyOf(route))?.publish ?? isExposed(route, settings)).map(labelOf)
   if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
 }
 
@@ -63,8 +80,13 @@ export function checkOthers (others: readonly OtherRoute[]): void {
   }
 }
 
-function isExposed ({ method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema }, { exposedTag }: Settings): boolean {
-  return method !== 'HEAD' && method !== 'OPTIONS' && (schema?.tags?.includes(exposedTag) ?? false)
+/** Tells whether a schema has the tag. */
+export function isTagged ({ exposedTag }: Settings): (schema: FastifySchema | undefined) => boolean {
+  return (schema) => schema?.tags?.includes(exposedTag) ?? false
+}
+
+function isExposed ({ method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema }, settings: Settings): boolean {
+  return method !== 'HEAD' && method !== 'OPTIONS' && isTagged(settings)(schema)
 }
 
 /** Whether a tag differs from the right one only in case. */

@@ -74,6 +74,8 @@ export interface ExposedRoute {
   readonly method: string | readonly string[]
   readonly url: string
   readonly schema: FastifySchema
+  /** The name of its tool. Default is the `operationId`. */
+  readonly name?: string
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
   readonly websocket: boolean
@@ -108,7 +110,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const method = methodOf(route)
   const label = `${method} ${route.url}`
   const { schema, config } = route
-  const name = schema.operationId
+  const name = route.name ?? schema.operationId
   if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, options.exposedTag)
   if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   const text = config.mcp?.description || schema.description || schema.summary
@@ -232,10 +234,10 @@ function methodOf ({ method, url }: ExposedRoute): string {
 }
 
 function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
-  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no response to return. Remove the tag')
+  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no response to return. Do not publish it')
   if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
   const ownConstraint = Object.keys(constraints).find((name) => name !== 'host' && name !== 'version')
-  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it has the custom constraint ${ownConstraint}, which a tool call cannot meet. Remove the tag or the constraint`)
+  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it has the custom constraint ${ownConstraint}, which a tool call cannot meet. Do not publish it, or remove the constraint`)
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */

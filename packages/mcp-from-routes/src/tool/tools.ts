@@ -1,8 +1,11 @@
-import type { FastifyError, FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import type { FastifyError, FastifyInstance, RouteOptions } from 'fastify'
 import {
   MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_INVALID_ROUTES, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
 import type { Settings } from '../options.ts'
+import { configOf } from '../review/file.ts'
+import type { ReviewEntry } from '../review/file.ts'
+import { pathOf } from '../review/reviewed.ts'
 import { checkArgumentNames } from './argument-names.ts'
 import { probesOf } from './probe.ts'
 import type { Probes } from './probe.ts'
@@ -13,11 +16,15 @@ import type { RefResolver } from './refs.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, Tool } from './tool.ts'
 
-/** A tagged route. Its schemas are read when the application is ready: they may be added or completed later. */
+/** A route that may become a tool. Its schemas are read when the application is ready: they may be added or completed later. */
 export interface Candidate {
   readonly scope: FastifyInstance
   /** `GET /products/:id`. */
   readonly label: string
+  /** How a review file calls it. */
+  readonly key: string
+  /** What the review file says of it. */
+  readonly entry: ReviewEntry | undefined
   readonly url: string
   readonly route: RouteOptions
   /** Whether the guard will know the route. */
@@ -27,24 +34,35 @@ export interface Candidate {
   readonly setTool: (tool: Tool) => void
 }
 
-/** Makes the tools once the application is ready; by name, in the order of their names. */
-export type ReadTools = (candidates: readonly Candidate[]) => ReadonlyMap<string, Tool>
+/** Makes the tools once the application is ready. */
+export interface ToolReader {
+  /** Those of all routes, by name, in the order of their names. */
+  readonly all: (candidates: readonly Candidate[]) => ReadonlyMap<string, Tool>
+  /** That of one route, as if it was the only one. */
+  readonly one: (candidate: Candidate) => Tool
+}
 
 /** To be called before the host sets up its serializers. */
-export function toolReader (app: FastifyInstance, settings: Settings): ReadTools {
+export function toolReader (app: FastifyInstance, settings: Settings): ToolReader {
   const probes = probesOf(app)
-  return (candidates) => {
-    const parser = queryParserOf(app, settings)
-    const resolverOf = sharedResolvers()
+  const resolverOf = sharedResolvers()
+  let parser: QueryParser | undefined
+
+  function one (candidate: Candidate): Tool {
+    const route = exposedRoute(candidate, probes, parser ??= queryParserOf(app, settings), settings)
+    const tool = toolFromRoute(route, settings, resolverOf(route.shared))
+    checkArgumentNames(candidate.label, tool)
+    return tool
+  }
+
+  function all (candidates: readonly Candidate[]): ReadonlyMap<string, Tool> {
     const tools = new Map<string, Tool>()
     const labels = new Map<string, string>()
     const errors: FastifyError[] = []
     for (const candidate of candidates) {
-      const { label, isMarked, isHeld, setTool } = candidate
+      const { label, entry, isMarked, isHeld, setTool } = candidate
       try {
-        const route = exposedRoute(candidate, probes, parser, settings)
-        const tool = toolFromRoute(route, settings, resolverOf(route.shared))
-        checkArgumentNames(label, tool)
+        const tool = one(candidate)
         const { name } = tool.public
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
@@ -56,22 +74,26 @@ export function toolReader (app: FastifyInstance, settings: Settings): ReadTools
       } catch (error) {
         // Anything else is a defect.
         if (!isOwnError(error)) throw error
+        if (entry !== undefined) error.message += ` (published by ${pathOf(settings.routes ?? '')})`
         errors.push(error)
       }
     }
     if (errors.length > 0) throw asOneError(errors)
     return new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1))
   }
+
+  return { all, one }
 }
 
-function exposedRoute ({ scope, url, route }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
+function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
   const { querystring, query, body } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown, body?: unknown }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
   return {
     method: route.method,
     url,
-    schema: route.schema as FastifySchema,
-    config: (route.config ?? {}) as ExposedRoute['config'],
+    schema: route.schema ?? {},
+    ...entry !== undefined && { name: entry.name },
+    config: (entry === undefined ? route.config ?? {} : { ...route.config, mcp: { ...route.config?.mcp, ...configOf(entry) } }) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
     websocket: Reflect.get(route, 'websocket') === true,
     attachValidation: route.attachValidation === true,

@@ -65,7 +65,7 @@ t.test('what a command line means', async (t) => {
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv), wanted)
   for (const [argv, message] of [
-    [[], /contract write, contract check or contract changelog/], [['contract', 'diff'], /contract write, contract check or contract changelog/], [['contract', 'check'], /takes one module/],
+    [[], /contract changelog or review/], [['contract', 'diff'], /contract changelog or review/], [['contract', 'check'], /takes one module/],
     [['contract', 'check', 'a', 'b'], /takes one module/], [['contract', 'check', 'a', '--against', 'x', '--against-version', '1.0.0'], /exclude each other/],
     [['contract', 'write', 'a', '--against', 'x'], /compares nothing/], [['contract', 'check', 'a', '--bump', 'huge'], /--bump takes major, minor or patch, not "huge"/],
     [['contract', 'check', 'a', '--bump', 'major', '--conventional-commits'], /exclude each other/], [['contract', 'check', 'a', '--own-changeset', '--bump', 'major'], /needs changesets/], [['contract', 'check', 'a', '--quiet'], /Unknown option '--quiet'/]
@@ -206,6 +206,6 @@ t.test('modules that give no app with tools', async (t) => {
 t.test('help, and its exit codes', async (t) => {
   const folder = scratch(t, 'contract-help-')
   t.match(await folder.run(['--help']), { code: 0, out: /^Usage: mcp-from-routes contract write <module>(.|\n)*Exit code: 0 all is well/ })
-  t.match(folder.spawn([]), { code: 2, out: '', err: /contract write, contract check or contract changelog/ })
+  t.match(folder.spawn([]), { code: 2, out: '', err: /contract changelog or review/ })
   t.ok(readFileSync(fileURLToPath(new URL('../../bin/mcp-from-routes.js', import.meta.url)), 'utf8').startsWith('#!/usr/bin/env node\n'))
 })

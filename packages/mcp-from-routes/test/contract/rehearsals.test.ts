@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { mock } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import type { Answer } from '../../src/cli/run.ts'
+import type { Answer } from '../../src/cli/answer.ts'
 import { bumpFromMessages, messagesInEffect } from '../../src/cli/release.ts'
 import { scratch } from './scratch.ts'
 

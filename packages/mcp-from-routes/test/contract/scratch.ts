@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Answer, run } from '../../src/cli/run.ts'
+import type { Answer } from '../../src/cli/answer.ts'
+import { run } from '../../src/cli/run.ts'
 import type { Teardown } from '../build.ts'
 
 const command = fileURLToPath(new URL('../../bin/mcp-from-routes.js', import.meta.url))
