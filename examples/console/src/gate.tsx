@@ -2,13 +2,15 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { Navigate, Route, Routes, useParams } from 'react-router-dom'
 import type { Call } from './api/http.ts'
 import { loaded } from './loaded.ts'
-import { FullPage, NoShops, Problem, Waiting } from './layout/full-page.tsx'
+import { FullPage, Problem, Waiting } from './layout/full-page.tsx'
+import { later } from './layout/later.tsx'
 import { SignInAgain } from './session/sign-in-again.tsx'
 import type { Session } from './session/session.ts'
 import { texts } from './texts.ts'
 import { type OpenShop, openShop, readViewer, ShopContext, useViewer, type Viewer, ViewerContext } from './viewer.tsx'
 
 const Administration = lazy(async () => await loaded(async () => await import('./administration.tsx')))
+const NoShops = later(async () => (await import('./layout/no-shops.tsx')).NoShops)
 const ShopWorkspace = lazy(async () => await loaded(async () => await import('./shop-workspace.tsx')))
 
 /** The shop that was open last, to start there. */

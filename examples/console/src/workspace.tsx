@@ -1,6 +1,7 @@
+import { CssBaseline } from '@mui/material'
 import { QueryClient } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import { AdminContext, AdminUI, type AuthProvider } from 'react-admin'
+import { AdminContext, type AuthProvider, CoreAdminUI, Error as ErrorPage, LoadingPage, Notification } from 'react-admin'
 import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
 import { Conflicts, createSettling, SettlingContext } from './layout/conflicts.tsx'
@@ -37,7 +38,9 @@ export function Workspace ({ path, root, home, menu, children }: WorkspaceProps)
         basename={path} dataProvider={dataProvider} authProvider={authProvider} i18nProvider={i18nProvider} queryClient={queryClient} store={store}
         theme={lightTheme} darkTheme={darkTheme}
       >
-        <AdminUI dashboard={home} layout={layout} catchAll={NotFound} title='' disableTelemetry>{children}</AdminUI>
+        <CssBaseline enableColorScheme />
+        <CoreAdminUI dashboard={home} layout={layout} catchAll={NotFound} loading={LoadingPage} error={ErrorPage} title='' disableTelemetry>{children}</CoreAdminUI>
+        <Notification />
         <Conflicts />
       </AdminContext>
     </SettlingContext.Provider>

@@ -13,9 +13,11 @@ import { typeOfFile } from '../src/catalog/import.ts'
 import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
+import { i18nProvider } from '../src/i18n.ts'
 import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
 import { isolated } from '../src/isolated.ts'
+import { texts } from '../src/texts.ts'
 import { agoText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
 
@@ -264,4 +266,15 @@ t.test('what was typed is merged with what others have changed', async (t) => {
     t.strictSame([merged.changes, merged.clashes.map(({ fields }) => fields)], [changes, clashing], JSON.stringify([mine, theirs]))
   }
   t.match(merge(before, { price_amount: 200 }, { ...before, currency: 'JPY' }).clashes, [{ mine: { price_amount: 200, currency: 'EUR' }, theirs: { price_amount: 100, currency: 'JPY' } }])
+})
+
+t.test("react-admin's phrases are filled in, in the number that is meant", async (t) => {
+  const { translate } = i18nProvider
+  for (const [key, options, said] of [
+    ['ra.action.save', {}, 'Save'],
+    ['ra.notification.deleted', { smart_count: 1 }, 'Element deleted'], ['ra.notification.deleted', { smart_count: 3 }, '3 elements deleted'], ['ra.notification.deleted', { smart_count: 0 }, '0 elements deleted'],
+    ['ra.sort.sort_by', { field: 'SKU', order: 'ascending' }, 'Sort by SKU ascending'],
+    ['resources.products.fields.sku', {}, 'SKU'], ['resources.products.name', { smart_count: 2, _: 'none' }, texts.names.products.name.split(' |||| ')[1]!],
+    ['no.such.phrase', { _: 'Otherwise %{a}', a: '$&' }, 'Otherwise $&'], ['A sentence. With %{b}', {}, 'A sentence. With %{b}'], ['ra.action', {}, 'ra.action'], ['', {}, '']
+  ] as const) t.equal(translate(key, options), said, key)
 })

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename } from 'react-admin'
 import { Link, useParams } from 'react-router-dom'
-import { ActivityEntry } from '../activity/activity-entry.tsx'
+import { ActivityLine } from '../activity/activity-line.tsx'
 import type { Entry } from '../activity/entry.ts'
 import { UndoAll } from '../activity/undo-all.tsx'
 import { listUrl } from '../api/http.ts'
@@ -125,7 +125,7 @@ function Changes ({ keyId, changes: { data, error } }: { readonly keyId: string,
     <Section title={texts.keys.changes} action={<Button size='small' component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: keyId }))}`}>{texts.keys.allChanges}</Button>}>
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data?.length === 0 && <Typography color='textSecondary'>{texts.keys.noChanges}</Typography>}
-      {data !== undefined && data.length > 0 && <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>{data.map((entry) => <ActivityEntry key={entry.id} entry={entry} isBrief />)}</Box>}
+      {data !== undefined && data.length > 0 && <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>{data.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}</Box>}
     </Section>
   )
 }

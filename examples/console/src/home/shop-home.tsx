@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { ActivityEntry } from '../activity/activity-entry.tsx'
+import { ActivityLine } from '../activity/activity-line.tsx'
 import { loaded } from '../loaded.ts'
 import type { Entry } from '../activity/entry.ts'
 import { listUrl } from '../api/http.ts'
@@ -52,7 +52,7 @@ export function ShopHome () {
         </Section>
         <Section title={texts.home.recent} action={<Button size='small' component={Link} to={to('history')}>{texts.home.all}</Button>}>
           <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>
-            {recent.data?.map((entry) => <ActivityEntry key={entry.id} entry={entry} isBrief />)}
+            {recent.data?.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}
           </Box>
           {recent.error !== null && <Alert severity='error'>{recent.error.message}</Alert>}
           {recent.data?.length === 0 && <Typography color='textSecondary'>{texts.activity.empty}</Typography>}

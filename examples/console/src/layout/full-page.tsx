@@ -2,8 +2,6 @@ import { Box, Button, CircularProgress, CssBaseline, Paper, ThemeProvider, Typog
 import { type ReactNode, useMemo } from 'react'
 import { texts } from '../texts.ts'
 import { darkTheme, lightTheme } from '../theme.ts'
-import { useViewer } from '../viewer.tsx'
-import { CopyField } from './copy-field.tsx'
 import { useDocumentTitle } from './document-title.ts'
 
 /** The theme that the system prefers, where no workspace has set another. */
@@ -14,7 +12,7 @@ export function SystemTheme ({ children }: { readonly children: ReactNode }) {
 }
 
 /** A page before there is a workspace. */
-function Bare ({ children }: { readonly children: ReactNode }) {
+export function Bare ({ children }: { readonly children: ReactNode }) {
   return (
     <SystemTheme>
       <CssBaseline enableColorScheme />
@@ -52,20 +50,4 @@ export function Problem ({ error, onAgain }: { readonly error: Error, readonly o
 
 export function Waiting () {
   return <Bare><CircularProgress aria-label={texts.session.signingIn} /></Bare>
-}
-
-/** For people whom no shop has let in yet. */
-export function NoShops () {
-  const { name, id, session } = useViewer()
-  useDocumentTitle(texts.noShops.title(name))
-  return (
-    <Bare>
-      <Paper sx={{ p: 4, maxWidth: 560, width: '100%' }}>
-        <Typography variant='h1' gutterBottom>{texts.noShops.title(name)}</Typography>
-        <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.noShops.why}</Typography>
-        <CopyField label={texts.layout.yourId} text={id} />
-        <Button sx={{ mt: 2 }} onClick={() => { session.signOut() }}>{texts.session.signOut}</Button>
-      </Paper>
-    </Bare>
-  )
 }

@@ -1,7 +1,7 @@
 import AdministrationIcon from '@mui/icons-material/AdminPanelSettingsOutlined'
 import OpenIcon from '@mui/icons-material/UnfoldMore'
 import ShopIcon from '@mui/icons-material/StorefrontOutlined'
-import { Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, TextField, Typography } from '@mui/material'
+import { Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, OutlinedInput, Typography } from '@mui/material'
 import { useContext, useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { texts } from '../texts.ts'
@@ -40,7 +40,7 @@ export function WorkspaceSwitch () {
         ]}
         {shops.length > MANY && (
           <MenuItem disableRipple onKeyDown={(event) => event.stopPropagation()} sx={{ '&:hover': { bgcolor: 'transparent' } }}>
-            <TextField fullWidth autoFocus value={typed} onChange={({ target }) => setTyped(target.value)} placeholder={texts.layout.findShop} slotProps={{ htmlInput: { 'aria-label': texts.layout.findShop } }} />
+            <OutlinedInput size='small' fullWidth autoFocus value={typed} onChange={({ target }) => setTyped(target.value)} placeholder={texts.layout.findShop} inputProps={{ 'aria-label': texts.layout.findShop }} />
           </MenuItem>
         )}
         {shops.filter(isFound).map((other) => (
