@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { PGlite } from '@electric-sql/pglite'
 import knex, { type Knex } from 'knex'
+import sqlite from 'node-sqlite3-wasm'
 import pg from 'pg'
 import root from 'tap'
 import { setDatabase } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 
-const Postgres = createRequire(import.meta.url)('knex/lib/dialects/postgres/index.js') as typeof Knex.Client
+const dialect = (name: string) => createRequire(import.meta.url)(`knex/lib/dialects/${name}/index.js`) as typeof Knex.Client
+const [Postgres, Sqlite] = [dialect('postgres'), dialect('better-sqlite3')]
 
 interface Query { sql: string, bindings?: unknown[], response?: unknown }
 
@@ -98,6 +100,52 @@ export async function serverDatabase ({ settings, locale = '', config = {}, type
     async close () {
       await db.destroy()
       await admin.raw(`drop database ${name} with (force)`)
+      await admin.destroy()
+    }
+  }
+}
+
+/** What knex uses of better-sqlite3, which is not installed without a compiler everywhere, over the same SQLite in WebAssembly. */
+class WasmDriver {
+  readonly #database: sqlite.Database
+  constructor (file: string) { this.#database = new sqlite.Database(file) }
+  close () { this.#database.close() }
+  prepare (sql: string) {
+    return {
+      reader: /^\s*(?:select|pragma)/i.test(sql),
+      all: (values: never[]) => this.#database.all(sql, values),
+      run: (values: never[]) => this.#database.run(sql, values)
+    }
+  }
+}
+
+/** SQLite in memory. */
+export function sqliteDatabase (config: Knex.Config = {}): Database {
+  const client = class extends Sqlite { _driver () { return WasmDriver } }
+  const db = knex({ client, connection: { filename: ':memory:' }, useNullAsDefault: true, ...config })
+  return { knex: db, close: async () => db.destroy() }
+}
+
+/** What a host may have set for its sessions, for reasons of its own. */
+export const FOREIGN_MYSQL = "sql_mode = 'ANSI', time_zone = '+05:45', tx_isolation = 'SERIALIZABLE', lc_time_names = 'de_DE'"
+
+export const MYSQL_URL = process.env.TEST_MYSQL_URL
+
+/** @param settings what the sessions are set to: `sql_mode = ''` */
+export async function mysqlDatabase ({ settings, config = {} }: { readonly settings?: string, readonly config?: Knex.Config } = {}): Promise<Required<Database>> {
+  const admin = knex({ client: 'mysql2', connection: MYSQL_URL ?? '' })
+  const name = `dual_auth_${randomBytes(6).toString('hex')}`
+  await admin.raw(`create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
+  const url = new URL(MYSQL_URL ?? '')
+  url.pathname = name
+  const pool = settings === undefined ? {} : { pool: { afterCreate: (connection: { query (sql: string, done: (error: unknown) => void): void }, done: (error: unknown, connection: unknown) => void) => { connection.query(`set session ${settings}`, error => done(error, connection)) } } }
+  const db = knex({ client: 'mysql2', connection: url.href, ...pool, ...config })
+  return {
+    knex: db,
+    url: url.href,
+    async close () {
+      await db.destroy()
+      await admin.raw(`drop database ${name}`)
       await admin.destroy()
     }
   }

@@ -1,26 +1,47 @@
 import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { memoryStore, type OnStored } from '../src/index.ts'
+import createKnex from 'knex'
+import { memoryStore, type ApiKeyStore, type OnStored } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
+import { testStore } from '../src/testing/index.ts'
 import { SHOP } from './build.ts'
-import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+import { embeddedDatabase, FOREIGN_MYSQL, mysqlDatabase, MYSQL_URL, serverDatabase, SERVER_URL, sqliteDatabase, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
-import { ALL, NONE, storeContract } from './store-contract.ts'
 
-const embedded = await embeddedDatabase()
+const ALL = { at: new Date('2030-01-01T00:00:30Z'), skip: 0, limit: 100, filter: {}, sort: null }
+const NONE = { active: 0, expired: 0, revoked: 0 }
+
+// Its clocks change, which no time may depend on.
+const embedded = await embeddedDatabase({}, { TimeZone: 'Europe/Zurich' })
 t.teardown(() => embedded.close())
 await createApiKeysTable(embedded.knex)
-const server = SERVER_URL === undefined ? null : await serverDatabase()
-t.teardown(() => server?.close())
-// Five replicas that start at once, and once more later.
-if (server !== null) await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(server.knex)))
-if (server !== null) await createApiKeysTable(server.knex)
 
-storeContract(t, 'memory', memoryStore())
-storeContract(t, 'PGlite', knexStore(embedded.knex))
-if (server === null) t.test('PostgreSQL', { skip: 'TEST_DATABASE_URL is not set: the store was tested on PGlite only' }, async () => {})
-else storeContract(t, 'PostgreSQL', knexStore(server.knex))
+/** The table in a database of a server, made by five replicas that start at once, and once more later; and two of them. */
+async function onServer (database: Required<Database>): Promise<readonly ApiKeyStore[]> {
+  t.teardown(() => database.close())
+  await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(database.knex)))
+  await createApiKeysTable(database.knex)
+  const replica = createKnex({ ...database.knex.client.config, connection: database.url })
+  t.teardown(() => replica.destroy())
+  const stores = [knexStore(database.knex), knexStore(replica)]
+  for (const store of stores) await store.ready?.()
+  return stores
+}
+
+const sqlite = sqliteDatabase()
+t.teardown(() => sqlite.close())
+await createApiKeysTable(sqlite.knex)
+
+const UNTESTED = { PostgreSQL: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: the store was tested on PGlite only', MariaDB: MYSQL_URL === undefined && 'TEST_MYSQL_URL is not set: the store was tested on SQLite only' }
+for (const [name, store] of [
+  ['memory', memoryStore()],
+  ['PGlite', knexStore(embedded.knex)],
+  ['SQLite', knexStore(sqlite.knex)],
+  ...UNTESTED.PostgreSQL === false ? [['PostgreSQL', await onServer(await serverDatabase())] as const] : [],
+  ...UNTESTED.MariaDB === false ? [['MariaDB', await onServer(await mysqlDatabase())] as const, ['MariaDB with foreign settings', await onServer(await mysqlDatabase({ settings: FOREIGN_MYSQL }))] as const] : []
+] as const) t.test(name, async t => { testStore((title, check) => t.test(title, check), store) })
+for (const [name, skip] of Object.entries(UNTESTED)) if (skip !== false) t.test(name, { skip }, async () => {})
 
 /** The table in a database of its own, for a test that changes its columns. */
 async function tableOfItsOwn (t: Test): Promise<Knex> {
@@ -73,7 +94,7 @@ t.test('a key of several columns to your shops, and ids that are numbers', async
   }
 })
 
-t.test('creations at once that spell one shop in several ways do not pass the limit', { skip: server === null && 'TEST_DATABASE_URL is not set: needs connections at once' }, async t => {
+t.test('creations at once that spell one shop in several ways do not pass the limit', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async t => {
   const { knex, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)

@@ -1,11 +1,14 @@
 import type { Knex } from 'knex'
 import { recordFromNewKey, type ApiKeyStore, type KeyFilter, type KeyQuery, type KeyStatus, type NewApiKey, type StoredApiKey } from './store.ts'
 import { inLowerCase, spellingsOf } from './key-name.ts'
-import { createLookup, type KnexStoreOptions } from './lookup.ts'
+import { createLookup, shopColumns, type KnexStoreOptions } from './lookup.ts'
+import { knexTable } from './knex-table.ts'
+import { tableStore } from './key-table.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
+import { must, noOthers } from '../option-checks.ts'
 import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
-import { demandPostgres, tableNames, type TableNames } from './names.ts'
+import { dialectOf, tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
 import { committed } from './transaction.ts'
@@ -31,14 +34,20 @@ const lastSuccessor = ({ quotedTable, ...names }: TableNames) => `with recursive
   ) select ${selected(names, RECORD, 'line')} from line order by ${STATUS} = 'active' desc, place desc limit 1`
 
 /**
- * Stores keys in the table `api_keys` of a PostgreSQL database, or in one of another name. If you read from replicas, pass a knex that reads the
+ * Stores keys in the table `api_keys` of PostgreSQL, MySQL, MariaDB or SQLite, or in one of another name. If you read from replicas, pass a knex that reads the
  * primary: a revoked key keeps working for as long as a replica lags.
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  * @see {@link createApiKeysTable}
  */
 export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeyStore {
-  demandPostgres(knex)
+  const dialect = dialectOf(knex)
+  if (dialect !== 'postgresql') {
+    const { shop, namedStatements, table, shopColumn, ...rest } = options
+    noOthers('knexStore.', rest)
+    must(namedStatements === undefined, 'knexStore.namedStatements is for PostgreSQL')
+    return tableStore(knexTable(knex, dialect, options, shop === undefined ? undefined : shopColumns(shop)))
+  }
   const { table, shopColumn, ...names } = tableNames(options)
   const LOCK_SHOP = lockShop({ table, shopColumn, ...names })
   const returned = knex.raw(selected({ shopColumn }, RECORD, 'api_keys'))

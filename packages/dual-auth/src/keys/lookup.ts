@@ -115,7 +115,7 @@ const UNIQUE = `select (exists (
   where indrelid = to_regclass(?) and attname = (parse_ident(?))[1] and indisunique and indisvalid and indpred is null and indnkeyatts = 1
 ))::text as found`
 
-function shopColumns (shop: ShopColumns): Required<ShopColumns> {
+export function shopColumns (shop: ShopColumns): Required<ShopColumns> {
   const { table, key = 'id', columns, ...rest } = object('knexStore.shop', shop)
   noOthers('knexStore.shop.', rest)
   must(TABLE.test(string('knexStore.shop.table', table)), 'knexStore.shop.table must be the name of a table')

@@ -22,10 +22,14 @@ export interface TableNames extends Required<TableOptions> {
 const COLUMN = /^[a-z_][a-z0-9_]{0,62}$/
 const TABLE = /^(?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/
 
+/** As knex calls them: MySQL and MariaDB, and SQLite. */
+export type OtherDialect = 'mysql' | 'sqlite3'
+
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} for a knex of another database, which would understand none of the statements */
-export function demandPostgres (knex: Knex): void {
+export function dialectOf (knex: Knex): 'postgresql' | OtherDialect {
   const { dialect } = knex.client
-  must(dialect === 'postgresql', `knexStore needs PostgreSQL, but this knex speaks ${String(dialect)}: write a store of your own`)
+  must(['postgresql', 'mysql', 'sqlite3'].includes(dialect), `knexStore needs PostgreSQL, MySQL, MariaDB or SQLite, but this knex speaks ${String(dialect)}: tableStore makes a store of any database`)
+  return dialect
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */

@@ -80,7 +80,7 @@ const OTHER_KNEX = 'pass knexStore a knex whose postProcessResponse and wrapIden
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the host's knex returns rows that cannot be read */
 export async function demandReadable (knex: Knex): Promise<void> {
-  const result: unknown = await knex.raw("select 'x'::text as id, 'x'::text as shopid")
+  const result: unknown = await knex.select(knex.raw("cast('x' as char) as id"), knex.raw("cast('x' as char) as shopid"))
   try {
     const [row = {}] = rowsOf(result)
     must(text(row, 'id') === 'x' && text(row, 'shop_id') === 'x', `the driver changes text: ${OTHER_KNEX}`)

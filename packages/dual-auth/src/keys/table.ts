@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { demandPostgres, tableNames, type TableNames, type TableOptions } from './names.ts'
+import { createTable as createOtherTable } from './knex-table.ts'
+import { dialectOf, tableNames, type TableNames, type TableOptions } from './names.ts'
 import { rowsOf } from './record-row.ts'
 import { committed } from './transaction.ts'
 
@@ -42,7 +43,8 @@ const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprint', 'pe
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
-  demandPostgres(knex)
+  const dialect = dialectOf(knex)
+  if (dialect !== 'postgresql') return createOtherTable(knex, dialect, options)
   const names = tableNames(options)
   const { table, shopColumn, quotedTable, quotedShop } = names
   await committed(knex, async trx => {

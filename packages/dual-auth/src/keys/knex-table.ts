@@ -1,0 +1,190 @@
+import { crc32 } from 'node:zlib'
+import type { ApiKeyShop } from 'fastify'
+import type { Knex } from 'knex'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
+import { COLUMNS, type FoundRow, type KeyColumn, type KeyRow } from './key-row.ts'
+import type { KeyTable } from './key-table.ts'
+import type { ShopColumns } from './lookup.ts'
+import { tableNames, type OtherDialect, type TableNames, type TableOptions } from './names.ts'
+import { demandReadable } from './record-row.ts'
+
+/*
+ * The table of keys in MySQL, MariaDB and SQLite: strings, and times as whole numbers, which no setting of a session, no
+ * time zone and no type parser changes.
+ */
+
+/** Owners share these rows: two whose rows are the same wait for each other, no more. */
+const LOCKS = 64
+
+const nameInRow = (column: string): string => column.toLowerCase()
+
+interface Dialect {
+  /** Statements that create what is missing. */
+  create (names: TableNames): readonly string[]
+  /** The first statement of a transaction: none with the same number runs beside it. */
+  lock (transaction: Knex.Transaction, names: TableNames, number: number): Promise<void>
+  readonly transaction: Knex.TransactionConfig
+  /** What is checked at startup, besides that the columns can be read. @returns what is wrong */
+  flaw (knex: Knex, names: TableNames): Promise<string | undefined>
+  /** Whether a statement failed for want of a table, a column or a right. */
+  isSchemaError (error: DriverError): boolean
+  /** Whether a row was refused because of its owner. */
+  isMissingShop (error: DriverError, shopColumn: string): boolean
+}
+
+interface DriverError {
+  readonly code?: unknown
+  readonly errno?: unknown
+  readonly sqlMessage?: unknown
+  readonly message?: unknown
+}
+
+const locksOf = ({ table }: TableNames): string => `${table}_locks`
+const backticks = (name: string): string => name.split('.').map(part => `\`${part}\``).join('.')
+
+/** A type for each column, in the words of MySQL; SQLite reads them as text and integer. */
+const TYPES: { readonly [column in KeyColumn]: string } = {
+  id: 'char(36) not null primary key',
+  shopId: 'varchar(255) not null',
+  name: 'varchar(255) not null',
+  prefix: 'varchar(64) not null unique',
+  scopes: 'text not null',
+  fingerprint: 'char(64) not null unique',
+  pepperId: 'varchar(255) not null',
+  hash: 'varchar(255) not null',
+  createdAt: 'bigint not null',
+  createdBy: 'varchar(255) not null',
+  lastUsedAt: 'bigint',
+  lastUsedNetwork: 'varchar(64)',
+  networks: 'text not null',
+  expiresAt: 'bigint',
+  revokedAt: 'bigint',
+  revokedBy: 'varchar(255)',
+  replaces: 'char(36)',
+  replacedBy: 'char(36)',
+  expiryNotice: 'smallint',
+  unusedNoticeAt: 'bigint',
+  noticeAt: 'bigint'
+}
+
+export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
+  mysql: {
+    create (names) {
+      const indexes = [`index (${backticks(names.shopColumn)})`, 'index (notice_at)']
+      // Its default collation takes A and a for one, and another engine has no transactions.
+      return [
+        `create table if not exists ${backticks(names.table)} (${[...definitions(names), ...indexes].join(', ')}) engine = InnoDB character set utf8mb4 collate utf8mb4_bin`,
+        `create table if not exists ${backticks(locksOf(names))} (id int not null primary key) engine = InnoDB`,
+        `insert ignore into ${backticks(locksOf(names))} (id) values ${Array.from({ length: LOCKS }, (_, n) => `(${n})`).join(', ')}`
+      ]
+    },
+    async lock (trx, names, number) {
+      const locked = await trx(locksOf(names)).where({ id: number }).select('id').forUpdate()
+      if (locked.length !== 1) throw new Error(`${locksOf(names)} has no row ${number}: call createApiKeysTable(knex)`)
+    },
+    // Above it, a change fails if somebody used the key meanwhile (MariaDB 11.6), or two creations wait for each other.
+    transaction: { isolationLevel: 'read committed' },
+    async flaw (knex, names) {
+      const [locks] = await knex(locksOf(names)).count({ found: 'id' })
+      if (Number(locks?.found) < LOCKS) return `${locksOf(names)} lacks rows: call createApiKeysTable(knex)`
+      const engines = await knex('information_schema.tables').whereRaw('table_schema = coalesce(?, database())', [names.table.includes('.') ? names.table.split('.')[0]! : null])
+        .whereIn('table_name', [names.table, locksOf(names)].map(name => name.split('.').at(-1)!)).whereNot('engine', 'InnoDB').select(knex.raw('table_name as id'))
+      if (engines.length > 0) return `${String(engines[0].id)} must have the engine InnoDB, which has transactions`
+      const [session] = await knex.select(knex.raw('@@sql_mode as id'))
+      // The driver puts values into statements with backslashes before quotes, which then end the value.
+      return String(session.id).includes('NO_BACKSLASH_ESCAPES') ? 'sql_mode must not have NO_BACKSLASH_ESCAPES, under which the driver cannot quote values' : undefined
+    },
+    // No such table, no such column, no right to read.
+    isSchemaError: ({ errno }) => [1146, 1054, 1142, 1143, 1049, 1044].includes(errno as number),
+    // A foreign key, or a type that cannot hold it: not a number, out of range, cut, too long.
+    isMissingShop: ({ errno, sqlMessage }, shopColumn) => [1452, 1366, 1264, 1265, 1406].includes(errno as number) && new RegExp(`\\b${shopColumn}\\b`).test(String(sqlMessage))
+  },
+  sqlite3: {
+    create: names => [
+      `create table if not exists ${backticks(names.table)} (${definitions(names).join(', ')})`,
+      ...[names.shopColumn, 'notice_at'].map(column => `create index if not exists ${indexOf(names.table, column)} on ${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`)
+    ],
+    // SQLite has one writer at a time: who writes first waits here, and not in the middle, where it would fail.
+    async lock (trx, { table }) { await trx(table).whereRaw('1 = 0').update({ name: '' }) },
+    transaction: {},
+    async flaw () { return undefined },
+    isSchemaError: ({ message }) => /no such (?:table|column)/.test(String(message)),
+    isMissingShop: ({ code, message }) => code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || /FOREIGN KEY constraint failed/.test(String(message))
+  }
+}
+
+function definitions ({ shopColumn }: TableNames): string[] {
+  return COLUMNS.map(column => `${backticks(snake(column, shopColumn))} ${TYPES[column]}`)
+}
+
+function indexOf (table: string, column: string): string {
+  const [schema, name] = table.includes('.') ? table.split('.') as [string, string] : ['', table]
+  return backticks(`${schema && `${schema}.`}${name}_${column}_index`)
+}
+
+function snake (column: KeyColumn, shopColumn: string): string {
+  return column === 'shopId' ? shopColumn : column.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+export async function createTable (knex: Knex, dialect: OtherDialect, options: TableOptions): Promise<void> {
+  for (const statement of DIALECTS[dialect].create(tableNames(options))) await knex.raw(statement)
+}
+
+export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOptions, shops: Required<ShopColumns> | undefined): KeyTable<Knex.Transaction> {
+  const names = tableNames(options)
+  const { table, shopColumn } = names
+  const { lock, transaction, flaw, isSchemaError, isMissingShop } = DIALECTS[dialect]
+  const selection = COLUMNS.map(column => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, shopColumn)]))
+  const columnsOf = (row: Partial<KeyRow>): Record<string, string | number | null> =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, shopColumn), value]))
+  // What `postProcessResponse` renames is undefined here, which no column may be.
+  const found = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map(row => Object.fromEntries(COLUMNS.map(column => [column, row[nameInRow(column)]])) as FoundRow)
+
+  return {
+    async ready () {
+      try {
+        await demandReadable(knex)
+        await knex(table).select(selection).limit(0)
+        const wrong = await flaw(knex, names)
+        if (wrong !== undefined) throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store: ${wrong}`)
+        if (shops !== undefined) await knex(shops.table).select([shops.key, ...shops.columns]).limit(0)
+      } catch (error) {
+        if (!isSchemaError(error as DriverError)) throw error
+        // knex puts the whole statement before it.
+        const reason = String((error as DriverError).sqlMessage ?? (error as Error).message.split(' - ').at(-1))
+        throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. createApiKeysTable(knex) creates the table of keys`)
+      }
+    },
+    async transaction (shopId, work) {
+      return knex.transaction(async trx => {
+        await lock(trx, names, crc32(shopId) % LOCKS)
+        return work(trx)
+      }, transaction)
+    },
+    async find (column, values, trx = knex as Knex.Transaction) {
+      return found(await trx(table).whereIn(snake(column, shopColumn), [...values]).select(selection))
+    },
+    async due (at, limit) {
+      return found(await knex(table).where('notice_at', '<=', at).orderBy('notice_at').limit(limit).select(selection))
+    },
+    async insert (row, trx) {
+      try {
+        await trx(table).insert(columnsOf(row))
+      } catch (error) {
+        throw isMissingShop(error as DriverError, shopColumn) ? new DUAL_AUTH_SHOP_UNKNOWN() : error
+      }
+    },
+    async update (id, was, changes, trx = knex as Knex.Transaction) {
+      // knex reads null as `is null`.
+      return await trx(table).where({ id, ...columnsOf(was) }).update(columnsOf(changes)) > 0
+    },
+    ...shops !== undefined && {
+      async shop (shopId: string) {
+        const rows = await knex(shops.table).where(shops.key, shopId).select({ shopkey: shops.key }, ...shops.columns.map((column, i) => ({ [`shop${i}`]: column })))
+        const [row, other] = rows.filter(({ shopkey }) => String(shopkey) === shopId)
+        if (other !== undefined) throw new Error(`knexStore.shop.key must be unique: ${shops.table} has several rows of one ${shops.key}`)
+        return row === undefined ? null : Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
+      }
+    }
+  }
+}
