@@ -49,6 +49,7 @@ import { shops } from './shops/shops.ts'
 import { signInOptions } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
 import { toolTally } from './tool-calls/tally.ts'
+import { connectedApps } from './users/connected-apps.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
 import { personReader } from './users/person.ts'
@@ -178,6 +179,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(catalog, { knex: database.knex })
   await app.register(me)
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
+  await app.register(connectedApps, { knex: database.knex, prefix: '/admin/users/:user_id/apps' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
   await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, prefix: '/shops/:shop_id/imports' })

@@ -6,6 +6,7 @@ import { allowedBy } from './settings/risks.ts'
 import { offeredScopes, requiredScopes, signInRequest } from './settings/sign-in-request.ts'
 import { secretFromText } from './settings/secrets.ts'
 import type { Settings } from './settings/settings.ts'
+import { personReader } from './users/person.ts'
 
 /** How MCP clients sign in with a browser. */
 export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShimOptions {
@@ -28,6 +29,13 @@ const APP_SCHEMES = ['cursor', 'vscode', 'vscode-insiders', 'windsurf']
 /** The claims that dual-auth knows people by. */
 const SUBJECTS: Readonly<Partial<Record<Settings['IDP_PROVIDER'], string>>> = { entra: 'oid', okta: 'uid' }
 
+/** Whose a sign-in is, as `users.subject` has it. */
+function subjectFrom (config: Settings): NonNullable<NonNullable<BrokerOptions['grants']>['subjectClaim']> {
+  const claim = SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
+  const personOf = personReader(config)
+  return ({ iss, [claim]: subject }) => typeof subject === 'string' ? personOf({ issuer: String(iss), subject }) : undefined
+}
+
 /** All replicas have the database, so what must happen once is remembered there. */
 function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
   const { OAUTH_BROKER_SECRETS: secrets, OAUTH_BROKER_DOCUMENTS: withDocuments, OAUTH_BROKER_APP_SCHEMES: schemes, IDP_MCP_CLIENT_SECRET: clientSecret } = config
@@ -46,9 +54,9 @@ function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
       // The person of the token, whatever the request says.
       whose: ({ identity }) => {
         if (identity?.kind !== 'user') throw new SHOP_PEOPLE_ONLY()
-        return identity.subject
+        return personReader(config)(identity)
       },
-      subjectClaim: SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
+      subjectClaim: subjectFrom(config)
     },
     ...(config.OAUTH_BROKER_ASSERTION_ISSUERS.length > 0 && { assertions: assertionOptions(config) })
   }

@@ -7,7 +7,7 @@ import { freePort } from '../src/demo/ports.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { signInRequest } from '../src/settings/sign-in-request.ts'
 import { signInOptions } from '../src/sign-in.ts'
-import { bearer, build, createShop, INSTANT, openTestDatabase } from './build.ts'
+import { bearer, build, client, createShop, INSTANT, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await fakeIdp(t)
@@ -153,12 +153,47 @@ t.test('people see which apps they have let in, and disconnect one on every repl
   }
   t.strictSame(await end({}), [401, 'DUAL_AUTH_CREDENTIAL_MISSING'])
   t.strictSame(await end(kim), [404, 'OAUTH_DISCOVERY_SHIM_NO_GRANT'])
-  t.strictSame(await end(ada), [200, { id, access_token_expires_at: grant.access_token_expires_at }])
+  t.strictSame(await end(ada), [200, { id, access_token_expires_at: grant.access_token_expires_at, at_provider: 'revoked' }])
   t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
   t.strictSame(await list(ada), [])
 
   const { whose } = signInOptions(settingsFromEnvironment({}, { ...settings }), database.knex).broker!.grants!
   for (const identity of [null, { kind: 'machine' }, { kind: 'api-key' }]) t.throws(() => whose({ identity } as never), { code: 'SHOP_PEOPLE_ONLY', statusCode: 403 })
+})
+
+t.test('admins see and end the apps of a person, and nobody else does', async (t) => {
+  const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
+  const more = { OAUTH_BROKER_ASSERTION_ISSUERS: acme.issuer, OAUTH_BROKER_ASSERTION_KEYS: `2026-11:${'s'.repeat(32)}`, OAUTH_BROKER_ASSERTION_CLIENTS: `${agent.id}:${agent.secret}` }
+  const world = await open(more)
+  const as = async (sub: string) => client(world.app, '', bearer((await token(world, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', client_id: agent.id, client_secret: agent.secret, assertion: acme.assertion({ sub })
+  })).json().access_token))
+  const [root, eve, mal] = [await as('root'), await as('eve'), await as('mal')]
+  const [{ body: { id: rootId } }, { body: { id: eveId, subject } }, { body: { id: malId } }] = [await root('GET', '/me'), await eve('GET', '/me'), await mal('GET', '/me')]
+  const opaque = idp.accessToken
+  t.teardown(() => { idp.accessToken = opaque })
+  idp.accessToken = () => jwtOf({ sub: subject }, { alg: 'none' }, {})
+  const { clientId, refreshToken } = await signedIn(world)
+  const apps = `/admin/users/${eveId}/apps`
+  for (const somebody of [eve, mal]) t.match(await somebody('GET', apps), { status: 403, body: { code: 'SHOP_ADMIN_ONLY' } })
+  await database.knex('users').where({ id: rootId }).update({ roles: ['admin'] })
+  const { body: [{ id, ...app }, ...others] } = await root('GET', apps)
+  t.match([app, others], [{ client_id: null, client_name: 'An agent', scope: 'openid email profile', created_at: INSTANT, used_at: INSTANT, access_token_expires_at: INSTANT, expires_at: INSTANT }, []])
+  t.strictSame((await root('GET', `/admin/users/${malId}/apps`)).body, [])
+  t.match(await mal('DELETE', `${apps}/${id}`), { status: 403 })
+  t.match(await root('DELETE', `/admin/users/${malId}/apps/${id}`), { status: 404, body: { code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' } }, 'of another person')
+  t.match(await root('DELETE', `/admin/users/${id}/apps/${id}`), { status: 422 })
+  t.match(await root('DELETE', `${apps}/${id}`), { status: 200, body: { id, access_token_expires_at: app.access_token_expires_at, at_provider: 'revoked' } })
+  t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
+  t.match((await root('GET', '/admin/audit?sort=-at&limit=1')).body, [{ operation: 'disconnect_user_app', record_kind: 'user', record_id: eveId, changes: { connected_app: { before: 'An agent', after: null } } }])
+  t.equal((await (await open({ OAUTH_BROKER: false, OAUTH_BROKER_SECRETS: '' })).app.inject({ url: apps, headers: {} })).statusCode, 404, 'without the broker there is no such route')
+})
+
+t.test('two people with one id in two tenants have apps of their own', async (t) => {
+  const { subjectClaim } = signInOptions(settingsFromEnvironment({}, { ...settings, IDP_PROVIDER: 'entra', IDP_AUDIENCE: API, IDP_ISSUER: 'https://idp.example/{tenantid}/v2.0', IDP_TENANTS: '72f988bf-86f1-41af-91ab-2d7cd011db47' }), database.knex).broker!.grants!
+  const named = subjectClaim as (claims: object) => string | undefined
+  t.strictSame(['a', 'b'].map((tid) => named({ iss: `https://idp.example/${tid}/v2.0`, oid: 'o' })), ['https://idp.example/a/v2.0#o', 'https://idp.example/b/v2.0#o'])
+  t.equal(named({ iss: 'https://idp.example/a/v2.0' }), undefined)
 })
 
 t.test('apps of other schemes can be let in', async (t) => {

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { WithBroker } from './broker/broker.ts'
 import { registerBroker } from './broker/index.ts'
+import type { OAuthGrants } from './broker/grants/store.ts'
 import { brokerServer } from './broker/metadata.ts'
 import { warnIfClosed } from './closed.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
@@ -20,7 +21,7 @@ export { brokerKeySet } from './broker/assertions/keys.ts'
 export type { AssertionClient, AssertionOptions, TrustedIssuer } from './broker/assertions/options.ts'
 export { createGrantTable, knexGrantStore, type KnexForGrants, type KnexGrantStoreOptions } from './broker/grants/knex.ts'
 export type { GrantOptions } from './broker/grants/options.ts'
-export type { Grant, GrantStore, Issued } from './broker/grants/store.ts'
+export type { AtProvider, ConnectedApp, EndedGrant, Grant, GrantStore, Issued, OAuthGrants } from './broker/grants/store.ts'
 export type { BrokerSecret } from './broker/seal.ts'
 export { createBrokerTable, knexBrokerStore, type KnexBrokerStoreOptions, type KnexForBroker } from './broker/store/knex.ts'
 export { memoryBrokerStore, type BrokerStore, type Raised } from './broker/store/memory.ts'
@@ -35,6 +36,8 @@ declare module 'fastify' {
      * `Bearer resource_metadata="…", scope="…"` ([RFC 9728 §5.1](https://www.rfc-editor.org/rfc/rfc9728#section-5.1)).
      */
     readonly oauthChallenge: string
+    /** Which clients people have let in, for routes of your own, such as those of administrators; undefined without `broker.grants`. */
+    readonly oauthGrants?: OAuthGrants
   }
 }
 

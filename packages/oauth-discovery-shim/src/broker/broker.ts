@@ -56,7 +56,7 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     clients,
     documents,
     assertions: assertions && { ...assertions, trusted: trustedKeys(assertions.issuers, provider, settings, log) },
-    grants: grants && grantRecord(grants, clients, refreshLifetime, log),
+    grants: grants && grantRecord(grants, { clients, sealer: seals, canRevoke: () => typeof provider.metadata()?.['revocation_endpoint'] === 'string', refreshLifetime, log }),
     target: {
       scopes,
       requiredScopes,

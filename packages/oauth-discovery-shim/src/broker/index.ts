@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptio
 import { brokerKeySet } from './assertions/keys.ts'
 import { brokerFrom, type WithBroker } from './broker.ts'
 import { registerClient } from './clients/register.ts'
-import { grantRoutes } from './grants/routes.ts'
+import { grantRoutes, grantsOf } from './grants/routes.ts'
 import { KEYS, REGISTRATION } from './metadata.ts'
 import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
 import * as schemas from './schemas.ts'
@@ -56,7 +56,11 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
     }
   }, { logSerializers })
 
-  if (grants) await app.register(async scope => { await grantRoutes(scope, grants, broker) }, { logSerializers })
+  if (grants) {
+    const own = grantsOf(grants.store, broker, app.log)
+    app.decorate('oauthGrants', own)
+    await app.register(async scope => { await grantRoutes(scope, grants, own) }, { logSerializers })
+  }
 
   // for browsers
   await app.register(async function people (scope) {

@@ -146,11 +146,19 @@ export const listGrants = {
 export const endGrant = {
   operationId: 'end_oauth_grant',
   summary: 'Disconnect an app',
-  description: 'Its refresh token stops working at once. An access token works until the time in the response.',
+  description: 'Its refresh token stops working at once, and the identity provider is told, if it can be. An access token works until the time in the response.',
   tags,
   params: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
   response: {
-    200: { type: 'object', required: ['id', 'access_token_expires_at'], properties: { id: { type: 'string' }, access_token_expires_at: accessExpires } },
+    200: {
+      type: 'object',
+      required: ['id', 'access_token_expires_at', 'at_provider'],
+      properties: {
+        id: { type: 'string' },
+        access_token_expires_at: accessExpires,
+        at_provider: { type: 'string', enum: ['revoked', 'failed', 'not_told'], description: 'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or the token is not known' }
+      }
+    },
     401: problem,
     403: problem,
     404: problem,

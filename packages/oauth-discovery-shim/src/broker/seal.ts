@@ -20,7 +20,7 @@ export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undef
 }
 
 /** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
-const purposes = ['client', 'request', 'transaction', 'consent', 'code', 'refresh'] as const
+const purposes = ['client', 'request', 'transaction', 'consent', 'code', 'refresh', 'grant'] as const
 export type Purpose = typeof purposes[number]
 
 /** Turns values into text that only this server can read and make. */

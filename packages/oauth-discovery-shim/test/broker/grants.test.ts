@@ -2,7 +2,7 @@ import t from 'tap'
 import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
 import { createGrantTable, knexGrantStore, memoryBrokerStore, type GrantStore } from '../../src/index.ts'
 import { jwtOf } from './corporate.ts'
-import { brokerWorld, clock, grantOf, register, signedIn, token, type World, type WorldOptions } from './world.ts'
+import { brokerWorld, clock, fakeIdp, grantOf, register, signedIn, token, type World, type WorldOptions } from './world.ts'
 
 const { knex, close } = await embeddedDatabase()
 t.teardown(close)
@@ -64,7 +64,7 @@ t.test('a person sees whom they let in, and ends it: the next refresh fails', as
   for (const [id, person] of [[first.id, 'kim'], [first.id, ''], ['x', 'ada'], [`${first.id}'--`, 'ada'], ['%00', 'ada']] as const) {
     t.match((await ended(world, id, person)).json(), { statusCode: 404, code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' }, `${person}: ${id}`)
   }
-  t.strictSame((await ended(world, first.id)).json(), { id: first.id, access_token_expires_at: iso(3_720_000) })
+  t.strictSame((await ended(world, first.id)).json(), { id: first.id, access_token_expires_at: iso(3_720_000), at_provider: 'revoked' })
   t.match(await refreshed(world, { ...desk, refreshToken: next }), { error: 'invalid_grant' })
   t.match(await refreshed(world, desk), { error: 'invalid_grant' }, 'within the time of grace, too')
   t.strictSame((await listed(world)).map(({ id }: { id: string }) => id), [second.id])
@@ -116,7 +116,7 @@ t.test('a provider that says nothing about the life of tokens, or issues no refr
   await signedIn(world)
   const [{ id, access_token_expires_at: expires }] = await listed(world)
   t.equal(expires, null)
-  t.strictSame((await ended(world, id)).json(), { id, access_token_expires_at: null })
+  t.strictSame((await ended(world, id)).json(), { id, access_token_expires_at: null, at_provider: 'revoked' })
 })
 
 t.test('sign-ins do not depend on the record, and a refresh repairs it', async t => {
@@ -148,6 +148,66 @@ t.test('a refresh under way when a sign-in is ended does not bring it back', asy
   t.match(await refreshed(world, client), { error: 'invalid_grant' })
   for (const subject of ['ada', undefined]) await knexGrantStore(knex).record({ ...issued, subject })
   t.strictSame(await listed(world), [])
+})
+
+t.test('the provider is told, by its last token; whoever ends a sign-in reads whether it was', async t => {
+  const lines: string[] = []
+  const world = await open(t, {}, { server: { logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } } } })
+  const { idp } = world
+  idp.rotates = true
+  const client = await signedIn(world)
+  await refreshed(world, client)
+  const [{ provider_token: stored }] = await knex('oauth_grants')
+  t.notMatch(stored, 'idp-refresh', 'the table has no token that opens anything')
+  const [{ id }] = await listed(world)
+  t.notMatch(JSON.stringify(await listed(world)), stored)
+  t.match((await ended(world, id)).json(), { at_provider: 'revoked' })
+  const revoked = idp.calls.filter(({ path }) => path === '/revoke').map(({ form }) => form)
+  t.match(revoked, [{ token: /^idp-refresh-/, token_type_hint: 'refresh_token', client_id: 'broker-client' }])
+  idp.rotates = false
+  t.match(await (await fetch(`${new URL(idp.issuer).origin}/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: revoked[0]!['token']! }) })).json(), { error: 'invalid_grant' }, 'it was the last one')
+  t.strictSame((await knex('oauth_grants')).map(({ provider_token: token }) => token), [null], 'and is forgotten')
+
+  for (const [what, prepare, expected] of [
+    ['a provider that fails', () => { idp.answer = ({ path }) => path === '/revoke' ? { status: 503, body: {} } : undefined }, 'failed'],
+    ['the token of another row', async () => { await knex('oauth_grants').update({ provider_token: stored }) }, 'not_told'],
+    ['a token that was sealed with a secret that is gone', async () => { await knex('oauth_grants').update({ provider_token: stored.replace('2026-01', '2025-01') }) }, 'not_told'],
+    ['a row from before', async () => { await knex('oauth_grants').update({ provider_token: null }) }, 'not_told']
+  ] as const) {
+    await knex('oauth_grants').delete()
+    const own = await signedIn(world)
+    await prepare()
+    const [one] = await listed(world)
+    t.match((await ended(world, one.id)).json(), { at_provider: expected }, what)
+    t.match(await refreshed(world, own), { error: 'invalid_grant' }, 'here it is over in any case')
+    idp.answer = () => undefined
+  }
+  t.match(lines.join(''), /did not revoke a refresh token/)
+
+  const silent = await open(t, {}, { idp: await fakeIdp(t, { revocation_endpoint: null }) })
+  await signedIn(silent)
+  t.strictSame((await knex('oauth_grants').whereNotNull('provider_token')), [], 'nothing is kept that nobody would be told')
+  t.match((await ended(silent, (await listed(silent))[0].id)).json(), { at_provider: 'not_told' })
+})
+
+t.test('the host lists and ends those of anybody, by names that a function makes', async t => {
+  const world = await open(t, { subjectClaim: ({ iss, oid }: Record<string, unknown>) => oid === undefined ? undefined : `${String(iss)}#${String(oid)}` })
+  world.idp.accessToken = () => tokenOf({ iss: 'https://a.example', oid: 'ada' })
+  await signedIn(world)
+  const { oauthGrants: grants } = world.app
+  t.strictSame(await grants!.list('ada'), [])
+  const [{ id } = { id: '' }] = await grants!.list('https://a.example#ada')
+  await t.rejects(grants!.end('https://b.example#ada', id), { code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' })
+  t.match(await grants!.end('https://a.example#ada', id), { id, at_provider: 'revoked' })
+  t.equal((await brokerWorld(t)).app.oauthGrants, undefined)
+})
+
+t.test('a table of an older version gets its column', async t => {
+  await knex.raw('alter table oauth_grants drop column provider_token')
+  await createGrantTable(knex)
+  const world = await open(t)
+  await signedIn(world)
+  t.equal((await listed(world)).length, 1)
 })
 
 t.test('a host that says no is heard, and expired rows are swept', async t => {

@@ -21,27 +21,30 @@ interface Row {
   readonly used_at: string
   readonly access_expires_at: string | null
   readonly expires_at: string
+  readonly provider_token: string | null
 }
 
-const RECORD = `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+const RECORD = `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at, provider_token)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (id) do update set client_id = excluded.client_id, client_name = excluded.client_name, scope = excluded.scope, used_at = excluded.used_at,
-  access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at`
+  access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at,
+  provider_token = case when stored.ended_at is null then coalesce(excluded.provider_token, stored.provider_token) end`
 
-const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ? where id = ?'
+const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ?, provider_token = case when ended_at is null then coalesce(?, provider_token) end where id = ?'
 
 /** Times in milliseconds as text: what a driver makes of a date depends on the session and on the host's parsers. */
-const COLUMNS = ['id, client_id, client_name, scope', ...['created_at', 'used_at', 'access_expires_at', 'expires_at'].map(time => `(extract(epoch from ${time}) * 1000)::text as ${time}`)].join()
+const COLUMNS = ['id, client_id, client_name, scope, provider_token', ...['created_at', 'used_at', 'access_expires_at', 'expires_at'].map(time => `(extract(epoch from ${time}) * 1000)::text as ${time}`)].join()
 
 const OTHERWISE = 'write a store of your own'
 
 /** In milliseconds. */
 const SWEEP_EVERY = 600_000
 
-/** Creates the table of {@link knexGrantStore}, for PostgreSQL. Does nothing if it exists. */
+/** Creates the table of {@link knexGrantStore}, for PostgreSQL. If it exists, adds what an older version lacks. */
 export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
   await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz)', [table])
+  await knex.raw('alter table ?? add column if not exists provider_token text', [table])
   await knex.raw('create index if not exists ?? on ?? (subject)', [`${table.split('.').at(-1)!}_subject`, table])
 }
 
@@ -61,17 +64,17 @@ export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }:
   let sweepAt = Date.now()
 
   return {
-    async record ({ id, subject, clientId, clientName, scope, usedAt, accessExpiresAt, expiresAt }) {
+    async record ({ id, subject, clientId, clientName, scope, usedAt, accessExpiresAt, expiresAt, providerToken = null }) {
       if (Date.now() >= sweepAt) {
         sweepAt = Date.now() + SWEEP_EVERY
         await rows('delete from ?? where expires_at <= ?', [new Date(Date.now())])
       }
-      if (subject === undefined) await rows(RENEW, [usedAt, accessExpiresAt, expiresAt, id])
-      else await rows(RECORD, [id, subject, clientId, clientName, scope, usedAt, usedAt, accessExpiresAt, expiresAt])
+      if (subject === undefined) await rows(RENEW, [usedAt, accessExpiresAt, expiresAt, providerToken, id])
+      else await rows(RECORD, [id, subject, clientId, clientName, scope, usedAt, usedAt, accessExpiresAt, expiresAt, providerToken])
     },
     list: async subject => await present('subject = ?', [subject]),
     find: async (subject, id) => (await present('subject = ? and id = ?', [subject, id]))[0],
-    async end (id) { await rows('update ?? set ended_at = ? where id = ? and ended_at is null', [new Date(Date.now()), id]) }
+    async end (id) { await rows('update ?? set ended_at = ?, provider_token = null where id = ? and ended_at is null', [new Date(Date.now()), id]) }
   }
 }
 
@@ -84,6 +87,7 @@ function grantFromRow (row: Row): Grant {
     createdAt: new Date(Number(row.created_at)),
     usedAt: new Date(Number(row.used_at)),
     accessExpiresAt: row.access_expires_at === null ? null : new Date(Number(row.access_expires_at)),
-    expiresAt: new Date(Number(row.expires_at))
+    expiresAt: new Date(Number(row.expires_at)),
+    providerToken: row.provider_token ?? undefined
   }
 }

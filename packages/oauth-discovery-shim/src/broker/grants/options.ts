@@ -10,8 +10,11 @@ export interface GrantOptions {
    * becomes the response.
    */
   readonly whose: (request: FastifyRequest) => string | Promise<string>
-  /** The claim of access tokens, or else of ID tokens, that {@link GrantOptions.whose} returns the value of. Default `sub`. */
-  readonly subjectClaim?: string
+  /**
+   * The claim of access tokens, or else of ID tokens, that {@link GrantOptions.whose} returns the value of; or what makes
+   * that of all claims, undefined if they do not say it. Default `sub`.
+   */
+  readonly subjectClaim?: string | ((claims: Readonly<Record<string, unknown>>) => string | undefined)
   /** Route `config` of the two routes, which must not be public. Default `{}`. */
   readonly config?: FastifyContextConfig
 }
@@ -27,7 +30,7 @@ export function grantSettings (options: GrantOptions, hasStore: boolean): Requir
   for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
   must(['record', 'list', 'find', 'end'].every(method => typeof (store as unknown as Record<string, unknown> | undefined)?.[method] === 'function'), '.store must be a store with the methods record, list, find and end')
   must(typeof whose === 'function', '.whose must be a function that says whose grants the caller may see')
-  must(typeof subjectClaim === 'string' && subjectClaim !== '', '.subjectClaim must be the name of a claim')
+  must(typeof subjectClaim === 'function' || (typeof subjectClaim === 'string' && subjectClaim !== ''), '.subjectClaim must be the name of a claim, or a function of the claims')
   must(typeof config === 'object' && config !== null && !Array.isArray(config), '.config must be an object')
   must(hasStore, ' needs broker.store: a process alone would forget at a restart which sign-ins were ended')
   return { store, whose, subjectClaim, config }

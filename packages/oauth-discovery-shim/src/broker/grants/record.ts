@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { decodeJwt } from 'jose'
 import type { Clients } from '../clients/find.ts'
+import type { Sealer } from '../seal.ts'
 import type { ProviderTokens } from '../tokens/provider-calls.ts'
 import type { GrantOptions } from './options.ts'
 
@@ -17,7 +18,24 @@ export interface GrantRecord {
 /** Metadata documents and listed clients have short ids, which say something. */
 const LONGEST_ID = 500
 
-export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, clients: Clients, refreshLifetime: number, log: FastifyBaseLogger): GrantRecord {
+/** What a sealed token in the record says. */
+export interface SealedToken {
+  /** Of the grant that it is of: it says nothing in the row of another one. */
+  readonly id: string
+  readonly token: string
+}
+
+interface Surroundings {
+  readonly clients: Clients
+  readonly sealer: Sealer
+  /** Whether the provider offers revocation (RFC 7009): otherwise its tokens are not kept. */
+  readonly canRevoke: () => boolean
+  readonly refreshLifetime: number
+  readonly log: FastifyBaseLogger
+}
+
+export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { clients, sealer, canRevoke, refreshLifetime, log }: Surroundings): GrantRecord {
+  const read = typeof subjectClaim === 'function' ? subjectClaim : (claims: Readonly<Record<string, unknown>>) => claims[subjectClaim]
   let told = false
 
   async function logged (work: Promise<void>): Promise<void> {
@@ -29,9 +47,9 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, cl
   }
 
   function subjectOf ({ accessToken, idToken }: ProviderTokens): string | undefined {
-    const subject = [accessToken, idToken].map(token => claimsOf(token)[subjectClaim]).find(value => value !== undefined)
+    const subject = [accessToken, idToken].map(token => read(claimsOf(token))).find(value => value !== undefined)
     if (typeof subject === 'string') return subject
-    if (!told) log.warn({ subjectClaim }, 'a sign-in is not recorded: neither its access token nor an ID token says whose it is')
+    if (!told) log.warn({ ...typeof subjectClaim === 'string' && { subjectClaim } }, 'a sign-in is not recorded: neither its access token nor an ID token says whose it is')
     told = true
     return undefined
   }
@@ -48,7 +66,8 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, cl
         scope,
         usedAt,
         accessExpiresAt: tokens.expiresIn === undefined ? null : new Date(usedAt.getTime() + tokens.expiresIn * 1000),
-        expiresAt: new Date(usedAt.getTime() + refreshLifetime)
+        expiresAt: new Date(usedAt.getTime() + refreshLifetime),
+        providerToken: tokens.refreshToken === undefined || !canRevoke() ? undefined : sealer.seal('grant', { id, token: tokens.refreshToken } satisfies SealedToken, Math.ceil(refreshLifetime / 1000))
       }))
     },
     ended: async id => { await logged(store.end(id)) }

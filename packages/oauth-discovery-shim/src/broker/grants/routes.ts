@@ -1,21 +1,19 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_NO_GRANT, OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE } from '../../errors.ts'
 import { compileNothing } from '../../scope.ts'
 import type { Broker } from '../broker.ts'
 import { endGrant, listGrants } from '../schemas.ts'
 import { familyKey, lifetimeOf, REVOKED } from '../tokens/refresh-token.ts'
 import type { GrantOptions } from './options.ts'
-import type { Grant } from './store.ts'
+import type { SealedToken } from './record.ts'
+import type { AtProvider, Grant, ConnectedApp, GrantStore, OAuthGrants } from './store.ts'
 
 /** A database may refuse other characters. */
 const ID = /^[\w-]{1,100}$/
 
-/** `GET` and `DELETE`: which clients a person has let in, and the end of one of them. */
-export async function grantRoutes (app: FastifyInstance, { store, whose, config }: Required<GrantOptions>, broker: Broker): Promise<void> {
-  compileNothing(app)
-  app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
-
-  async function available<Value> ({ log }: FastifyRequest, work: Promise<Value>): Promise<Value> {
+/** What the routes do, and the host may do, too. */
+export function grantsOf (store: GrantStore, broker: Broker, log: FastifyBaseLogger): OAuthGrants {
+  async function available<Value> (work: Promise<Value>): Promise<Value> {
     try {
       return await work
     } catch (err) {
@@ -24,24 +22,37 @@ export async function grantRoutes (app: FastifyInstance, { store, whose, config 
     }
   }
 
-  app.get('/oauth/grants', { config, schema: listGrants }, async request => {
-    const subject = await whose(request)
-    return (await available(request, store.list(subject))).map(recordFromGrant)
-  })
+  /** Here it is over already, whatever the provider says. */
+  async function atProvider ({ id, providerToken }: Grant): Promise<AtProvider> {
+    const sealed = broker.sealer.open<SealedToken>('grant', providerToken)
+    return sealed?.id === id ? await broker.provider.revoke(sealed.token) : 'not_told'
+  }
 
-  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async request => {
-    const { id } = request.params
-    const subject = await whose(request)
-    const grant = ID.test(id) ? await available(request, store.find(subject, id)) : undefined
-    if (grant === undefined) throw new OAUTH_DISCOVERY_SHIM_NO_GRANT()
-    // First: a grant that is still listed can be ended again.
-    await broker.store.raise(familyKey(grant.id), REVOKED, lifetimeOf(broker))
-    await available(request, store.end(grant.id))
-    request.log.info({ client: grant.clientName, subject }, 'a sign-in was ended')
-    return { id: grant.id, access_token_expires_at: grant.accessExpiresAt }
-  })
+  return {
+    list: async subject => (await available(store.list(subject))).map(recordFromGrant),
+    async end (subject, id) {
+      const grant = ID.test(id) ? await available(store.find(subject, id)) : undefined
+      if (grant === undefined) throw new OAUTH_DISCOVERY_SHIM_NO_GRANT()
+      // First: a grant that is still listed can be ended again.
+      await broker.store.raise(familyKey(grant.id), REVOKED, lifetimeOf(broker))
+      const told = await atProvider(grant)
+      await available(store.end(grant.id))
+      log.info({ client: grant.clientName, subject, atProvider: told }, 'a sign-in was ended')
+      return { id: grant.id, access_token_expires_at: grant.accessExpiresAt, at_provider: told }
+    }
+  }
 }
 
-function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): object {
+/** `GET` and `DELETE`: which clients a person has let in, and the end of one of them. */
+export async function grantRoutes (app: FastifyInstance, { whose, config }: Required<GrantOptions>, grants: OAuthGrants): Promise<void> {
+  compileNothing(app)
+  app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
+
+  app.get('/oauth/grants', { config, schema: listGrants }, async request => await grants.list(await whose(request)))
+
+  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async request => await grants.end(await whose(request), request.params.id))
+}
+
+function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): ConnectedApp {
   return { id, client_id: clientId, client_name: clientName, scope, created_at: createdAt, used_at: usedAt, access_token_expires_at: accessExpiresAt, expires_at: expiresAt }
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Provider } from '../../provider.ts'
 import type { Settings } from '../../options.ts'
 import type { BrokerSettings } from '../options.ts'
+import type { AtProvider } from '../grants/store.ts'
 import { refusal } from '../refusal.ts'
 import { authentication } from './provider-authentication.ts'
 
@@ -23,7 +24,7 @@ export interface ProviderCalls {
   /** @throws a {@link refusal} with its error, or `temporarily_unavailable` */
   tokens (form: Readonly<Record<string, string>>): Promise<ProviderTokens>
   /** Ends what a refresh token stands for. Never rejects: an identity provider that is down must not keep a client from forgetting it. */
-  revoke (refreshToken: string): Promise<void>
+  revoke (refreshToken: string): Promise<AtProvider>
 }
 
 /** An answer to a request for tokens; the body is empty unless it is a JSON object. */
@@ -97,14 +98,16 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
 
     async revoke (token) {
       const url = provider.metadata()?.['revocation_endpoint']
-      if (typeof url !== 'string') return
+      if (typeof url !== 'string') return 'not_told'
       try {
         const response = await post(url, { token, token_type_hint: 'refresh_token' })
         await response.body?.cancel()
-        if (!response.ok) log.warn({ status: response.status, url }, 'the identity provider did not revoke a refresh token')
+        if (response.ok) return 'revoked'
+        log.warn({ status: response.status, url }, 'the identity provider did not revoke a refresh token')
       } catch (err) {
         log.warn({ err, url }, 'the identity provider did not revoke a refresh token')
       }
+      return 'failed'
     }
   }
 }
