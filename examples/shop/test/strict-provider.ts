@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { sign, signingKey } from '../../../packages/dual-auth/test/issuer.ts'
 
 /** The clients that a provider knows, and the person who signs in: nobody is asked. */
 export const CLIENT = { id: 'shop-client', secret: 'a secret of the provider' } as const
@@ -126,8 +126,7 @@ export interface StrictProvider {
 /** @param callback - the one that is registered for its only client, which has a secret */
 export async function strictProvider (name: ProviderKind, callback: string): Promise<StrictProvider> {
   const kind: Kind = KINDS[name]
-  const { privateKey, publicKey } = await generateKeyPair('RS256')
-  const jwk = { ...await exportJWK(publicKey), kid: 'k', alg: 'RS256', use: 'sig' }
+  const { privateKey, jwk } = signingKey('k')
   const [codes, tokens] = [new Map<string, Session>(), new Map<string, { readonly session: Session, readonly number: number }>()]
   const now = (): number => Math.floor(Date.now() / 1000)
 
@@ -136,29 +135,29 @@ export async function strictProvider (name: ProviderKind, callback: string): Pro
     return form['response_type'] === 'code' && form['code_challenge_method'] === 'S256' && /^[\w-]{43}$/.test(form['code_challenge'] ?? '') ? undefined : 'invalid_request'
   }
 
-  async function granted (session: Session, number: number): Promise<object> {
+  function granted (session: Session, number: number): object {
     const refreshToken = `${name}-${randomBytes(16).toString('base64url')}`
     tokens.set(refreshToken, { session, number })
     session.used = now()
-    const idToken = session.scope.includes('openid') && { id_token: await new SignJWT({ sub: PERSON, aud: CLIENT.id }).setProtectedHeader({ alg: 'RS256', kid: 'k' }).setIssuer(provider.issuer).setIssuedAt(now()).setExpirationTime(now() + 3600).sign(privateKey) }
+    const signed = (claims: object, lifetime: number): string => sign(privateKey, { alg: 'RS256', kid: 'k', typ: 'JWT' }, { iss: provider.issuer, iat: now(), exp: now() + lifetime, ...claims })
     return {
-      access_token: await new SignJWT({ ...kind.claims(session.scope) }).setProtectedHeader({ alg: 'RS256', kid: 'k', typ: 'JWT' }).setIssuer(provider.issuer).setIssuedAt(now()).setExpirationTime(now() + provider.lifetime).sign(privateKey),
+      access_token: signed(kind.claims(session.scope), provider.lifetime),
       token_type: 'Bearer',
       expires_in: provider.lifetime,
       scope: session.scope.join(' '),
       ...kind.refreshes(session.scope) && { refresh_token: refreshToken },
-      ...idToken
+      ...session.scope.includes('openid') && { id_token: signed({ sub: PERSON, aud: CLIENT.id }, 3600) }
     }
   }
 
   /** @returns the tokens, or an error and its description */
-  async function exchanged (form: Form): Promise<object | readonly [string, string]> {
+  function exchanged (form: Form): object | readonly [string, string] {
     if (form['grant_type'] === 'authorization_code') {
       const session = codes.get(form['code'] ?? '')
       codes.delete(form['code'] ?? '')
       const proves = createHash('sha256').update(form['code_verifier'] ?? '').digest('base64url') === session?.form['code_challenge']
       if (session === undefined || !proves || form['redirect_uri'] !== callback || now() - session.since > 60) return ['invalid_grant', 'The code is not valid']
-      return kind.refuses(form, session) ?? await granted(session, 1)
+      return kind.refuses(form, session) ?? granted(session, 1)
     }
     if (form['grant_type'] !== 'refresh_token') return ['unsupported_grant_type', form['grant_type'] ?? '']
     const { session, number } = tokens.get(form['refresh_token'] ?? '') ?? {}
@@ -170,7 +169,7 @@ export async function strictProvider (name: ProviderKind, callback: string): Pro
       if (isRepeat) session.over = true
       if (isRepeat) return ['invalid_grant', 'The refresh token was used before: all tokens of its family are invalid']
     }
-    return await granted(session, number + 1)
+    return granted(session, number + 1)
   }
 
   function knows (authorization: string | undefined, form: Form): boolean {
@@ -212,7 +211,7 @@ export async function strictProvider (name: ProviderKind, callback: string): Pro
       }
       if (own !== '/token') return json(404, {})
       const { client_secret: _secret, ...shown } = form
-      const outcome = await exchanged(form)
+      const outcome = exchanged(form)
       const error = Array.isArray(outcome) ? { error: String(outcome[0]) } : {}
       provider.requests.push({ form: shown, ...error })
       json('error' in error ? 400 : 200, Array.isArray(outcome) ? { ...error, error_description: outcome[1] } : outcome)
