@@ -39,6 +39,8 @@ for (const { name, directory } of packages) {
     })
     t.ok(manifest.keywords.includes('fastify-plugin'))
     t.notOk(manifest.private)
+    const { [Symbol.for('plugin-meta')]: plugin } = (await import(name)).default
+    t.equal(plugin.fastify, manifest.peerDependencies.fastify, 'an older Fastify is refused by npm, and at startup where npm was overruled')
   })
 
   t.test(`the install commands in the README of ${name} bring what its program imports`, async (t) => {

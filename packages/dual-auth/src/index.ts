@@ -126,4 +126,4 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management?.onKeyChange ?? (() => {}), emit: watch.emit })
 }
 
-export default fp(plugin, { fastify: '5.x', name: 'dual-auth' })
+export default fp(plugin, { fastify: '^5.0.0', name: 'dual-auth' })

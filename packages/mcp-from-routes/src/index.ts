@@ -113,5 +113,5 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   }
 }
 
-export default fp(mcpFromRoutes, { fastify: '5.x', name: 'mcp-from-routes' })
+export default fp(mcpFromRoutes, { fastify: '^5.8.1', name: 'mcp-from-routes' })
 export { mcpFromRoutes }

@@ -124,4 +124,4 @@ function cached (reply: FastifyReply, document: object): FastifyReply {
   return reply.header('cache-control', 'public, max-age=300').send(document)
 }
 
-export default fp(plugin, { fastify: '5.x', name: 'oauth-discovery-shim' })
+export default fp(plugin, { fastify: '^5.0.0', name: 'oauth-discovery-shim' })

@@ -128,7 +128,7 @@ function repeatedly (app: FastifyInstance, attempt: () => Promise<void>, interva
   app.addHook('preClose', async () => clearInterval(timer))
 }
 
-export default fp(payReconcile, { fastify: '5.x', name: 'pay-reconcile' })
+export default fp(payReconcile, { fastify: '^5.0.0', name: 'pay-reconcile' })
 
 export * from './errors.ts'
 export type * from './types.ts'

@@ -16,6 +16,8 @@ export function utf8Check (): Utf8Check {
   const unfinished = new WeakMap<object, Buffer | null>()
 
   function read (this: object, piece: unknown): void {
+    // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character itself.
+    if (typeof piece === 'string' && piece.includes('\ufffd')) unfinished.set(this, null)
     if (!Buffer.isBuffer(piece)) return
     const before = unfinished.get(this)
     if (before === null || (before === undefined && isUtf8(piece))) return
