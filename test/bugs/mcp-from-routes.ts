@@ -94,5 +94,17 @@ export const bugs: readonly Row[] = [
     'if (!Object.hasOwn(b, name)) return false'],
   ['the trace of a call is joined to the trace state of another request', 'src/call/trace.ts', 'test/reads.test.ts',
     '    delete headers.tracestate\n',
-    '']
+    ''],
+  ['an id with 18 digits is another one after a model chose the fields: the result was parsed and written again', 'src/call/fields.ts', 'test/fields.test.ts',
+    "if (typeof list !== 'string') return recordsAt(text, start, kept)",
+    "if (typeof list !== 'string') return JSON.stringify(JSON.parse(recordsAt(text, start, kept)))"],
+  ['clients reject a result with chosen fields: the output schema still requires the others', 'src/tool/fields.ts', 'test/fields.test.ts',
+    '...required !== undefined && depth === AROUND && { required }',
+    '...required !== undefined && { required }'],
+  ['a person is asked again because the model reads other fields in the second call', 'src/call/call.ts', 'test/fields.test.ts',
+    'tool.fields === undefined ? call.args : withoutFields(call.args)',
+    'call.args'],
+  ['a list loses its cursor when a model chooses the fields of its records', 'src/call/fields.ts', 'test/fields.test.ts',
+    'name === list ? recordsAt(text, value[0], kept) : text.slice(...value)',
+    "name === list ? recordsAt(text, value[0], kept) : 'null'"]
 ]

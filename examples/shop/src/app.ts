@@ -160,6 +160,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
+      // Agents choose the fields of lists; those of single records where routes say so.
+      fields: true,
       // By default, a refreshed access token would count as another caller.
       caller: (request) => {
         const { kind, id } = callerOf(request)

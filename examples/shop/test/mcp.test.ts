@@ -89,6 +89,8 @@ for (const line of clientLines) {
       t.match(await everywhere.callTool({ name: `delete_${one}`, arguments: { shop_id: elsewhere, [`${one}_id`]: id } }), { isError: true, content: [{ text: /404 Not Found/ }] })
       t.strictSame((await call('GET', rest, { headers: key })).body, updated.structuredContent, 'another shop changed nothing')
 
+      t.strictSame(rowsOf(await tool(`list_${many}`, { filter: found, fields: ['id', 'name'] })), [{ id, name: updated.structuredContent.name }], 'of the fields that it wants')
+
       t.notOk((await tool(`delete_${one}`, { [`${one}_id`]: id })).isError)
       t.match(await tool(`get_${one}`, { [`${one}_id`]: id }), { isError: true, content: [{ text: /404 Not Found/ }] })
       t.equal((await call('GET', rest, { headers: key })).status, 404)
@@ -111,6 +113,7 @@ for (const line of clientLines) {
       ['list_products', { limit: 1000 }, /422 .*\blimit must be <= 200/],
       ['list_products', { filter: { colour: 'red' } }, /422 .*\bfilter\/colour is not a known field/],
       ['list_products', { sort: 'colour' }, /422 .*\bsort must be one of/],
+      ['list_tags', { fields: ['colour'] }, /^Unknown field "colour"\. The fields of list_tags are id, shop_id, name, slug, created_at, updated_at$/],
       ['create_tag', { name: 'New' }, /409 .*\bslug is taken/]
     ] as const) {
       const answer = await agent.callTool({ name, arguments: { shop_id: here, ...args } })

@@ -3,10 +3,11 @@ import { tokensIn } from '../bench/tokenizer.ts'
 import appOfContract from '../src/contract.ts'
 import { toolNames } from './tool-names.ts'
 
-t.test('the tools of the catalog cost a model fewer than 6,200 tokens, and those of imports fewer than 700 more', async (t) => {
+t.test('the tools of the catalog cost a model fewer than 6,450 tokens, and those of imports fewer than 700 more', async (t) => {
   const app = await appOfContract()
   t.teardown(async () => { await app.close() })
   await app.ready()
+  // 268 are for choosing fields; that saves 14,800 of the 17,393 tokens of 50 products.
   // Titles are for people: clients do not send them to the model.
   const tools = app.mcpTools.map(({ route, implied, title, ...tool }) => tool)
   const catalog = tools.filter(({ name }) => toolNames.includes(name))
@@ -16,5 +17,5 @@ t.test('the tools of the catalog cost a model fewer than 6,200 tokens, and those
   t.comment(`${more} tokens of imports`)
   t.ok(more < 700, `${more} tokens`)
   t.comment(`${tokens} tokens`)
-  t.ok(tokens > 1000 && tokens < 6200, `${tokens} tokens`)
+  t.ok(tokens > 1000 && tokens < 6450, `${tokens} tokens`)
 })

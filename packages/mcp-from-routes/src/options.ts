@@ -81,6 +81,11 @@ export interface McpFromRoutesOptions {
    * (nothing). A route's `config.mcp.output` takes precedence. Results are not changed. Default is `'full'`.
    */
   readonly output?: OutputDetail
+  /**
+   * Whether the tools of lists have the argument `fields`, by which a caller chooses the fields of each record. The names come
+   * from the response schema. A route's `config.mcp.fields` takes precedence. Default is false.
+   */
+  readonly fields?: boolean
   /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
   readonly maxResultBytes?: number
   /** How long the route of a tool may take to respond, in milliseconds. Default is 60,000. */
@@ -194,7 +199,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', sets = {}, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -224,7 +229,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(['refuse', 'allow', 'token'].includes(confirmFallback), 'confirmFallback', "must be 'refuse', 'allow' or 'token'")
   check(confirmSecret === undefined || (typeof confirmSecret === 'string' && Buffer.byteLength(confirmSecret) >= 32), 'confirmSecret', 'must be a string of at least 32 bytes')
   check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a use function')
-  for (const [name, value] of Object.entries({ jsonQuery, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
+  for (const [name, value] of Object.entries({ jsonQuery, fields, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
@@ -254,6 +259,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     cacheScope,
     pageSize,
     output,
+    fields,
     sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
     trustSerializer,
     toJsonSchema

@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
 import type { McpRouteTask } from './task/config.ts'
+import type { ToolFields } from './tool/fields.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
@@ -24,6 +25,13 @@ export interface McpRouteConfig {
    * Default is the option `output`.
    */
   readonly output?: ToolOutputDetail
+  /**
+   * Whether the tool has the argument `fields`, by which a caller chooses the fields of the result: those of the record, or of
+   * each record of a list, `prices.amount` for one inside. The names come from the response schema; the route stays as it is.
+   * An object says which names are offered, and where the records of a list are: `{ list: 'items', names: ['id', 'name'] }`.
+   * Default is the option `fields`.
+   */
+  readonly fields?: ToolFields
   /**
    * Words by which a client that loads tools on demand finds this one: `anthropic/searchHint`, a hint that clients may
    * ignore. Default is none.
@@ -119,6 +127,11 @@ export interface McpTool extends ToolDefinition {
      * undefined if a success may be something other than JSON. Derived when it is read, and not enumerable.
      */
     readonly output: JsonSchema | undefined
+    /**
+     * What `outputSchema` would be without the argument `fields`, which makes every field optional; undefined for a tool
+     * without that argument, or without an output schema. Derived when it is read, and not enumerable.
+     */
+    readonly whole: JsonSchema | undefined
   }
 }
 

@@ -270,6 +270,7 @@ t.test('options have defaults, and limits that may be reached', async (t) => {
     cacheScope: 'private',
     pageSize: Number.MAX_SAFE_INTEGER,
     output: 'full',
+    fields: false,
     sets: {},
     trustSerializer: false
   })

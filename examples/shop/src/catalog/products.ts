@@ -86,7 +86,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       tags: ['products', 'mcp'],
       params: ProductParams,
       response: { ...readRecord(Product), ...readProblems }
-    }
+    },
+    config: { mcp: { fields: true } }
   }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.product_id)))
 
   app.patch('/:product_id', {

@@ -3,6 +3,8 @@ import { holder } from '../confirm/held.ts'
 import type { Asking, Hold } from '../confirm/held.ts'
 import type { Sealer } from '../confirm/seal.ts'
 import { excerpt } from './excerpt.ts'
+import { selectionFrom } from './fields.ts'
+import type { Selection } from './fields.ts'
 import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import type { OnChunk } from './loopback.ts'
@@ -17,6 +19,7 @@ import type { TaskRules } from '../task/rule.ts'
 import { workFromResponse } from '../task/work.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
+import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
 
@@ -57,8 +60,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
 
   // Promises are chained by hand on this path: an async function costs a tenth of a call.
   function answer (call: Call): Promise<ToolResult> {
-    const { tool, args, outer, meta, stop, onChunk } = call
-    const given = argumentsOf(tool, args, outer)
+    const { tool, outer, meta, stop, onChunk } = call
+    const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT) ? undefined : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
+    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult(chosen.refusal))
+    const given = argumentsOf(tool, tool.fields === undefined ? call.args : withoutFields(call.args), outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
     // A person is asked about what the route gets.
     const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
@@ -74,14 +79,14 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {
       deadlines.finish(timed)
-      return read(call, request, target, response)
+      return read(call, request, target, response, chosen)
     }, (error: unknown) => {
       deadlines.finish(timed)
       return failed(call, error)
     })
   }
 
-  function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined): ToolResult | Promise<ToolResult> {
+  function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined, chosen: Selection | undefined): ToolResult | Promise<ToolResult> {
     const { tool, outer, stop } = call
     try {
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
@@ -89,7 +94,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       const asked = target.held?.result()
       if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
-      const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool) }
+      const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool), chosen }
       const result = resultFromResponse(tool, response, context)
       return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
     } catch (error) {
@@ -125,6 +130,11 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     }
     return result
   }
+}
+
+/** Which fields the caller reads is nothing that the route does, nor that a person is asked about. */
+function withoutFields ({ [FIELDS_ARGUMENT]: _, ...args }: Call['args']): Call['args'] {
+  return args
 }
 
 function errorTextOf ({ isError, content: [first] }: ToolResult): string | undefined {

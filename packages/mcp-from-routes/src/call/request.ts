@@ -3,6 +3,7 @@ import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue } from './typed.ts'
 import type { Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
+import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
 import { ANYTHING } from '../tool/plan.ts'
@@ -128,10 +129,11 @@ function typed (plan: Plan, value: unknown, argument: string, reading: Reading):
   return 'problem' in read ? new Unsendable(read.problem) : read.value
 }
 
-function unknownArguments (args: Readonly<Record<string, unknown>>, { input: { places }, ignored }: Tool): string {
+function unknownArguments (args: Readonly<Record<string, unknown>>, { input: { places }, ignored, fields }: Tool): string {
   const unknown = Object.keys(args).filter((name) => !places.has(name) && !ignored.has(name))
   const names = [...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.length > MAX_NAMES ? ['…'] : []].join(', ')
-  const takes = places.size === 0 ? 'This tool takes no arguments' : `This tool takes ${[...places.keys()].join(', ')}`
+  const taken = [...places.keys(), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
+  const takes = taken.length === 0 ? 'This tool takes no arguments' : `This tool takes ${taken.join(', ')}`
   return `Unknown argument${unknown.length > 1 ? 's' : ''} ${names}. ${takes}`
 }
 

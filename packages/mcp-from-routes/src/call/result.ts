@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { inArgumentNames } from './argument-names.ts'
+import { selected } from './fields.ts'
+import type { Selection } from './fields.ts'
 import { statusText } from './status.ts'
 import type { OpenQuestion } from '../confirm/question.ts'
 import type { Work } from '../task/rule.ts'
@@ -48,6 +50,8 @@ export interface CallContext {
   readonly maxResultBytes: number
   /** What is said of the call where it may or may not have been carried out: {@link openOutcome}. */
   readonly open: string
+  /** The fields that the caller has chosen. Default is all. */
+  readonly chosen?: Selection | undefined
 }
 
 const MAX_ERROR_LENGTH = 4000
@@ -65,7 +69,8 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
   if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context)), statusCode }
-  const json = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
+  const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
+  const json = whole === undefined || context.chosen === undefined ? whole : jsonIn(selected(whole.text, context.chosen))
   if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
@@ -127,10 +132,14 @@ function jsonOf (response: InnerResponse): Json | undefined {
   // Readers of JSON may ignore a byte order mark (RFC 8259 §8.1), but JSON.parse does not.
   const text = String(response.body).replace(/^\ufeff/, '')
   try {
-    return { text, value: JSON.parse(text) }
+    return jsonIn(text)
   } catch {
     return undefined
   }
+}
+
+function jsonIn (text: string): Json {
+  return { text, value: JSON.parse(text) }
 }
 
 function contentOf (response: InnerResponse, { url }: CallContext): Content[] {

@@ -33,12 +33,14 @@ const FORMAT = 1
 const WIDTH = 140
 
 /** @param tools - `app.mcpTools` of an app that is ready */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined } }>): Contract {
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>): Contract {
   return new Map(tools.map(({ name, route, ...tool }) => {
     checkedTool(tool, name, 'the list of tools')
     const declared = route?.output
-    const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(tool.outputSchema ?? {})))
-    return [name, { ...tool, ...isMore && { declaredOutput: declared } }]
+    // Calls that pass no fields get all of what they got before the tool had that argument.
+    const outputSchema = route?.whole ?? tool.outputSchema
+    const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(outputSchema ?? {})))
+    return [name, { ...tool, ...outputSchema && { outputSchema }, ...isMore && { declaredOutput: declared } }]
   }))
 }
 

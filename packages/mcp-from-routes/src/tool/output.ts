@@ -32,22 +32,12 @@ const GUARANTEED = new Set(['$ref', 'additionalProperties', 'allOf', 'anyOf', 'c
  * not JSON or that Fastify never matches, or a string, which Fastify sends as text/plain whatever its schema says
  */
 export function outputFromRoute (response: unknown, reader: SchemaReader, trim = (schema: JsonSchema) => schema): ToolOutput | undefined {
-  if (!isObject(response)) return undefined
-  const successes = Object.entries(response).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
-  const reads: JsonSchema[] = []
-  const types = new Map<number | '2xx', string>()
-  for (const [status, answer] of successes) {
-    const json = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
-    if (json === undefined) return undefined
-    reads.push(reader.read(json.schema, `response ${status}`, 'output'))
-    types.set(/xx$/i.test(status) ? '2xx' : Number(status), json.type)
-  }
-  const [first, ...others] = reads
-  if (first === undefined) return undefined
-  const written = compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly'))
+  const successes = jsonSuccesses(response, reader)
+  if (successes === undefined) return undefined
+  const { written, types } = successes
   if (mayBeText(written, written.$defs)) return undefined
   const definitions = definitionsOf(written)
-  const kept = rewriteShared(written, others.length > 0 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
+  const kept = rewriteShared(written, types.size > 1 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
   // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
@@ -62,18 +52,29 @@ export function outputFromRoute (response: unknown, reader: SchemaReader, trim =
  * @returns undefined when a success may be something other than JSON
  */
 export function declaredFromRoute (response: unknown, reader: SchemaReader, wrapped: boolean): JsonSchema | undefined {
-  if (!isObject(response)) return undefined
+  const schema = jsonSuccesses(response, reader)?.written
+  return schema && resultForClients(wrapped ? wrap(schema) : schema)
+}
+
+/** What a success is where it is JSON; undefined if none of a route's `response` schemas is for JSON. */
+export function jsonFromRoute (response: unknown, reader: SchemaReader): JsonSchema | undefined {
+  return jsonSuccesses(response, reader, true)?.written
+}
+
+/** @returns undefined when there is no JSON, or also something else without `leaveOut` */
+function jsonSuccesses (response: unknown, reader: SchemaReader, leaveOut = false): { readonly written: JsonSchema, readonly types: ToolOutput['types'] } | undefined {
   const reads: JsonSchema[] = []
-  for (const [status, answer] of Object.entries(response)) {
+  const types = new Map<number | '2xx', string>()
+  for (const [status, answer] of Object.entries(isObject(response) ? response : {})) {
     if (!/^2(\d\d|xx)$/i.test(status)) continue
     const json = status === '204' || status === '205' ? undefined : jsonAnswer(answer)
-    if (json === undefined) return undefined
+    if (json === undefined && !leaveOut) return undefined
+    if (json === undefined) continue
     reads.push(reader.read(json.schema, `response ${status}`, 'output'))
+    types.set(/xx$/i.test(status) ? '2xx' : Number(status), json.type)
   }
   const [first, ...others] = reads
-  if (first === undefined) return undefined
-  const schema = compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly'))
-  return resultForClients(wrapped ? wrap(schema) : schema)
+  return first && { written: compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly')), types }
 }
 
 const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i

@@ -12,12 +12,14 @@ import type { TaskConfig } from '../task/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import { annotationsOf } from './annotations.ts'
 import { definitionsOf, followed } from './definitions.ts'
+import { FIELDS_ARGUMENT, fieldsRule, fieldsSchema, withOptionalFields } from './fields.ts'
+import type { FieldsRule } from './fields.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { metaOf } from './meta.ts'
-import { declaredFromRoute, declaresStream, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
+import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
 import { partsFromPath } from './path.ts'
@@ -53,6 +55,8 @@ export interface Tool {
   /** Headers that every call sends. */
   readonly headers: Readonly<Record<string, string>>
   readonly output: ToolOutput | undefined
+  /** What the argument `fields` takes; undefined for a tool without it. */
+  readonly fields: FieldsRule | undefined
   /** Whether the route has a host constraint. */
   readonly isForOneHost: boolean
   /** The version constraint of the route, sent along as a header. */
@@ -96,7 +100,7 @@ export interface ExposedRoute {
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'toJsonSchema' | 'trustSerializer'>>
+export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'fields' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'toJsonSchema' | 'trustSerializer'>>
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
@@ -132,7 +136,13 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const detail = outputDetail(label, config.mcp?.output, options.output)
   const task = taskConfig(label, config.mcp?.task)
   // The result of work comes later, and from another route.
-  const output = route.keepsToSchema && detail !== false && task === undefined ? outputFromRoute(schema.response, reader, outputTrimmer(label, detail)) : undefined
+  const fields = fieldsRule(label, config.mcp?.fields, options.fields ?? false, input, () => task === undefined ? jsonFromRoute(schema.response, readerOf(withoutPatterns)) : undefined)
+  const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
+    if (!route.keepsToSchema || detail === false || task !== undefined) return undefined
+    const trim = outputTrimmer(label, detail)
+    return outputFromRoute(schema.response, reader, (part) => keep(trim(part)))
+  }
+  const output = outputOf((part) => fields === undefined ? part : withOptionalFields(part, fields))
   const large = schema.tags?.includes(options.largeTag)
   const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
@@ -140,8 +150,8 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const definition = frozenCopy<ToolDefinition>({
     name,
     ...title && { title },
-    description: large ? `${asSentence(text)} ${largeSentence(input)}` : text,
-    inputSchema: { ...withToken(label, argumentsForClients(input.schema), confirm), ...config.mcp?.examples && { examples: config.mcp.examples } },
+    description: large ? `${asSentence(text)} ${largeSentence(input, fields)}` : text,
+    inputSchema: { ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields), ...config.mcp?.examples && { examples: config.mcp.examples } },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, config.mcp?.annotations),
     ...task && { execution: { taskSupport: 'optional' } },
@@ -154,7 +164,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
       ...definition,
       ...implied.length > 0 && { implied },
       ...confirm && { confirm: confirm.fallback },
-      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, readerOf, output?.wrapped ?? false))
+      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, readerOf, output?.wrapped ?? false), () => fields === undefined ? undefined : outputOf((part) => part)?.schema)
     }),
     path,
     input,
@@ -166,6 +176,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     queryParser: route.queryParser ?? PLAIN_PARSER,
     headers,
     output,
+    fields,
     isForOneHost: route.constraints.host !== undefined,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
@@ -200,14 +211,18 @@ function withToken (label: string, schema: JsonSchema, confirm: ConfirmRule | un
   return { ...schema, properties: { ...properties, [TOKEN_ARGUMENT]: TOKEN_SCHEMA } }
 }
 
+function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
+  return fields === undefined ? schema : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
+}
+
 /** Definitions share no object with the host's schemas, so freezing them freezes nothing of the host's. */
 function frozenCopy<T> (json: T): T {
   return JSON.parse(JSON.stringify(json), (_key, value: unknown) => Object.freeze(value)) as T
 }
 
 /** Few ever ask for the declaration, so it is derived for those who do. */
-function publicRoute (route: Omit<McpTool['route'], 'output'>, output: () => JsonSchema | undefined): McpTool['route'] {
-  return Object.freeze(Object.defineProperty(route, 'output', { get: output, enumerable: false }) as McpTool['route'])
+function publicRoute (route: Omit<McpTool['route'], 'output' | 'whole'>, output: () => JsonSchema | undefined, whole: () => JsonSchema | undefined): McpTool['route'] {
+  return Object.freeze(Object.defineProperties(route, { output: { get: output }, whole: { get: whole } }) as McpTool['route'])
 }
 
 /** Patterns are left out where one of them has no meaning in a published schema. */
@@ -270,8 +285,8 @@ function asSentence (text: string): string {
   return /[.!?:…。]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-function largeSentence (input: ToolInput): string {
-  const names = narrowingArguments(input)
+function largeSentence (input: ToolInput, fields: FieldsRule | undefined): string {
+  const names = [...narrowingArguments(input), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
   return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${inWords(names)}.`
 }
 
