@@ -15,8 +15,11 @@ export const PAY_RECONCILE_NO_SECRET_KEY = createError('PAY_RECONCILE_NO_SECRET_
 export const PAY_RECONCILE_WEBHOOK_REFUSED = createError('PAY_RECONCILE_WEBHOOK_REFUSED', 'The delivery was refused', 400)
 /** Several customers carry the account's id: a person must choose one and link it. */
 export const PAY_RECONCILE_CUSTOMER_AMBIGUOUS = createError('PAY_RECONCILE_CUSTOMER_AMBIGUOUS', 'Several customers at the payment provider carry the id of the account: link one of them', 409)
-/** The customer that carries the account's id belongs to another account here: of the shop, or of one with the same key. */
-export const PAY_RECONCILE_CUSTOMER_TAKEN = createError('PAY_RECONCILE_CUSTOMER_TAKEN', 'The customer at the payment provider that carries the id of the account is linked to another account: unlink it there, or link another customer', 409)
+/**
+ * The customer that carries the account's id belongs to another account here: of the shop, or of one with the same key. Or
+ * the host's column of customer ids is unique, and another account has this one.
+ */
+export const PAY_RECONCILE_CUSTOMER_TAKEN = createError('PAY_RECONCILE_CUSTOMER_TAKEN', 'The customer at the payment provider is linked to another account: unlink it there, or link another customer', 409)
 /** Each time something was about to be stored, the account's customer had been changed. */
 export const PAY_RECONCILE_CUSTOMER_CHANGED = createError('PAY_RECONCILE_CUSTOMER_CHANGED', 'The customer of the account has been changed meanwhile', 409)
 export const PAY_RECONCILE_RUN_ACTIVE = createError<[string, string]>('PAY_RECONCILE_RUN_ACTIVE', 'The reconciliation run %s is still processing the shop %s', 409)

@@ -17,7 +17,7 @@ export const commonRules: Omit<ListRules, 'fields' | 'conditions'> = {
 }
 
 // The rules are the same for every table.
-const accountRules = rulesOf(accountList({ shopTable: '', name: '' }), commonRules)
+const accountRules = rulesOf(accountList({ shops: '', name: '', customerId: '', syncedAt: '' }), commonRules)
 const runRules = rulesOf(runList, commonRules)
 const auditRules = rulesOf(auditList(0), commonRules)
 const itemRules = rulesOf(itemList, commonRules)

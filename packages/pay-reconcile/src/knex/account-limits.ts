@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { customerId, syncedAt } from '../lists/accounts.ts'
 import type { AccountLimits } from '../types.ts'
+import type { HostTables } from './account-table.ts'
 import type { HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
 
@@ -17,7 +17,7 @@ const isFinished = `(exists (select from pay_reconcile_items f where f.run_id = 
 type Limit = (query: Knex.QueryBuilder) => void
 
 /** How each limit keeps the accounts `a` that it is about. */
-const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns): { readonly [name in keyof AccountLimits]-?: (value: NonNullable<AccountLimits[name]>) => Limit | Promise<Limit> } => ({
+const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns, customerId: string, syncedAt: string): { readonly [name in keyof AccountLimits]-?: (value: NonNullable<AccountLimits[name]>) => Limit | Promise<Limit> } => ({
   accounts: accounts => query => query.whereIn('a.id', accounts.filter(isId)),
   syncedBefore: time => query => query.whereRaw(`${customerId} is not null and coalesce(${syncedAt}, '') collate "C" < ?`, [time]),
   linked: () => query => query.whereRaw(`${customerId} is not null`),
@@ -42,8 +42,8 @@ const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns): { re
 })
 
 /** @returns what limits a query over the accounts `a`. @throws TypeError for an unknown limit: without it, a run would change other accounts */
-export async function limitsFrom (knex: Knex, only: AccountLimits, columns: HostColumns): Promise<Limit> {
-  const known = limitsOf(knex, columns) as Readonly<Record<string, (value: unknown) => Limit | Promise<Limit>>>
+export async function limitsFrom (knex: Knex, only: AccountLimits, columns: HostColumns, { customerId, syncedAt }: HostTables): Promise<Limit> {
+  const known = limitsOf(knex, columns, customerId('a'), syncedAt('a')) as Readonly<Record<string, (value: unknown) => Limit | Promise<Limit>>>
   const limits: Limit[] = []
   for (const [name, value] of Object.entries(only)) {
     if (value === undefined) continue

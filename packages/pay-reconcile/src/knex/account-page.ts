@@ -1,7 +1,8 @@
 import type { Knex } from 'knex'
-import { accountList, type AccountColumns } from '../lists/accounts.ts'
+import { accountList } from '../lists/accounts.ts'
 import { sortKeyOf, whereListed } from '../lists/listed.ts'
 import type { Account, AccountQuery, AccountSort } from '../types.ts'
+import type { HostTables } from './account-table.ts'
 import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
 import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
@@ -17,23 +18,23 @@ const maxPageBytes = 4_194_304
  * ends before it exceeds 4 MiB, but has at least one account.
  */
 export async function accountPage (
-  knex: Knex, table: string, columns: AccountColumns, { skip, limit, filter, sort }: AccountQuery
+  knex: Knex, tables: HostTables, name: string, { skip, limit, filter, sort }: AccountQuery
 ): Promise<{ accounts: readonly Account[], count: number }> {
-  const { shopTable } = columns
-  const listed = accountList(columns)
+  const { accounts: from, shops, customerId, syncedAt } = tables
+  const listed = accountList({ shops, name, customerId: customerId('a'), syncedAt: syncedAt('a') })
   const order = sort.map(({ field, descending }) => `${sortKeyOf(listed, field)} ${descending ? 'desc' : 'asc'}${nullable.has(field) ? ' nulls last' : ''}`).join(', ')
-  const matching = () => knex(`${table} as a`).modify(query => whereListed(query, listed, filter))
+  const matching = () => knex(from('a')).modify(query => whereListed(query, listed, filter))
   const ids = matching().select('a.id').orderByRaw(order).offset(skip).limit(limit)
   // Shops in order, so that the database reads account by account, and only as many as the page needs.
   const byShop = sort.find(({ field }: AccountSort) => field === 'shop_name')
-  if (byShop) ids.join(knex(shopTable).select('id', 'name').orderBy('name', byShop.descending ? 'desc' : 'asc').as('s'), 's.id', 'a.shop_id')
+  if (byShop) ids.join(knex(shops).select('id', 'name').orderBy('name', byShop.descending ? 'desc' : 'asc').as('s'), 's.id', 'a.shop_id')
 
   const bytes = 'coalesce(octet_length(a.details::text), 0)'
-  const measured = accountsWithShops(knex, { table, shopTable }).whereIn('a.id', ids)
+  const measured = accountsWithShops(knex, tables).whereIn('a.id', ids)
     .select('a.id', knex.raw(`${bytes} as bytes`), knex.raw(`sum(${bytes}) over (order by ${order}) as bytes_so_far`))
   const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
   // First, because an account that is added in between would otherwise read as one that did not fit.
   const count = await countOf(knex, matching())
-  const rows = await recordsOf<AccountRow>(knex, accountsWithShops(knex, { table, shopTable }).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(accountColumns))))
+  const rows = await recordsOf<AccountRow>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(accountColumns))))
   return { accounts: rows.map(accountFrom), count }
 }

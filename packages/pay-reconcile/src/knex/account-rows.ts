@@ -1,12 +1,7 @@
 import type { Knex } from 'knex'
 import { isObject } from '../details.ts'
 import type { Account } from '../types.ts'
-
-/** The tables of accounts and shops. */
-export interface Tables {
-  readonly table: string
-  readonly shopTable: string
-}
+import type { HostTables } from './account-table.ts'
 
 /** An account as every query of the store selects it. */
 export interface AccountRow {
@@ -24,8 +19,8 @@ export const accountColumns: Readonly<Record<keyof AccountRow, string>> = {
 }
 
 /** Accounts `a` with their shops `s`. */
-export function accountsWithShops (knex: Knex, { table, shopTable }: Tables): Knex.QueryBuilder {
-  return knex(`${table} as a`).join(`${shopTable} as s`, 's.id', 'a.shop_id')
+export function accountsWithShops (knex: Knex, { accounts, shops }: HostTables): Knex.QueryBuilder {
+  return knex(accounts('a')).join(shops, 's.id', 'a.shop_id')
 }
 
 export function accountFrom (row: AccountRow): Account {

@@ -1,15 +1,15 @@
 import type { Knex } from 'knex'
-import { isObject } from '../details.ts'
-import { PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
-import { customerId as storedId, payStringIn, syncedAt as storedAt } from '../lists/accounts.ts'
+import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage } from './account-page.ts'
+import { hostTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
 import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
-import { hostColumns, searchableName, type HostColumns } from './host-columns.ts'
+import { checkColumns, hostColumns, searchableName, type HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
 import { violates } from './sql.ts'
 import { assertUsable, demandPostgres, isCurrent, leavesNames } from './startup.ts'
@@ -18,12 +18,14 @@ import { assertUsable, demandPostgres, isCurrent, leavesNames } from './startup.
 const BLANK_ENDS = '^[\\s\\u00a0]+|[\\s\\u00a0]+$'
 
 /** The tables of accounts and shops, and how to read a shop's key. */
-export interface KnexAccountStoreOptions {
+export interface KnexAccountStoreOptions extends AccountTable {
   /**
-   * Table with id, shop_id, name, hash_name and details (`jsonb` or `json`). Default `accounts`.
-   * Ids may be text, varchar, char, uuid, smallint, integer or bigint; the same holds for shops.
+   * Table with id, shop_id, name, hash_name and details (`jsonb` or `json`), or with the columns of `columns`. Default
+   * `accounts`. Ids may be text, varchar, char, uuid, smallint, integer or bigint; the same holds for shops.
    */
   readonly table?: string
+  /** The application has one account at the provider, and no shops: every account is of this one. In place of `shopTable` and `openKey`. */
+  readonly shop?: OnlyShop
   /** Table with id, name and pay_secret_key. Default `shops`. */
   readonly shopTable?: string
   /** Decrypts the stored pay_secret_key. Default: it is plain text. */
@@ -32,10 +34,13 @@ export interface KnexAccountStoreOptions {
   readonly keepSnapshots?: number
 }
 
-/** A change of details: the new value and its condition, in SQL over `a`. */
+/** A change of details: the new value and its condition, in SQL over the account `b` as it is, locked. */
 interface Write {
   readonly action: string
+  /** Of `details` without the customer's id. */
   readonly value: string
+  /** The customer's new id; undefined: it stays. */
+  readonly customer?: string
   readonly guard: string
   readonly bindings: Readonly<Record<string, string>>
 }
@@ -54,37 +59,40 @@ const clockSkew = 60_000
  * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const { table = 'accounts', shopTable = 'shops', openKey = stored => stored, keepSnapshots = 30 } = options
+  const { shopTable = 'shops', openKey = stored => stored, keepSnapshots = 30, shop } = options
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
   demandPostgres(knex)
+  if (shop && (options.shopTable !== undefined || options.openKey !== undefined)) throw new PAY_RECONCILE_INVALID_OPTION('shopTable and openKey have no use with shop')
   const trail = auditTrail(knex, keepSnapshots)
-  const tables = { table, shopTable }
-  const ids = remembered(() => hostColumns(knex, table, shopTable))
-  const name = remembered(() => searchableName(knex, table))
+  const tables = hostTables(knex, options)
+  const { accounts, shops, name: table, columns } = tables
+  const storedId = tables.customerId('a')
+  const ids = remembered(() => hostColumns(knex, tables))
+  const name = remembered(() => searchableName(knex, tables))
   /** Accounts with their shops. @param more what to read of each beside the account, in SQL with its bindings */
   const accountsOf = <More = unknown>(query: (rows: Knex.QueryBuilder) => Knex.QueryBuilder, more: Readonly<Record<string, string>> = {}, bindings: readonly string[] = []) =>
     recordsOf<AccountRow & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...accountColumns, ...more }), bindings)))
 
-  async function write (accountId: string, origin: ChangeOrigin, { action, value, guard, bindings }: Write): Promise<ChangeResult> {
+  async function write (accountId: string, origin: ChangeOrigin, { action, bindings, ...change }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
-    const [row] = await recordsOf<AccountRow>(knex, knex.raw(writeStatement(value, guard), {
-      ...tables, ...bindings, accountId, action, ...origin, keepSnapshots
-    })).catch(noRowsIfDoneByRun)
+    const [row] = await recordsOf<AccountRow>(knex, knex.raw(writeStatement(tables, change), {
+      table, shops, id: columns.id, ...bindings, accountId, action, ...origin, keepSnapshots
+    })).catch(error => noRowsIfDoneByRun(columns.customerId === null ? error : takenIfUnique(error)))
     if (row) return { changed: true, account: accountFrom(row) }
-    const [current] = await accountsOf(rows => rows.where('a.id', accountId))
-    if (current && current.details !== null && !isObject(current.details)) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
+    const [current] = await accountsOf<{ readonly is_object: boolean }>(rows => rows.where('a.id', accountId), { is_object: isObjectOrNull(tables.stored('a')) })
+    if (current?.is_object === false) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
     return { changed: false, account: current && accountFrom(current) }
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), ids(), name(), accountsOf(rows => rows.limit(0)), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
-      `knexAccountStore needs ${table} and ${shopTable} with the columns in the README, and the tables of createPayReconcileTables`),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf(rows => rows.limit(0)), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
+      `knexAccountStore needs ${table}${shop ? '' : ` and ${shopTable}`} with the columns in the README, and the tables of createPayReconcileTables`),
 
     ...trail,
-    changes: changeStore(knex, table),
+    changes: changeStore(knex, tables),
 
     async list (query) {
-      return accountPage(knex, table, { shopTable, name: await name() }, { ...query, filter: withPossibleIds(query.filter, await ids()) })
+      return accountPage(knex, tables, await name(), { ...query, filter: withPossibleIds(query.filter, await ids()) })
     },
 
     async get (id) {
@@ -94,6 +102,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     },
 
     async secretKey (shopId) {
+      if (shop) return shopId === (shop.id ?? 'main') ? shop.secretKey ?? null : null
       if (!(await ids()).shop(shopId)) return null
       const [row] = await recordsOf<{ readonly key: string | null }>(knex, knex(shopTable).where('id', shopId).select(knex.raw(record({ key: 'pay_secret_key' }))))
       return row?.key ? await openKey(row.key, shopId) : null
@@ -101,18 +110,19 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
     link: ({ action, accountId, customerId, expected }, origin) => write(accountId, origin, {
       action,
-      value: `(${objectDetails} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]) ||
-        jsonb_build_object('pay_customer_id', :customerId::text)`,
+      value: withoutSnapshot,
+      customer: ':customerId::text',
       guard: expected === undefined
-        ? `${storedId} is distinct from :customerId`
-        : `coalesce(${storedId}, '') = :expected`,
+        ? `${lockedId} is distinct from :customerId`
+        : `coalesce(${lockedId}, '') = :expected`,
       bindings: { customerId, expected: expected ?? '' }
     }),
 
     unlink: ({ accountId, expected }, origin) => write(accountId, origin, {
       action: 'unlink',
-      value: `${objectDetails} - '{pay_customer_id,pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[]`,
-      guard: `${storedId} ${expected === undefined ? 'is not null' : '= :expected'}`,
+      value: withoutSnapshot,
+      customer: 'null',
+      guard: `${lockedId} ${expected === undefined ? 'is not null' : '= :expected'}`,
       bindings: { expected: expected ?? '' }
     }),
 
@@ -120,9 +130,9 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       action: 'sync',
       value: `${customer.deleted === true ? `${objectDetails} || ${beforeDeletion}` : `(${objectDetails} - 'pay_customer_before_deletion')`} ||
         jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
-      guard: `${storedId} = :customerId and not (
-        coalesce(${storedAt}, '') collate "C" > :syncedAt and
-        coalesce(${storedAt}, '') collate "C" <= :horizon)`,
+      guard: `${lockedId} = :customerId and not (
+        coalesce(${lockedAt}, '') collate "C" > :syncedAt and
+        coalesce(${lockedAt}, '') collate "C" <= :horizon)`,
       bindings: {
         customerId,
         customer: JSON.stringify(customer),
@@ -133,21 +143,21 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
     async shops (shopId, only = {}) {
       if (shopId !== undefined && !(await ids()).shop(shopId)) return []
-      const limits = await limitsFrom(knex, only, await ids())
-      const counted = knex(`${table} as a`).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)'))
-      const all = await recordsOf<{ readonly shopId: string, readonly accounts: number }>(knex, knex(`${shopTable} as s`)
+      const limits = await limitsFrom(knex, only, await ids(), tables)
+      const counted = knex(accounts('a')).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)'))
+      const all = await recordsOf<{ readonly shopId: string, readonly accounts: number }>(knex, knex(shops)
         .modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
         .select(knex.raw(record({ shopId: 's.id::text', accounts: '(?)' }), [counted])).orderBy('s.id'))
       return shopId !== undefined || Object.keys(only).length === 0 ? all : all.filter(({ accounts }) => accounts > 0)
     },
 
     async scan ({ shopId, after, limit, runId, only }) {
-      const limits = await limitsFrom(knex, only, await ids())
+      const limits = await limitsFrom(knex, only, await ids(), tables)
       const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>(rows => rows.where('a.shop_id', shopId)
         .modify(query => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
-        duplicate: `exists (select 1 from ?? o where o.shop_id = a.shop_id and o.id <> a.id and ${payStringIn('o.details', 'pay_customer_id')} = ${storedId})`,
+        duplicate: `exists (select 1 from ${accounts('o').toString()} where o.shop_id = a.shop_id and o.id <> a.id and ${tables.customerId('o')} = ${storedId})`,
         changed_by_run: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
-      }, [table, runId])
+      }, [runId])
       return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
@@ -160,13 +170,13 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
     },
 
     async linkedCustomers (shopId, customerIds) {
-      const linked = await recordsOf<{ readonly id: string }>(knex, knex(`${table} as a`).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, storedId))
+      const linked = await recordsOf<{ readonly id: string }>(knex, knex(accounts('a')).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, storedId))
         .select(knex.raw(record({ id: storedId }))))
       return new Set(linked.map(({ id }) => id))
     },
 
     async linkedElsewhere (shopId, customerIds) {
-      return recordsOf<{ readonly shopId: string, readonly customerId: string }>(knex, knex(`${table} as a`).whereNot('a.shop_id', shopId)
+      return recordsOf<{ readonly shopId: string, readonly customerId: string }>(knex, knex(accounts('a')).whereNot('a.shop_id', shopId)
         .modify(query => whereAny(query, customerIds, storedId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId: storedId }))))
     }
   }
@@ -202,13 +212,28 @@ function noRowsIfDoneByRun (error: unknown): readonly AccountRow[] {
   throw error
 }
 
-/** `details` as an object; NULL and JSON null become an empty one. */
-const objectDetails = "(case when jsonb_typeof(a.details::jsonb) = 'object' then a.details::jsonb else '{}'::jsonb end)"
+/** Another account has the customer, if the host's column allows each but once: a write changes nothing else that is unique. */
+function takenIfUnique (error: unknown): unknown {
+  const isOurs = error instanceof Error && 'constraint' in error && String(error.constraint).startsWith('pay_reconcile_')
+  return error instanceof Error && 'code' in error && error.code === '23505' && !isOurs ? new PAY_RECONCILE_CUSTOMER_TAKEN() : error
+}
+
+/** Whether nothing is lost when keys are added to stored details; NULL and JSON null count as an empty object. */
+const isObjectOrNull = (stored: string): string => `coalesce(jsonb_typeof(${stored}::jsonb), 'null') in ('object', 'null')`
+
+/** The details of the locked account as an object; NULL and JSON null become an empty one. */
+const objectDetails = "(case when jsonb_typeof(b.stored) = 'object' then b.stored else '{}'::jsonb end)"
+
+const withoutSnapshot = `(${objectDetails} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[])`
+
+/** The customer of the locked account, and when its snapshot was stored. */
+const lockedId = payStringIn('b.details', 'pay_customer_id')
+const lockedAt = payStringIn('b.details', 'pay_synced_at')
 
 /** The last snapshot from before the deletion, if there is one, in an object. */
 const beforeDeletion = `(case
-  when jsonb_typeof(a.details::jsonb->'pay_customer') = 'object' and a.details::jsonb->'pay_customer'->'deleted' is distinct from 'true'
-  then jsonb_build_object('pay_customer_before_deletion', a.details::jsonb->'pay_customer') else '{}' end)`
+  when jsonb_typeof(b.stored->'pay_customer') = 'object' and b.stored->'pay_customer'->'deleted' is distinct from 'true'
+  then jsonb_build_object('pay_customer_before_deletion', b.stored->'pay_customer') else '{}' end)`
 
 /** What the audit records of details: the customer id, the time and a hash of the snapshot; no personal data. */
 function auditedDetails (row: string): string {
@@ -218,14 +243,14 @@ function auditedDetails (row: string): string {
     'snapshot_sha256', encode(sha256(convert_to((${row}.details->'pay_customer')::text, 'UTF8')), 'hex'))`
 }
 
-function writeStatement (value: string, guard: string): string {
+function writeStatement ({ fields, assigned }: HostTables, { value, customer, guard }: Pick<Write, 'value' | 'customer' | 'guard'>): string {
   return `
     with before as (
-      select a.id, a.details::jsonb as details from :table: a where a.id = :accountId for update
+      select ${fields('a')} from :table: a where a.:id: = :accountId for update
     ), changed as (
-      update :table: a set details = ${value} from before b
-      where a.id = b.id and coalesce(jsonb_typeof(a.details::jsonb), 'null') in ('object', 'null') and ${guard}
-      returning a.id, a.shop_id, a.name, a.hash_name, a.details::jsonb as details
+      update :table: a set ${assigned(value, customer)} from before b
+      where a.:id: = b.id and ${isObjectOrNull('b.stored')} and ${guard}
+      returning ${fields('a')}
     ), logged as (
       insert into pay_reconcile_audit (actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
       select :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
@@ -240,5 +265,5 @@ function writeStatement (value: string, guard: string): string {
       insert into pay_reconcile_changed (account_id, shop_id) select c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
       on conflict (account_id) do update set version = excluded.version
     )
-    select ${record(accountColumns)} from changed a join :shopTable: s on s.id = a.shop_id`
+    select ${record(accountColumns)} from changed a join :shops on s.id = a.shop_id`
 }

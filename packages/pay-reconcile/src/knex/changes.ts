@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
-import { customerId } from '../lists/accounts.ts'
 import type { ChangeStore } from '../types.ts'
+import type { HostTables } from './account-table.ts'
 import { instantFrom, record, recordsOf, run } from './records.ts'
 
 /** Repeated deliveries of an event come for three days; then it is forgotten, and would be read once more. */
@@ -10,10 +10,10 @@ const keepEvents = "interval '4 days'"
  * The accounts to read again, in a table. The version of a note is the transaction that wrote it, and a moment is a
  * snapshot of transactions: what the snapshot sees was noted before it. Times could not tell, since a note is seen only
  * once its transaction has ended.
- *
- * @param table of accounts.
  */
-export function changeStore (knex: Knex, table: string): ChangeStore {
+export function changeStore (knex: Knex, { accounts, customerId: of }: HostTables): ChangeStore {
+  const customerId = of('a')
+  const noteAccounts = `insert into pay_reconcile_changed (account_id, shop_id) select a.id::text, a.shop_id::text from ${accounts('a').toString()}`
   return {
     async position (shopId) {
       const [row] = await recordsOf<{ readonly until: string, readonly complete_at: string }>(knex, knex('pay_reconcile_positions').where('shop_id', shopId)
@@ -39,11 +39,11 @@ export function changeStore (knex: Knex, table: string): ChangeStore {
           on conflict do nothing returning event_id
         )
         ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${once}`,
-      { table, shopId, events: JSON.stringify(records) }))
+      { shopId, events: JSON.stringify(records) }))
     },
 
     async noteAll (shopId) {
-      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${once}`, { table, shopId }))
+      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${once}`, { shopId }))
     },
 
     async moment () {
@@ -59,6 +59,5 @@ export function changeStore (knex: Knex, table: string): ChangeStore {
   }
 }
 
-const noteAccounts = 'insert into pay_reconcile_changed (account_id, shop_id) select a.id::text, a.shop_id::text from :table: a'
 /** In a fixed order, so that two writers never wait for each other. */
 const once = 'order by a.id::text on conflict (account_id) do update set version = excluded.version'

@@ -1,6 +1,7 @@
 export { payStringIn } from '../lists/accounts.ts'
+export type { AccountColumnNames, AccountTable, OnlyShop } from './account-table.ts'
 export { knexAccountStore, type KnexAccountStoreOptions } from './accounts.ts'
 export { forgetAccounts } from './forget.ts'
 export { knexRunStore, type KnexRunStoreOptions } from './runs.ts'
 export { knexWebhookSecrets, type KnexWebhookSecretsOptions } from './webhook-secrets.ts'
-export { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables, type AccountTable } from './tables.ts'
+export { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables } from './tables.ts'

@@ -4,6 +4,7 @@ import { whereListed } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { storable } from '../storable.ts'
+import type { AccountColumnNames } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute } from './records.ts'
@@ -19,8 +20,10 @@ const leasedUntil = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
 export interface KnexRunStoreOptions {
-  /** Table of accounts. Items are stored only for existing accounts. Default `accounts`. */
+  /** Table of accounts, as for {@link knexAccountStore}. Items are stored only for existing accounts. Default `accounts`. */
   readonly table?: string
+  /** As for {@link knexAccountStore}; only `id` matters here. */
+  readonly columns?: AccountColumnNames
   /** For how many days a run that the schedule or a webhook started is kept, with its items. Other runs are kept until you delete them. Default 30. */
   readonly keepScheduledRuns?: number
 }
@@ -31,7 +34,7 @@ export interface KnexRunStoreOptions {
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
+export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
   if (!(keepScheduledRuns > 0 && keepScheduledRuns <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION('keepScheduledRuns must be a number of days greater than 0 and at most 36500')
   demandPostgres(knex)
   /**
@@ -67,8 +70,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(table).select('id').limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
-      `knexRunStore needs ${table} with a column id, and the tables of createPayReconcileTables`),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(table).select(idColumn).limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+      `knexRunStore needs ${table} with a column ${idColumn}, and the tables of createPayReconcileTables`),
 
     async start (run, shops, targets) {
       const parts = partsFrom(shops)
@@ -163,7 +166,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', keepScheduledRun
       const found = items.filter(({ outcome }) => outcome !== 'unchanged')
       const records = found.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
       // Locked, so that a transaction that deletes and then forgets an account also sees its item.
-      const existing = knex(table).whereIn('id', found.map(({ accountId }) => accountId)).select(knex.raw('id::text as id')).forKeyShare()
+      const existing = knex(table).whereIn(idColumn, found.map(({ accountId }) => accountId)).select(knex.raw('??::text as id', [idColumn])).forKeyShare()
       const [row] = await recordsOf<HeldRow>(knex, knex.raw(`
         with ours as (
           update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,

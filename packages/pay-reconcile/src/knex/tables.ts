@@ -1,13 +1,8 @@
 import type { Knex } from 'knex'
 import { payStringIn } from '../lists/accounts.ts'
+import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
 import { record, recordsOf } from './records.ts'
 import { demandPostgres } from './startup.ts'
-
-/** The table of accounts. */
-export interface AccountTable {
-  /** Default `accounts`. */
-  readonly table?: string
-}
 
 const columns = `
 create table if not exists pay_reconcile_audit (
@@ -186,32 +181,38 @@ export async function dropPayReconcileTables (knex: Knex): Promise<void> {
  * extension pg_trgm. Can be called repeatedly, and replaces those of an earlier version. On a large live table, create the
  * same indexes with CONCURRENTLY instead.
  */
-export async function createAccountIndexes (knex: Knex, { table = 'accounts' }: AccountTable = {}): Promise<void> {
-  const name = table.replace(/\W/g, '_')
-  const customerId = payStringIn('details', 'pay_customer_id')
-  const syncedAt = payStringIn('details', 'pay_synced_at')
+export async function createAccountIndexes (knex: Knex, options: AccountTable & { readonly shop?: OnlyShop } = {}): Promise<void> {
+  const { name: table, columns: { id, shopId, name: called, hashName, details, customerId: customer } } = hostTables(knex, options)
+  const prefix = table.replace(/\W/g, '_')
+  const quoted = (column: string): string => knex.raw('??', [column]).toString()
+  const customerId = customer === null ? payStringIn(quoted(details), 'pay_customer_id') : `nullif(${quoted(customer)}, '')`
+  const syncedAt = payStringIn(quoted(details), 'pay_synced_at')
+  const [key, name] = [quoted(id), quoted(called)]
+  // Accounts without the value come last in both directions, so each direction needs an index.
+  const down = (value: string): string => `(${value} desc nulls last, ${key} desc)`
   // Accounts with and without a customer have indexes of their own, so that an index alone gives the count.
   const indexes: Readonly<Record<string, string>> = {
-    name: '(name, id)',
-    shop_name: '(shop_id, name, id)',
-    shop: '(shop_id, id)',
-    pay_id: `(${customerId}, id)`,
-    pay_id_down: down(customerId),
-    synced_at: `(${syncedAt}, id)`,
+    name: `(${name}, ${key})`,
+    pay_id: `((${customerId}), ${key})`,
+    pay_id_down: down(`(${customerId})`),
+    synced_at: `(${syncedAt}, ${key})`,
     synced_at_down: down(syncedAt),
-    hash_name: '(hash_name, id)',
-    hash_name_down: down('hash_name'),
-    shop_pay_id: `(shop_id, ${customerId})`,
-    without_pay: `(name, id) where ${customerId} is null`,
-    with_pay: `(name, id) where ${customerId} is not null`,
-    shop_without_pay: `(shop_id, name, id) where ${customerId} is null`
+    without_pay: `(${name}, ${key}) where ${customerId} is null`,
+    with_pay: `(${name}, ${key}) where ${customerId} is not null`,
+    ...(hashName !== null && { hash_name: `(${quoted(hashName)}, ${key})`, hash_name_down: down(quoted(hashName)) }),
+    ...(shopId !== null && {
+      shop_name: `(${quoted(shopId)}, ${name}, ${key})`,
+      shop: `(${quoted(shopId)}, ${key})`,
+      shop_pay_id: `(${quoted(shopId)}, (${customerId}))`,
+      shop_without_pay: `(${quoted(shopId)}, ${name}, ${key}) where ${customerId} is null`
+    })
   }
   for (const [suffix, keys] of Object.entries(indexes)) {
-    await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${name}_${suffix}`, table])
+    await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${prefix}_${suffix}`, table])
   }
   const schema = table.includes('.') ? `${table.slice(0, table.lastIndexOf('.'))}.` : ''
-  for (const suffix of replacedIndexes) await knex.raw('drop index if exists ??', [`${schema}pay_reconcile_${name}_${suffix}`])
-  if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) await knex.raw('create index if not exists ?? on ?? using gin (name gin_trgm_ops)', [`pay_reconcile_${name}_part`, table])
+  for (const suffix of replacedIndexes) await knex.raw('drop index if exists ??', [`${schema}pay_reconcile_${prefix}_${suffix}`])
+  if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) await knex.raw('create index if not exists ?? on ?? using gin (?? gin_trgm_ops)', [`pay_reconcile_${prefix}_part`, table, called])
 }
 
 /** Whether a table of the catalog has such a row. @param from in SQL */
@@ -221,11 +222,6 @@ async function finds (knex: Knex, from: string, bindings: readonly string[] = []
 
 /** They took a value that is no string for its text. */
 const replacedIndexes = ['customer', 'customer_down', 'synced', 'synced_down', 'shop_customer', 'missing', 'linked', 'shop_missing']
-
-/** Accounts without the value come last in both directions, so each direction needs an index. */
-function down (key: string): string {
-  return `(${key} desc nulls last, id desc)`
-}
 
 /** Single statements, because the extended protocol accepts only one at a time. */
 function statementsOf (script: string): readonly string[] {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import type { WebhookSecrets } from '../types.ts'
+import { hostTables } from './account-table.ts'
 import { hostColumns, type HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
 import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
@@ -19,7 +20,7 @@ export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable 
   demandPostgres(knex)
   let columns: HostColumns | undefined
   const ids = async (): Promise<HostColumns> => {
-    columns ??= await hostColumns(knex, table, shopTable)
+    columns ??= await hostColumns(knex, hostTables(knex, { table, shopTable }))
     return columns
   }
   return {

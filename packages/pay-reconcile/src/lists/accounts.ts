@@ -1,3 +1,4 @@
+import type { Knex } from 'knex'
 import type { AccountFilter } from '../types.ts'
 import type { Listed } from './listed.ts'
 
@@ -11,28 +12,27 @@ export function payStringIn (details: string, key: 'pay_customer_id' | 'pay_sync
   return `(case when (${details}->'${key}')::text like '"_%"' then ${details}->>'${key}' end)`
 }
 
-/** The customer id of the account `a`. */
-export const customerId = payStringIn('a.details', 'pay_customer_id')
-/** When the snapshot of the account `a` was stored. */
-export const syncedAt = payStringIn('a.details', 'pay_synced_at')
-
 /** What the list of accounts needs to know of the host's tables. */
 export interface AccountColumns {
-  /** Table of shops. */
-  readonly shopTable: string
+  /** Shops `s`, for `from`. */
+  readonly shops: Knex.Raw | string
   /** SQL of the account's name, in a collation that knows both cases of every letter. */
   readonly name: string
+  /** SQL of the customer id of the account. */
+  readonly customerId: string
+  /** SQL of the time at which its snapshot was stored. */
+  readonly syncedAt: string
 }
 
 /** Accounts `a`; sorted by `shop_name` joined with their shops `s`. */
-export function accountList ({ shopTable, name }: AccountColumns): Listed<AccountFilter> {
+export function accountList ({ shops, name, customerId, syncedAt }: AccountColumns): Listed<AccountFilter> {
   return {
     id: { rule: { kind: 'string' }, sql: 'a.id' },
     shop_id: { rule: { kind: 'string' }, sql: 'a.shop_id' },
     shop_name: {
       rule: { kind: 'string' },
       sql: 's.name',
-      where: (query, names) => query.whereIn('a.shop_id', query.client.queryBuilder().from(shopTable).whereIn('name', names).select('id'))
+      where: (query, names) => query.whereIn('a.shop_id', query.client.queryBuilder().from(shops).whereIn('name', names).select('id'))
     },
     name: { rule: { kind: 'string' }, sql: 'a.name' },
     hash_name: { rule: { kind: 'string', nullable: true }, sql: 'a.hash_name' },
