@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { run } from './command.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -15,6 +16,12 @@ export interface Package {
 export const packages: readonly Package[] = readdirSync(join(root, 'packages')).map((name) => ({
   name, directory: join(root, 'packages', name)
 }))
+
+/** Packs a package, as it would be published. @returns the path of the file, in the directory */
+export async function pack ({ directory: cwd }: Package, directory: string): Promise<string> {
+  const [{ filename }] = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd }))
+  return join(directory, filename)
+}
 
 /** @returns the program of a package, as its quickstart has it */
 export function programOf (name: string): string {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './command.ts'
-import { installCommandsOf, oldestPeersOf, packages, programFileOf, programOf, toolOf } from './packages.ts'
+import { installCommandsOf, oldestPeersOf, pack, packages, programFileOf, programOf, toolOf } from './packages.ts'
 
 /** Strict in everything that reaches the types of a dependency. The declarations themselves are read too. */
 const compilerOptions = {
@@ -33,12 +33,13 @@ export { none }
  */
 export async function makeProjects (directory: string): Promise<ReadonlyMap<string, string>> {
   const folders = new Map<string, string>()
-  for (const { name, directory: cwd } of packages) {
-    const [{ filename }] = JSON.parse(await run('npm', ['pack', '--json', '--pack-destination', directory], { cwd }))
+  for (const one of packages) {
+    const { name } = one
+    const file = await pack(one, directory)
     const folder = join(directory, name)
     mkdirSync(folder)
     await run('npm', ['init', '-y'], { cwd: folder })
-    const wanted = installCommandsOf(name).map((wanted) => wanted === name ? join(directory, filename) : wanted)
+    const wanted = installCommandsOf(name).map((wanted) => wanted === name ? file : wanted)
     await run('npm', ['install', '--no-audit', '--no-fund', ...wanted, 'tsx@4', toolOf('typescript'), toolOf('@types/node')], { cwd: folder })
     writeFileSync(join(folder, programFileOf(name)), programOf(name))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))

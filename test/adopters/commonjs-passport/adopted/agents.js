@@ -1,0 +1,20 @@
+/** Keys of people, and the notes as tools. */
+module.exports = async function addAgents (app) {
+  // Node.js would also require them, but Jest does not require ES modules.
+  const { default: dualAuth, memoryStore, scopesFromRoute } = await import('dual-auth')
+  const { default: mcpFromRoutes } = await import('mcp-from-routes')
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'a pepper of an application for tests' }], store: memoryStore(), shopParam: 'person' },
+    jwt: 'host',
+    policy: ({ url }) => ['/mcp', '/notes', '/notes/'].includes(url) ? 'dual' : 'public',
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
+    management: { path: '/people/:person/api-keys', canManage: ({ user }, person) => user?.name === person && person }
+  })
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if (url === '/notes' && method !== 'HEAD') schema.tags.push('mcp')
+  })
+  await app.register(mcpFromRoutes, {
+    serverInfo: { name: 'notes', version: '1.0.0' },
+    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+  })
+}

@@ -1,0 +1,4 @@
+import { build } from './app'
+
+const app = await build()
+console.log(`listening at ${await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT ?? 3000) })}`)

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { STEPS, type Outcome } from './adopt.ts'
+import type { Adopter } from './apps.ts'
+
+/** What became of each application, as a page. */
+export function page (adopters: readonly Adopter[], outcomes: ReadonlyMap<string, Outcome>): string {
+  return `# What adopters have
+
+Applications of the kinds that teams have, each with tests of its own. \`npm run adopters\` installs them in a temporary folder, runs their tests, adds the packed packages as their READMEs say, runs the tests again, signs a person in as before, makes a key of that person, and calls the tools with both official SDKs. It writes this page. [CONTRIBUTING](../CONTRIBUTING.md) has its options.
+
+| application | made of | its sign-in | Fastify | what the team changes |
+|---|---|---|---|---|
+${adopters.map((adopter) => row([linkOf(adopter), adopter.kind, adopter.signIn, outcomes.get(adopter.name)?.fastify ?? '', changesOf(adopter)])).join('\n')}
+
+| application | ${STEPS.join(' | ')} |
+|---|${STEPS.map(() => '---|').join('')}
+${adopters.map(({ name }) => row([name, ...STEPS.map((step, index) => cell(outcomes.get(name), index, step))])).join('\n')}
+
+- **Its tests after**: with the packages in place, and otherwise unchanged.
+- **Types**: the application's own compiler accepts the packages' types, where it has one.
+- **Sign-in**: people sign in as before and see their own notes, nobody else sees any, and they make keys for themselves only.
+- **Bad key**: it gets 401 from the API and from \`/mcp\`, and so does nobody at \`/mcp\`.
+- **SDK 1.x, SDK 2.x**: the tools are listed, a note is written and read back as the person whose key it is, and an empty one is refused.
+`
+}
+
+function linkOf ({ name }: Adopter): string {
+  return `[${name}](../test/adopters/${name})`
+}
+
+function changesOf ({ name, changes, packages, more = [] }: Adopter): string {
+  // Lines before one that is there are new.
+  const changed = changes.reduce((sum, { from, to }) => sum + linesIn(to) - (to.endsWith(from) ? linesIn(from) : 0), 0)
+  const folder = fileURLToPath(new URL(`${name}/adopted/`, import.meta.url))
+  const added = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + linesIn(readFileSync(join(parentPath, name), 'utf8').trimEnd()), 0)
+  return `${changed} ${changed === 1 ? 'line' : 'lines'}, and a file of ${added}; installs ${[...packages, ...more].map((one) => `\`${one}\``).join(', ')}`
+}
+
+function linesIn (text: string): number {
+  return text.split('\n').length
+}
+
+function cell (outcome: Outcome | undefined, index: number, step: string): string {
+  if (outcome === undefined) return ''
+  if (outcome.done.includes(step as never)) return 'yes'
+  return outcome.problem !== undefined && index === outcome.done.length ? '**no**' : ''
+}
+
+function row (cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
