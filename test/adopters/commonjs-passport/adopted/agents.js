@@ -8,7 +8,8 @@ module.exports = async function addAgents (app) {
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes', '/notes/'].includes(url) ? 'dual' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: { path: '/people/:person/api-keys', canManage: ({ user }, person) => user?.name === person && person }
+    // passport finds the user in preValidation, which is later.
+    management: { path: '/people/:person/api-keys', canManage: ({ session }, person) => session.get('passport') === person && person }
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD') schema.tags.push('mcp')
