@@ -573,6 +573,14 @@ const TOKENS: readonly Published[] = [
     hint: /^Keycloak: add a client scope with a mapper of the type Audience/
   },
   {
+    title: 'Keycloak: a person, with the audience of another API',
+    source: AN_ATTACK,
+    claims: { aud: ['other', 'account'], typ: 'Bearer', azp: 'web', sub: 'b1e2', preferred_username: 'ada', sid: 's' },
+    options: { provider: 'keycloak', audience: ['shop'] },
+    becomes: 'aud is another resource',
+    hint: /^Request a token for your API/
+  },
+  {
     title: 'Keycloak: an ID token',
     source: 'keycloak.org, "Server Administration Guide", the claim typ',
     claims: { aud: 'shop', typ: 'ID', azp: 'web', sub: 'b1e2', at_hash: 'x' },

@@ -100,7 +100,7 @@ function hintForAudience ({ payload, settings }: Rejected): string {
   const { aud } = payload
   const { audience = [], claims, provider } = settings
   if (isForGraph(payload)) return 'It is a token for Microsoft Graph. Request a scope of your API instead: api://<application id>/<scope>'
-  if (provider === 'keycloak' && [aud].flat().includes('account')) return 'Keycloak: add a client scope with a mapper of the type Audience that adds your API, and give it to the client'
+  if (provider === 'keycloak' && [aud].flat().every(value => value === 'account')) return 'Keycloak: add a client scope with a mapper of the type Audience that adds your API, and give it to the client'
   if (claimAt(payload, claims.client) === undefined) return `It names no client, so it is an ID token: ${ID_TOKEN.charAt(0).toLowerCase()}${ID_TOKEN.slice(1)}`
   const near = audience.find(value => [aud].flat().some(one => String(one).replace(/\/$/, '') === value.replace(/\/$/, '') || `api://${String(one)}` === value || String(one) === `api://${value}`))
   if (near !== undefined) return `It differs from ${near} in the slash at its end or in api:// in front: if both mean your API, list both in audience`
