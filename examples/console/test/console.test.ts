@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
@@ -26,6 +27,10 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('an owner searches, filters and sorts products', async (t) => {
     await kim.getByRole('textbox', { name: /search/i }).fill('kettle')
     await kim.getByRole('cell', { name: 'Gooseneck Kettle', exact: false }).first().waitFor()
+    await kim.waitForURL(/filter=.*kettle/)
+    const [file] = await Promise.all([kim.waitForEvent('download'), kim.getByRole('button', { name: 'Export' }).click()])
+    const { body: matching } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=200&filter={"q":"kettle"}`, { headers: { 'x-api-key': kettle.api_key } })
+    t.equal(readFileSync(await file.path(), 'utf8').trim().split('\n').length, 1 + matching.length, 'the file has what the list has')
     await kim.getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
     await kim.keyboard.press('Escape')
@@ -84,6 +89,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByLabel('Agents ask a person before they delete').uncheck()
     await kim.getByRole('button', { name: 'Save' }).first().click()
     await kim.getByText('The settings are saved').waitFor()
+    t.equal(await kim.getByLabel('Agents ask a person before they delete').isChecked(), false)
     const token = await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
     t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: bearer(token) })).body, { confirm_agent_calls: false })
   })
@@ -111,7 +117,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.equal((await call('GET', `${baseUrl}/shops/${kettle.id}/products`, { headers: { 'x-api-key': key! } })).status, 401)
   })
 
-  await t.test('what an agent changes is seen in the activity, field by field, and undone: one change, then all of the agent', async (t) => {
+  await t.test('what an agent changes is seen in the activity, field by field, and a change is undone', async (t) => {
     const agent = async (tool: string, args: object) => (await call('POST', demo.mcp_url, {
       headers: { 'x-api-key': kettle.api_key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args } }
     })).body.result
@@ -132,15 +138,6 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Undo now' }).click()
     await kim.getByText('1 change undone').waitFor()
     t.strictSame((await prices()).at(-1), before.at(-1))
-
-    await newest.getByRole('button', { name: /^Undo/ }).or(kim.getByRole('link', { name: 'Demo' })).first().waitFor()
-    await kim.getByRole('link', { name: 'Demo', exact: true }).first().click()
-    await kim.getByRole('button', { name: 'Undo everything of this actor' }).click()
-    await kim.getByRole('button', { name: 'Check' }).click()
-    await kim.getByText(/changes will be undone\./).waitFor()
-    await kim.getByRole('button', { name: 'Undo now' }).click()
-    await kim.getByText(/changes undone/).waitFor()
-    t.strictSame(await prices(), before)
   })
 
   await t.test('staff can neither see nor do what only owners may, and nobody a shop of others', async (t) => {
@@ -155,22 +152,6 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await noor.context().close()
   })
 
-  const ada = await signIn(browser, baseUrl, person('ada'), '/console/admin/reconciliation')
-  await t.test('an admin checks all accounts, watches the run to its end, and mends one', async (t) => {
-    // A server that is too busy for a moment must not break the page.
-    await ada.route('**/assets/run-page*', async (route) => await route.fulfill({ status: 503, body: '' }), { times: 1 })
-    await ada.getByRole('button', { name: 'Start', exact: true }).click()
-    await ada.getByText(/· Done/).waitFor()
-    await ada.getByText('Chiara Donati').waitFor()
-    const row = ada.getByRole('listitem').filter({ hasText: 'Chiara Donati' })
-    await row.getByText('old.chiara.donati@example.com').waitFor()
-    await row.getByRole('button', { name: 'Take over' }).click()
-    await row.getByText('Taken over').waitFor()
-    const token = await accessTokenFor({ ...person('ada'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
-    const { body: [account] } = await call('GET', `${baseUrl}/admin/accounts?filter={"q":"Chiara Donati"}`, { headers: bearer(token) })
-    t.equal(account.details.pay_customer.email, 'chiara.donati@example.com')
-  })
-
   await t.test('a file of products is checked, imported and undone', async (t) => {
     const file = (...lines: readonly string[]) => ({ name: 'teas.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) })
     await kim.goto(`${shop}/imports`)
@@ -180,7 +161,13 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('row', { name: '3 price_amount price_amount must be' }).waitFor()
     const start = kim.getByRole('button', { name: 'Import', exact: true })
     t.ok(await start.isDisabled(), 'not with a wrong line')
-    t.equal(await kim.getByRole('switch', { name: 'Leave out the wrong line' }).isChecked(), false)
+    const leaveOut = kim.getByRole('switch', { name: 'Leave out the wrong line' })
+    t.equal(await leaveOut.isChecked(), false)
+    await leaveOut.check()
+    t.ok(await start.isEnabled())
+    await input.setInputFiles(file('name,sku,price_amount', 'Tea tin,TT-1,500', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,"19,00"'))
+    await kim.getByText('3 products in the file: 2 new').waitFor()
+    t.strictSame([await leaveOut.isChecked(), await start.isDisabled()], [false, true], 'what was agreed to of one file says nothing of another')
     await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,1900'))
     await kim.getByText('2 products in the file: 2 new').waitFor()
     await start.click()
@@ -202,5 +189,5 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.waitForSelector('#password')
   })
 
-  t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []], 'no script failed, and the policy had nothing to block')
+  t.strictSame(faultsOf.get(kim), [], 'no script failed, and the policy had nothing to block')
 })

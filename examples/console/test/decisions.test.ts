@@ -27,6 +27,8 @@ interface Writing {
   readonly typed?: readonly [() => Promise<string>, string]
   /** Whether somebody decided on a record that they saw: others may have changed it since. */
   readonly hasSeen?: boolean
+  /** The screen where it leaves its own. */
+  readonly leads?: string
   /** It keeps what others have changed meanwhile by itself. */
   readonly merges?: boolean
 }
@@ -99,6 +101,15 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     await result.getByText('1 no customer found').waitFor()
     t.equal(await apply.count(), 0, 'there is nothing to do')
     t.equal(await ada.getByText('Nothing is amiss').count(), 0)
+    const [{ shop_id: shopOfHugo }] = await api('GET', `/admin/accounts?filter=${encodeURIComponent('{"q":"Hugo Iversen"}')}`)
+    const { id: tried } = await api('POST', '/admin/accounts/reconcile', { mode: 'link', shop_id: shopOfHugo })
+    await goWithin(ada, `${admin}/reconciliation/${tried}`)
+    failure = '409'
+    await apply.click()
+    await ada.getByRole('dialog').getByRole('button', { name: 'Do this now' }).click()
+    await ada.getByText('Somebody else does this').waitFor()
+    t.match(sent.at(-1)!.postDataJSON(), { mode: 'link', shop_id: shopOfHugo, dry_run: false }, 'what was tried for one shop is done there')
+    await ada.keyboard.press('Escape')
     await goWithin(ada, check)
     await find('Hugo Iversen')
     await ada.getByRole('listitem').filter({ hasText: 'Hugo Iversen' }).getByText('linked').waitFor()
@@ -117,7 +128,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     t.strictSame(sent, [], 'nothing is unlinked without an answer')
   })
 
-  await t.test('a change of an order that others have moved on meanwhile is refused, and shows what they did', async (t) => {
+  await t.test('a change of an order or a member that others have moved on meanwhile is refused, and shows what they did', async (t) => {
     const [order] = await api('GET', `${root}/orders?filter={"status":"pending"}&sort=-created_at`)
     await goWithin(kim, `${shop}/orders/${order.id}/show`)
     await kim.getByRole('button', { name: 'Cancel the order' }).click()
@@ -128,6 +139,17 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     t.match(await api('GET', `${root}/orders/${order.id}`), { status: 'paid' })
     await dialog.getByRole('button', { name: 'Back' }).click()
     await kim.getByRole('button', { name: 'Mark as fulfilled' }).waitFor()
+
+    const { body: noor } = await call('GET', `${baseUrl}/me`, { headers: await as('noor') })
+    await api('POST', `${root}/members`, { user_id: noor.id, role: 'staff' })
+    await goWithin(kim, `${shop}/members`)
+    await kim.getByRole('combobox', { name: /^Role: .*noor/ }).click()
+    await kim.getByRole('option', { name: 'Owner' }).click()
+    for (const role of ['owner', 'staff']) await api('PATCH', `${root}/members/${noor.id}`, { role })
+    await kim.getByRole('dialog').getByRole('button', { name: 'Make owner' }).click()
+    await kim.getByRole('dialog').getByText(/^Others have changed this/).waitFor()
+    t.match(await api('GET', `${root}/members/${noor.id}`), { role: 'staff' })
+    await kim.keyboard.press('Escape')
   })
 
   await t.test('a double click creates one record', async (t) => {
@@ -153,6 +175,11 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     await kim.goBack()
     await piece.getByRole('button', { name: /^Undo all/ }).click()
     await kim.getByText('3 changes will be undone.').waitFor()
+    const [{ id, price_amount: doubled }] = (await call('GET', list, { headers: agent })).body
+    await api('PATCH', `${root}/products/${id}`, { price_amount: 1 })
+    await kim.getByRole('button', { name: 'Undo now' }).click()
+    await kim.getByRole('dialog').getByText(/was changed again/).waitFor()
+    await api('PATCH', `${root}/products/${id}`, { price_amount: doubled })
     await kim.getByRole('button', { name: 'Undo now' }).click()
     await kim.getByText('3 changes undone').waitFor()
     t.strictSame(await prices(), before)
@@ -167,8 +194,6 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     const { id: gone } = await api('POST', `${root}/products`, { name: 'Gone kettle' })
     await api('POST', `${root}/categories`, { name: 'Gone category' })
     await api('POST', `${root}/api-keys/`, { name: 'Revoked soon' })
-    const { body: noor } = await call('GET', `${baseUrl}/me`, { headers: await as('noor') })
-    await api('POST', `${root}/members`, { user_id: noor.id, role: 'staff' })
     const listed = `?filter=${encodeURIComponent('{"q":"Gone kettle"}')}`
 
     const click = (name: string | RegExp, page = kim) => async () => { await page.getByRole('button', { name, exact: true }).last().click() }
@@ -208,8 +233,8 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       { name: 'set the status of many', open: to(`${shop}/products${listed}`, select), press: then(click('Set status'), choose('menuitem', 'Draft')) },
       { name: 'tag many', open: to(`${shop}/products${listed}`, select, click('Change tags'), choose('combobox', 'Add these tags'), choose('option', 'Written tag')), press: within('Apply'), hasSeen: true, merges: true },
       { name: 'undo a change', open: to(`${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: gone }))}`, async () => { await kim.getByRole('button', { name: /^Undo: .*Gone kettle/ }).first().click() }), press: within('Undo now') },
-      { name: 'delete a product', open: to(`${shop}/products/${product}`, click('Delete')), press: within('Delete'), hasSeen: true },
-      { name: 'delete a tag', open: to(`${shop}/tags/${tag}`, click('Delete')), press: within('Delete'), hasSeen: true },
+      { name: 'delete a product', open: to(`${shop}/products/${product}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Products' },
+      { name: 'delete a tag', open: to(`${shop}/tags/${tag}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Tags' },
       { name: 'delete a category', open: to(`${shop}/categories`, click(/^Delete .*Gone category/)), press: within('Delete'), hasSeen: true },
       { name: 'import a file', open: to(`${shop}/imports`, file), press: click('Import') },
       { name: 'revoke a key', open: to(`${shop}/api-keys`, click(/Revoked soon/), choose('menuitem', 'Revoke')), press: within('Revoke') },
@@ -220,7 +245,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       { name: 'make an admin', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Admin: .*noor/, ada)), press: within('Make admin', ada), hasSeen: true },
       { name: 'deactivate a person', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Active: .*noor/, ada)), press: within('Deactivate', ada), hasSeen: true }
     ]
-    for (const { name, page = kim, open, press, typed, hasSeen = false, merges = false } of writings) {
+    for (const { name, page = kim, open, press, typed, hasSeen = false, leads, merges = false } of writings) {
       await t.test(name, async (t) => {
         sent = []
         await open()
@@ -241,6 +266,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         // What was created is shown a moment later.
         await sent.at(-1)!.response()
         await page.waitForTimeout(500)
+        if (leads !== undefined) await page.getByRole('heading', { level: 1, name: leads }).waitFor()
         t.equal(sent.some((request) => request.headers()['if-match'] !== undefined), hasSeen)
         await page.keyboard.press('Escape')
       })

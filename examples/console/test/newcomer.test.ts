@@ -1,5 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Locator } from 'playwright-core'
 import t from 'tap'
 import { readDemo, seededData, start } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
@@ -81,12 +82,16 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     let time = ''
     while (time === '') time = await since.inputValue()
     await since.fill('20265-01-01T00:00')
-    await kim.getByRole('button', { name: 'Check' }).click()
+    const [check, undo] = ['Check', 'Undo now'].map((name) => kim.getByRole('button', { name })) as [Locator, Locator]
+    await check.click()
     await kim.getByRole('dialog').getByRole('alert').waitFor()
-    await since.fill(time)
-    await kim.getByRole('button', { name: 'Check' }).click()
-    await kim.getByText('5 changes will be undone.').waitFor()
-    await kim.getByRole('button', { name: 'Undo now' }).click()
+    for (const typed of [time, '2026-01-01T00:00', time]) {
+      await since.fill(typed)
+      t.ok(await undo.isDisabled(), 'nothing is undone since a time that was not checked')
+      await check.click()
+      await kim.getByText('5 changes will be undone.').waitFor()
+    }
+    await undo.click()
     await kim.getByText('5 changes undone').waitFor()
     await kim.getByRole('dialog').waitFor({ state: 'hidden' })
     t.strictSame(await prices(), before)
@@ -119,6 +124,8 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await ada.getByRole('button', { name: 'Cancel' }).click()
     await ada.getByRole('button', { name: 'Discard' }).click()
 
+    // A server that is too busy for a moment must not break the page.
+    await ada.route('**/assets/run-page*', async (route) => await route.fulfill({ status: 503, body: '' }), { times: 1 })
     const check = async () => {
       await ada.getByRole('link', { name: 'Runs', exact: true }).click()
       await ada.getByRole('button', { name: 'Start', exact: true }).click()

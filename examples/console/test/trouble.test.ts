@@ -138,12 +138,16 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     await kim.getByText(/^You are offline\./).waitFor({ state: 'hidden' })
   })
 
-  await t.test('who does not want to sign in again is asked no more, until they save', async (t) => {
+  const question = kim.getByRole('dialog', { name: 'Your session has ended' })
+  const endSession = async () => {
     await goWithin(kim, `${shop}/history`)
     await kim.route('**/shops/**', async (route) => await route.fulfill({ status: 401, body: '{}' }))
     await kim.route(`${demo.idp.issuer}/token`, async (route) => await route.fulfill({ status: 400, contentType: 'application/json', headers: { 'access-control-allow-origin': '*' }, body: '{"error":"invalid_grant"}' }))
-    const question = kim.getByRole('dialog', { name: 'Your session has ended' })
     await question.waitFor()
+  }
+
+  await t.test('who does not want to sign in again is asked no more, until they save', async (t) => {
+    await endSession()
     await kim.getByRole('button', { name: 'Not now' }).click()
     await kim.getByText('nothing is read or saved until you sign in again').waitFor()
     await kim.waitForTimeout(11_000)
@@ -169,4 +173,15 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     await noor.context().close()
   })
   t.strictSame(faultsOf.get(kim), [])
+
+  await t.test('who signs in again as somebody else is on a page of their own', async () => {
+    await endSession()
+    await kim.context().clearCookies()
+    const [second] = await Promise.all([kim.waitForEvent('popup'), question.getByRole('button', { name: 'Sign in again' }).click()])
+    await kim.unrouteAll()
+    await second.fill('#username', person('noor').username)
+    await second.fill('#password', person('noor').password)
+    await second.click('button[type=submit]')
+    await kim.getByRole('button', { name: 'Noor North' }).waitFor()
+  })
 })

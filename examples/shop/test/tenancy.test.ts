@@ -48,6 +48,8 @@ const inCapitals = (text: string): string => text.replace(IDS, (id) => id.toUppe
 
 const own = await furnish()
 await join(owner, own, 'owner')
+/** Reads leave it as it is. */
+const read = await furnish()
 const key = { 'x-api-key': (await client(app, `/shops/${own.id}`, machine)('POST', '/api-keys/', { name: 'ours' })).body.plaintext }
 
 t.test('without good credentials every route answers 401, but for the public ones', async (t) => {
@@ -66,7 +68,7 @@ t.test('without good credentials every route answers 401, but for the public one
 
 for (const { route, method, name } of requests.filter(({ route }) => !isPublic(route) && !isEndpoint(route))) {
   t.test(`${name} keeps to its shop`, async (t) => {
-    const theirs = await furnish()
+    const theirs = ['GET', 'HEAD'].includes(method) ? read : await furnish()
     await prepare(name, theirs)
     const { url, body } = callOf(route, theirs)
     const takesKeys = route.schema?.tags?.includes('mcp') === true
@@ -150,7 +152,7 @@ for (const { route, method, name } of requests.filter(({ route }) => !isPublic(r
       t.strictSame([upper!.statusCode, upper!.body], [200, lower!.body], 'a key, with ids in capitals')
     }
     if (method !== 'GET' && method !== 'HEAD' && !isIdle(name)) t.notSame(await dump(), joined, 'something has changed')
-    await knex('shop_members').where({ shop_id: theirs.id }).delete()
+    await knex('shop_members').where({ shop_id: theirs.id }).whereIn('user_id', [clerk, owner, landlord].map(idOf)).delete()
   })
 }
 
@@ -205,6 +207,6 @@ t.test('a list of shops holds those that the caller reaches', async (t) => {
   for (const everywhere of [boss, machine]) {
     const { headers, body } = await client(app, '', everywhere)('GET', '/shops?limit=200')
     t.equal(headers['content-range'], `shops 0-200/${(await knex('shops').count().first())?.['count']}`)
-    t.ok(body.length > 50)
+    t.ok(body.length > 20)
   }
 })

@@ -262,30 +262,18 @@ t.test('a start is tried once, and what became of it is not guessed', async t =>
 /** Moves the cursor, sets the title, makes a line of its own, and turns text around. */
 const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\rok\n\u2028\u202eevil\u{e0041}'
 const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok\\u000a\\u2028\\u202eevil\\udb40\\udc41'
+const hostileIn = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, hostile]))
 const forged = {
   ...run,
-  id: hostile,
-  mode: hostile,
-  actor: hostile,
-  started_at: hostile,
-  shop_id: hostile,
+  ...hostileIn('id', 'mode', 'actor', 'started_at', 'shop_id'),
   shops: { total: hostile, finished: 1, stopped: [{ shop_id: hostile, reason: hostile }] },
   outcomes: { [hostile]: 1, failed: hostile },
   items: [{
-    id: hostile,
-    account_id: hostile,
-    account_name: hostile,
-    shop_id: hostile,
-    shop_name: hostile,
-    outcome: hostile,
-    before: hostile,
+    ...hostileIn('id', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'before', 'reason', 'error_code', 'provider_request_id'),
     after: null,
-    reason: hostile,
     drift: [hostile],
     differences: [{ field: hostile, stored: { [hostile]: hostile }, live: hostile }],
-    candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, linked: true }],
-    error_code: hostile,
-    provider_request_id: hostile
+    candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, linked: true }]
   }],
   items_count: 1
 }
