@@ -114,16 +114,15 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     await watch.stop()
   })
 
-  if (management !== undefined) {
-    const { path, ...rest } = management
+  if (management.length > 0) {
     // Complete once the server is ready: the host registers its routes after these, in plugins of its own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()
     app.addHook('onRoute', route => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
-    await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, hostSignsIn: settings.hostSignsIn, ...rest, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
+    for (const { path, ...rest } of management) await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, hostSignsIn: settings.jwt.length === 0, ...rest, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
   }
-  if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management?.onKeyChange ?? (() => {}), emit: watch.emit })
+  if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management[0]?.onKeyChange ?? (() => {}), emit: watch.emit })
 }
 
 export default fp(plugin, { fastify: '^5.0.0', name: 'dual-auth' })

@@ -23,8 +23,12 @@ export interface ApiKeyOptions {
   readonly logN?: number
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
-  /** Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop. @default 'shop_id' */
-  readonly shopParam?: string
+  /**
+   * Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop. Null: no
+   * path names an owner, because there is one organization, or each key acts for a person whom paths do not name.
+   * @default 'shop_id'
+   */
+  readonly shopParam?: string | null
   /**
    * Maps a path's spelling of a shop's id to the id as you store it, for ids with several spellings, such as UUIDs in
    * capitals. Returns undefined if there is no such shop: API keys then get 403, and none can be created.
@@ -129,7 +133,8 @@ export interface ManagementOptions {
   /**
    * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
    * False is a 403. An error that it throws becomes the response. With `jwt: 'host'` your own sign-in knows the caller:
-   * return the caller's id, which is kept as who created or revoked the key. Called before the body is read.
+   * return the caller's id, which is kept as who created or revoked the key; so it is with `jwt: false`. Called before the
+   * body is read.
    */
   readonly canManage: (request: FastifyRequest, shopId: string) => boolean | string | Promise<boolean | string>
   /**
@@ -138,8 +143,16 @@ export interface ManagementOptions {
    * the change is. If the function throws, the change is undone and the response is 503. @default none
    */
   readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
-  /** Path of the collection; must contain the shop parameter. @default '/shops/:shop_id/api-keys' */
+  /** Path of the collection; must contain the shop parameter, unless `owner` is set. @default '/shops/:shop_id/api-keys' */
   readonly path?: string
+  /**
+   * Whose keys these are, where the path does not say: the id of the person who calls, for `/me/api-keys`, or the same
+   * string for everybody, where there is one organization. Undefined or '' is a 403. An error that it throws becomes the
+   * response. @default the owner that the path names
+   */
+  readonly owner?: (request: FastifyRequest) => string | undefined | Promise<string | undefined>
+  /** The end of the routes' operation ids: `create_api_key`. Different for each of several. @default 'api_key' */
+  readonly operationName?: string
 }
 
 export interface DualAuthOptions {
@@ -166,8 +179,8 @@ export interface DualAuthOptions {
   readonly tokenScopes?: (route: AuthRoute) => readonly string[] | null
   /** Where clients get a token, for the challenge of a 401. */
   readonly challenge?: ChallengeOptions
-  /** Registers the management routes; without it there are none. */
-  readonly management?: ManagementOptions
+  /** Registers the management routes, one set or several, such as those of a team and those of a person; without it there are none. */
+  readonly management?: ManagementOptions | readonly ManagementOptions[]
   /** Registers the endpoint that GitHub reports leaked keys to, which revokes them; without it there is none. */
   readonly scanning?: ScanningOptions
   /**
@@ -192,6 +205,11 @@ export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'prov
   readonly introspection: IntrospectionSettings | undefined
 }
 
+/** The routes of one kind of owner, checked and complete. */
+export interface ManagementSettings extends Required<Omit<ManagementOptions, 'owner'>> {
+  readonly owner: ManagementOptions['owner'] | undefined
+}
+
 /** All options, checked and complete. */
 export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'scopes' | 'challenge'>> {
   readonly tokenScopes: (route: AuthRoute) => readonly string[]
@@ -200,7 +218,7 @@ export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'sco
   readonly jwt: readonly JwtSettings[]
   /** Whether the host's own hooks decide about whoever presents no API key. */
   readonly hostSignsIn: boolean
-  readonly management: Required<ManagementOptions> | undefined
+  readonly management: readonly ManagementSettings[]
   readonly scanning: ScanningSettings | undefined
   readonly onKeyEvent: OnKeyEvent | undefined
 }
@@ -229,7 +247,6 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
   const apiKeys = apiKeySettings(keys)
   const acceptsTokens = jwt !== false && jwt !== 'host'
   must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
-  must(jwt !== false || management === undefined, "management needs jwt, or jwt: 'host': nobody else could call its routes. createApiKey creates keys in a command")
   return {
     apiKeys,
     jwt: acceptsTokens ? issuerSettings(jwt) : [],
@@ -238,7 +255,7 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
     scopes: func('scopes', scopes),
     tokenScopes: nullAsNone(func('tokenScopes', tokenScopes ?? (() => null))),
     challenge: challengeSettings(challenge),
-    management: management === undefined ? undefined : managementSettings(management, apiKeys.shopParam),
+    management: management === undefined ? [] : allManagementSettings(management, apiKeys.shopParam),
     scanning: scanning === undefined ? undefined : scanningSettings(scanning),
     onKeyEvent: onKeyEvent === undefined ? undefined : func('onKeyEvent', onKeyEvent)
   }
@@ -259,7 +276,7 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
   object('apiKeys.store', store)
   must(STORE.every(method => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
   must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
-  must(typeof shopParam === 'string' && PARAM.test(shopParam), 'apiKeys.shopParam must be the name of a route parameter, without its colon')
+  must(shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)), 'apiKeys.shopParam must be the name of a route parameter, without its colon, or null')
   must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
   return {
     marker,
@@ -375,9 +392,26 @@ function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
   return challenge
 }
 
-function managementSettings (management: ManagementOptions, shopParam: string): Required<ManagementOptions> {
-  const { canManage, onKeyChange = () => {}, path = `/shops/:${shopParam}/api-keys`, ...rest } = object('management', management)
-  noOthers('management.', rest)
-  must(typeof path === 'string' && path.split('/').includes(`:${shopParam}`), `management.path must contain :${shopParam}`)
-  return { canManage: func('management.canManage', canManage), onKeyChange: func('management.onKeyChange', onKeyChange), path }
+function allManagementSettings (management: ManagementOptions | readonly ManagementOptions[], shopParam: string | null): readonly ManagementSettings[] {
+  if (!Array.isArray(management)) return [managementSettings('management', management as ManagementOptions, shopParam)]
+  const all = management.map((options, i) => managementSettings(`management[${i}]`, options, shopParam))
+  must(all.length > 0, 'management must have at least one set of routes')
+  for (const option of ['path', 'operationName'] as const) must(new Set(all.map(settings => settings[option])).size === all.length, `management must have a different ${option} in each set of routes`)
+  return all
+}
+
+function managementSettings (name: string, management: ManagementOptions, shopParam: string | null): ManagementSettings {
+  const { canManage, onKeyChange = () => {}, path = `/shops/:${shopParam}/api-keys`, owner, operationName = 'api_key', ...rest } = object(name, management)
+  noOthers(`${name}.`, rest)
+  func(`${name}.canManage`, canManage)
+  func(`${name}.onKeyChange`, onKeyChange)
+  must(/^[a-z]\w*$/i.test(string(`${name}.operationName`, operationName)), `${name}.operationName must consist of letters, digits and _`)
+  if (owner === undefined) {
+    must(shopParam !== null, `${name}.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are`)
+    must(typeof path === 'string' && path.split('/').includes(`:${shopParam}`), `${name}.path must contain :${shopParam}, or ${name}.owner must say whose keys these are`)
+  } else {
+    func(`${name}.owner`, owner)
+    must(management.path !== undefined && typeof path === 'string' && path.startsWith('/') && !path.split('/').includes(`:${shopParam}`), `${name}.path is required with ${name}.owner, such as /me/api-keys, and must not contain :${shopParam}`)
+  }
+  return { canManage, onKeyChange, path, owner, operationName }
 }

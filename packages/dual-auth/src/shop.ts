@@ -12,7 +12,7 @@ export interface ShopReader {
 }
 
 export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings): ShopReader {
-  const paramOf = (params: unknown) => (params as Readonly<Record<string, string | undefined>>)[shopParam]
+  const paramOf = (params: unknown) => shopParam === null ? undefined : (params as Readonly<Record<string, string | undefined>>)[shopParam]
 
   function idFromParam (param: string): string | undefined {
     // The function is the host's and may be JavaScript: a value that is no id must not pass for a path without a shop.
@@ -37,6 +37,8 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
  */
 export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'>, log: FastifyBaseLogger): (url: string) => void {
   const warned = new Set<string>()
+  // Nothing is forgotten where no path names an owner.
+  if (shopParam === null) return () => {}
   return url => {
     // A path with and without its last slash is one path.
     const path = url.replace(/\/$/, '')

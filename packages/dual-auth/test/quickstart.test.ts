@@ -72,6 +72,27 @@ t.test('the program for an app with tokens of its own runs', async t => {
   t.equal((await app.inject({ url: '/teams/blue/api-keys/', headers: key })).statusCode, 401, 'the app finds no token of its own')
 })
 
+t.test('the program with keys of people beside those of teams runs', async t => {
+  const { app } = await import('../../../examples/quickstart/personal-keys.ts')
+  t.teardown(() => app.close())
+  const signIn = async (name: string) => ({ cookie: String((await app.inject({ method: 'POST', url: '/session', payload: { name } })).headers['set-cookie']).split(';')[0]! })
+  const [ada, kim] = [await signIn('ada'), await signIn('kim')]
+  const make = async (headers: object, path: string) => { const { statusCode, json } = await app.inject({ method: 'POST', url: `${path}/api-keys/`, headers: { ...headers }, payload: { name: 'Agent' } }); return { ...json(), status: statusCode } }
+  const get = async (url: string, headers: object = {}) => { const { statusCode, json } = await app.inject({ url, headers: { ...headers } }); return [statusCode, json().of] }
+  const [mine, theirs, ours] = [await make(kim, '/me'), await make(ada, '/me'), await make(kim, '/teams/blue')]
+  t.match([mine, ours], [{ status: 201, created_by: 'kim' }, { status: 201, created_by: 'kim' }])
+  t.strictSame([(await make({}, '/me')).status, (await make(kim, '/teams/red')).status, (await make({ 'x-api-key': mine.plaintext }, '/me')).status], [401, 403, 401], 'nobody, no member, and a key')
+  const key = ({ plaintext }: { plaintext?: string }) => ({ 'x-api-key': plaintext })
+  t.strictSame([await get('/me/notes', key(mine)), await get('/me/notes', { ...kim, ...key(theirs) }), await get('/me/notes', kim)], [[200, 'kim'], [200, 'ada'], [200, 'kim']])
+  t.strictSame([await get('/teams/blue/notes', key(ours)), await get('/teams/blue/notes', kim), await get('/teams/red/notes', kim)], [[200, 'blue'], [200, 'blue'], [403, undefined]])
+  t.strictSame([await get('/teams/blue/notes', key(mine)), await get('/teams/red/notes', key(ours)), await get('/me/notes', key(ours)), await get('/me/notes')], [[403, undefined], [403, undefined], [403, undefined], [401, undefined]])
+  const listed = async (headers: object) => (await app.inject({ url: '/me/api-keys/', headers: { ...headers } })).json().map(({ id }: { id: string }) => id)
+  t.strictSame([await listed(kim), await listed(ada)], [[mine.id], [theirs.id]])
+  t.equal((await app.inject({ method: 'DELETE', url: `/me/api-keys/${theirs.id}`, headers: kim })).statusCode, 404)
+  t.equal((await app.inject({ method: 'DELETE', url: `/me/api-keys/${mine.id}`, headers: kim })).statusCode, 204)
+  t.strictSame(await get('/me/notes', { ...kim, ...key(mine) }), [401, undefined], 'a session does not rescue a revoked key')
+})
+
 t.test('the program for PostgreSQL runs: a command creates a key, and the plugin writes its audit trail', async t => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)

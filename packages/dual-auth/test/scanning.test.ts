@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
-import { createApiKey, keyPattern, memoryStore, type ApiKeyStore, type ApiKeyOptions, type DualAuthOptions, type KeyChange, type KeyEvent, type OnKeyEvent, type ScanningOptions } from '../src/index.ts'
+import { createApiKey, keyPattern, memoryStore, type ApiKeyStore, type ApiKeyOptions, type KeyChange, type KeyEvent, type ManagementOptions, type OnKeyEvent, type ScanningOptions } from '../src/index.ts'
 import { mintKey } from '../src/keys/format.ts'
 import { build, PEPPER, products, SHOP } from './build.ts'
 import { startIssuer } from './issuer.ts'
@@ -15,7 +15,7 @@ interface Given {
   readonly store?: ApiKeyStore
   readonly apiKeys?: Partial<ApiKeyOptions>
   readonly onKeyEvent?: OnKeyEvent
-  readonly onKeyChange?: NonNullable<DualAuthOptions['management']>['onKeyChange']
+  readonly onKeyChange?: ManagementOptions['onKeyChange']
 }
 
 async function world (t: Test, { scanning, store = memoryStore(), apiKeys = {}, onKeyEvent = () => {}, onKeyChange }: Given = {}) {

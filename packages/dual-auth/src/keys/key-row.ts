@@ -1,5 +1,4 @@
 import type { ApiKeyRecord, NewApiKey, StoredApiKey } from './store.ts'
-import { nextNotice } from './notices-due.ts'
 
 /**
  * A key as a table stores it: only strings, whole numbers and null, which every database keeps as they are. Times are
@@ -99,10 +98,10 @@ function numberFrom (value: unknown): number | null | undefined {
   return Number.isSafeInteger(number) ? number as number : undefined
 }
 
-/** The row of a key that was just created. */
+/** The row of a key that was just created, but for its next notice. */
 export function rowFromNewKey (key: NewApiKey, replaces: string | null = null, networks = '[]'): KeyRow {
   const { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt } = key
-  return noticed({
+  return {
     id,
     shopId,
     name,
@@ -122,12 +121,7 @@ export function rowFromNewKey (key: NewApiKey, replaces: string | null = null, n
     expiryNotice: null,
     unusedNoticeAt: null,
     noticeAt: null
-  }, +createdAt)
-}
-
-/** The row, with the time of its next notice. */
-export function noticed (row: KeyRow, now: number): KeyRow {
-  return { ...row, noticeAt: nextNotice(row, now) }
+  }
 }
 
 export function textFromSecrets ({ fingerprint, pepperId, hash }: Pick<NewApiKey, 'fingerprint' | 'pepperId' | 'hash'>): Pick<KeyRow, 'fingerprint' | 'pepperId' | 'hash'> {

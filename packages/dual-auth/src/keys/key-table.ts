@@ -1,8 +1,8 @@
 import type { ApiKeyShop } from 'fastify'
 import { DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
 import { pageOf } from './page.ts'
-import { COLUMNS, hex, networksOf, noticed, readRow, recordFromRow, rowFromNewKey, storedFromRow, textFromSecrets, type FoundRow, type KeyRow } from './key-row.ts'
-import { noticesDue } from './notices-due.ts'
+import { COLUMNS, hex, networksOf, readRow, recordFromRow, rowFromNewKey, storedFromRow, textFromSecrets, type FoundRow, type KeyRow } from './key-row.ts'
+import { noticed, noticesDue } from './notices-due.ts'
 import { KNOWN_NETWORKS, recordFromNewKey, statusOfKey, type ApiKeyRecord, type ApiKeyStore, type KeyNotice, type NotableUse } from './store.ts'
 
 /**
@@ -88,7 +88,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       return table.transaction(key.shopId, async transaction => {
         const keys = working(await find('shopId', [key.shopId], transaction), key.createdAt)
         if (keys.length >= 2 * limit || keys.filter(({ replacedBy }) => replacedBy === null).length >= limit) return false
-        await add(rowFromNewKey(key), transaction)
+        await add(noticed(rowFromNewKey(key), +key.createdAt), transaction)
         await onStored?.(recordFromNewKey(key), transaction)
         return true
       })
@@ -118,7 +118,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
         }
         const successor = line.findLast(key => statusOfKey(key, at) === 'active') ?? line.at(-1) ?? null
         const { successor: next, expiresAt, revokedAt } = plan({ key: recordFromRow(row), successor, working: working(rows, at).length })
-        await add(rowFromNewKey(next, id, row.networks), transaction)
+        await add(noticed(rowFromNewKey(next, id, row.networks), +next.createdAt), transaction)
         const replaced = await update(row, at, { revokedAt: row.revokedAt }, {
           replacedBy: next.id, expiresAt: expiresAt && +expiresAt, ...(revokedAt !== null && { revokedAt: +revokedAt, revokedBy: next.createdBy })
         }, transaction)

@@ -97,7 +97,7 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
     // No such table, no such column, no right to read.
     isSchemaError: ({ errno }) => [1146, 1054, 1142, 1143, 1049, 1044].includes(errno as number),
     // A foreign key, or a type that cannot hold it: not a number, out of range, cut, too long.
-    isMissingShop: ({ errno, sqlMessage }, shopColumn) => [1452, 1366, 1264, 1265, 1406].includes(errno as number) && new RegExp(`\\b${shopColumn}\\b`).test(String(sqlMessage))
+    isMissingShop: ({ errno, sqlMessage }, shopColumn) => [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(shopColumn)
   },
   sqlite3: {
     create: names => [

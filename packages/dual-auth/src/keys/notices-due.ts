@@ -30,8 +30,8 @@ export function noticesDue (row: NoticeColumns, now: number): readonly Due[] {
   return pending(row, now).filter(({ at }) => at <= now)
 }
 
-/** When the next notice of a key is due, if nothing happens to the key until then; null: never. */
-export function nextNotice (row: NoticeColumns, now: number): number | null {
+/** The row, with the time at which its next notice is due if nothing happens to the key until then; null: never. */
+export function noticed (row: KeyRow, now: number): KeyRow {
   const times = pending(row, now).map(({ at }) => at)
-  return times.length === 0 ? null : Math.min(...times)
+  return { ...row, noticeAt: times.length === 0 ? null : Math.min(...times) }
 }

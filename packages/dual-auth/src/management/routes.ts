@@ -8,7 +8,7 @@ import type { Queue } from '../keys/queue.ts'
 import { DEFAULT_GRACE, rotationFrom } from '../keys/rotation.ts'
 import { recordFromNewKey, type ApiKeyRecord } from '../keys/store.ts'
 import { must } from '../option-checks.ts'
-import type { ApiKeySettings, ManagementOptions } from '../options.ts'
+import type { ApiKeySettings, ManagementSettings } from '../options.ts'
 import type { ShopReader } from '../shop.ts'
 import { compileOwnSchemas } from './compilers.ts'
 import { excerpt } from './excerpt.ts'
@@ -18,22 +18,21 @@ import { contentRange } from './list-grammar.ts'
 import { schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
 import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
 
-/** Who manages keys, for the record. */
+/** Who manages keys, for the record, and whose they are. */
 const BY = Symbol('dual-auth.by')
+const SHOP = Symbol('dual-auth.shop')
 
 declare module 'fastify' {
-  interface FastifyRequest { [BY]: string }
+  interface FastifyRequest { [BY]: string, [SHOP]: string }
 }
 
-export interface RouteParts {
+export interface RouteParts extends Omit<ManagementSettings, 'path'> {
   /** The instance that the plugin is registered on. */
   readonly host: FastifyInstance
   readonly settings: ApiKeySettings
   readonly shops: ShopReader
   /** Whether the host knows who calls these routes; else `request.identity` does. */
   readonly hostSignsIn: boolean
-  readonly canManage: ManagementOptions['canManage']
-  readonly onKeyChange: Required<ManagementOptions>['onKeyChange']
   /** Every scope that opens a route. */
   readonly knownScopes: () => ReadonlySet<string>
   readonly callStore: StoreCall
@@ -46,12 +45,12 @@ export interface RouteParts {
  * The routes to create, list, rotate and revoke the keys of a shop, for tokens only, or for whom the host signs in: with an
  * API key nobody can list or create keys.
  */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, hostSignsIn, canManage, onKeyChange, knownScopes, callStore, queue, lastUsed, emit }) => {
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, hostSignsIn, canManage, onKeyChange, owner, operationName, knownScopes, callStore, queue, lastUsed, emit }) => {
   const { store, maxPerShop } = settings
-  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(settings.shopParam)
+  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(owner === undefined ? settings.shopParam : null, operationName)
   // Public: keys are not read, and `canManage` alone decides.
   const config = { auth: hostSignsIn ? 'public' : 'jwt' } as const
-  app.decorateRequest(BY, '')
+  for (const note of [BY, SHOP]) if (!app.hasRequestDecorator(note)) app.decorateRequest(note, '')
   compileOwnSchemas(app)
 
   // Many clients send a JSON content type with every request, even with a DELETE without a body.
@@ -71,7 +70,11 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     return host.errorHandler(error, request, reply)
   })
   app.addHook('preParsing', async request => {
-    const allowed = await canManage(request, shopOf(request))
+    const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
+    // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
+    if (typeof shopId !== 'string' || shopId === '') throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    const allowed = await canManage(request, shopId)
+    request[SHOP] = shopId
     if (!allowed) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     request[BY] = hostSignsIn ? callerFromHost(allowed) : callerOf(request)
   })
@@ -81,7 +84,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const unknown = scopes.filter(scope => !knownScopes().has(scope))
     if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
     const by = request[BY]
-    const { stored, plaintext } = await newKey(settings, { shopId: shopOf(request), name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
+    const { stored, plaintext } = await newKey(settings, { shopId: request[SHOP], name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
     const inserted = await callStore(
       () => store.insert(stored, maxPerShop, async (key, transaction) => { await onKeyChange({ action: 'create', key }, request, transaction) }),
       async late => { if (late) await revokeUndelivered(stored, request) }
@@ -96,7 +99,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     // So that a key that was just used shows it.
     await lastUsed.flush()
     const at = new Date(Date.now())
-    const { keys, count, counts } = await callStore(() => store.list(shopOf(request), { ...request.query, at }))
+    const { keys, count, counts } = await callStore(() => store.list(request[SHOP], { ...request.query, at }))
     reply.headers({ 'content-range': contentRange('api-keys', request.query, count, keys.length), 'key-counts': countsHeader(counts) })
     return keys.map(key => bodyFromRecord(key, at))
   })
@@ -106,7 +109,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Params: { key_id: string }, Body: RotationBody }>('/:key_id/rotate', { schema: rotateSchema, config, preValidation }, async (request, reply) => {
     const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
     const by = request[BY]
-    const shopId = shopOf(request)
+    const shopId = request[SHOP]
     const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
     let isLate = false
     const rotating = callStore(
@@ -126,7 +129,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    if (!await revoke(shopOf(request), request.params.key_id.toLowerCase(), request)) throw new DUAL_AUTH_KEY_NOT_FOUND()
+    if (!await revoke(request[SHOP], request.params.key_id.toLowerCase(), request)) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })
 
@@ -141,13 +144,6 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     }), tell)
     await tell()
     return found
-  }
-
-  /** @throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN} if the path names no shop */
-  function shopOf ({ params }: FastifyRequest): string {
-    const shopId = shops.fromParams(params)
-    if (shopId === undefined) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
-    return shopId
   }
 
   /** The response was a 503, so nobody has the key: it must neither work nor count as one of the shop's active keys. */
@@ -167,7 +163,7 @@ function dateFromText (text: string | null = null): Date | null {
 }
 
 function callerFromHost (id: string | true): string {
-  must(typeof id === 'string', "management.canManage must return the id of the caller, or false, with jwt: 'host'")
+  must(typeof id === 'string', "management.canManage must return the id of the caller, or false, with jwt: 'host' and jwt: false")
   return id
 }
 

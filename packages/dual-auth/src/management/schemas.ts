@@ -69,13 +69,18 @@ const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBod
 /** The responses to a body that cannot be read. */
 const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
 
-/** The schemas of the management routes. @param shopParam The route parameter that names the shop. */
-export function schemasForShop (shopParam: string) {
-  const shop = { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
+/**
+ * The schemas of the management routes.
+ *
+ * @param shopParam the route parameter that names the shop; null: none does
+ * @param name the end of their operation ids
+ */
+export function schemasForShop (shopParam: string | null, name: string) {
+  const shop = shopParam === null ? {} : { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
   const tags = ['api-keys']
   return {
     createSchema: {
-      operationId: 'create_api_key',
+      operationId: `create_${name}`,
       summary: 'Create an API key',
       description: 'Creates an API key. Only this response contains the key itself.',
       tags,
@@ -84,7 +89,7 @@ export function schemasForShop (shopParam: string) {
       response: { 201: CreatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
     listSchema: {
-      operationId: 'list_api_keys',
+      operationId: `list_${name}s`,
       summary: 'List API keys',
       description: 'Lists the API keys, active ones first, newest first. Content-Range: api-keys {skip}-{skip+limit}/{count}. Key-Counts: active=3, expired=1, revoked=2, of all of them.',
       tags,
@@ -93,7 +98,7 @@ export function schemasForShop (shopParam: string) {
       response: { 200: Type.Array(Key), 400: ErrorBody, ...refusals }
     },
     rotateSchema: {
-      operationId: 'rotate_api_key',
+      operationId: `rotate_${name}`,
       summary: 'Rotate an API key',
       description: 'Creates a successor with the same name and scopes. Only this response contains it. The old key works until the grace is over.',
       tags,
@@ -102,7 +107,7 @@ export function schemasForShop (shopParam: string) {
       response: { 201: RotatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
     revokeSchema: {
-      operationId: 'revoke_api_key',
+      operationId: `revoke_${name}`,
       summary: 'Revoke an API key',
       description: 'Revokes an API key, immediately and on every replica. Revoking it again is not an error.',
       tags,
