@@ -3,6 +3,7 @@ import { clientsFromDocument } from './document.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
 import { httpClient } from './http.ts'
 import { printable } from './printable.ts'
+import { JWT_BEARER } from '../broker/metadata.ts'
 import { namesPrivateHost } from '../public-address.ts'
 import type { Obstacle, Reason } from './step.ts'
 import { walk } from './walk.ts'
@@ -56,6 +57,26 @@ export async function doctor (url: string, { document, only = document === undef
   if (document !== undefined && documented.obstacle) verdicts.push({ client: clientWith({ url: document, callback: '' }, document), obstacle: documented.obstacle })
   for (const client of [...documented.clients ?? [], ...only]) verdicts.push({ client, obstacle: await walk(clientAt(mcpUrl, client), mcpUrl, endpoint, net) })
   return verdicts
+}
+
+/** A server as an issuer of tokens of its own, for identity assertions of organizations (ID-JAG). */
+export interface OwnIssuer {
+  /** What `iss` of its tokens is. */
+  readonly issuer: string
+  /** Where its keys are. */
+  readonly keys: string
+}
+
+/**
+ * The issuer of the tokens that the server issues itself, beside those of its identity provider; undefined if it issues none.
+ *
+ * @param url as for {@link doctor}
+ */
+export async function ownIssuerOf (url: string, { timeout = 5_000, allowPrivate }: Pick<DoctorOptions, 'timeout' | 'allowPrivate'> = {}): Promise<OwnIssuer | undefined> {
+  const { origin } = new URL(url)
+  const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(url))))
+  const { issuer, jwks_uri: keys, grant_types_supported: grants } = (await net.get(`${origin}/.well-known/oauth-authorization-server/oauth`).catch(() => undefined))?.json ?? {}
+  return Array.isArray(grants) && grants.includes(JWT_BEARER) ? { issuer: String(issuer), keys: String(keys) } : undefined
 }
 
 /** One line per client: `ok` or `fail`, its name, and why. Text from the server is escaped for a terminal. */

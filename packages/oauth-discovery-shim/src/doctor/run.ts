@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { clients, doctor, report } from './index.ts'
+import { clients, doctor, ownIssuerOf, report } from './index.ts'
 import { printable } from './printable.ts'
 import { isSafeUrl } from '../safe-url.ts'
 
@@ -40,8 +40,11 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
   }
   if (/^http:/i.test(url) && !isSafeUrl(url)) stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
   try {
-    const verdicts = await doctor(url, { ...only && { only }, ...document !== undefined && { document }, ...isPrivate && { allowPrivate: true } })
+    const reach = isPrivate ? { allowPrivate: true } : {}
+    const verdicts = await doctor(url, { ...only && { only }, ...document !== undefined && { document }, ...reach })
     stdout.write(`${report(verdicts)}\n`)
+    const own = await ownIssuerOf(url, reach)
+    if (own !== undefined) stdout.write(`note  For assertions of organizations, the server issues tokens itself: issuer ${printable(own.issuer)}, keys at ${printable(own.keys)}\n`)
     return verdicts.some(({ obstacle }) => obstacle) ? 1 : 0
   } catch (error) {
     stderr.write(`${messageOf(error)}\n`)

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor } from '../../src/doctor/index.ts'
 import { clientsFromDocument } from '../../src/doctor/document.ts'
+import { run } from '../../src/doctor/run.ts'
 import { signInWorld } from '../mcp-app.ts'
 import { selfSigned } from './certificate.ts'
 import { secrets } from './world.ts'
@@ -37,6 +38,20 @@ t.test('a broker without documents lets every client register that can reach it'
   const reachable = clients.filter(({ hosted }) => !hosted)
   t.strictSame((await doctor(baseUrl, { only: reachable })).map(({ obstacle }) => obstacle), reachable.map(() => undefined))
   t.equal(requests.filter(request => request === 'POST /oauth/clients').length, reachable.length)
+})
+
+t.test('a server that issues tokens for assertions is named as their issuer', async t => {
+  const keys = [{ id: 'a', secret: 'k'.repeat(32) }]
+  const assertions = { issuers: [{ issuer: 'https://acme.example' }], keys, clients: [{ id: 'agent', secrets: ['s'.repeat(32)] }] }
+  const said = async (url: string) => {
+    let out = ''
+    await run(['doctor', url, 'sdk-1'], { stdout: { write: text => { out += text } }, stderr: { write: () => {} } })
+    return out
+  }
+  const { baseUrl } = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false, assertions } } })
+  t.equal(await said(baseUrl), `ok    MCP TypeScript SDK 1.x  reaches the sign-in page\nnote  For assertions of organizations, the server issues tokens itself: issuer ${baseUrl}/oauth, keys at ${baseUrl}/oauth/jwks\n`)
+  const plain = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false } } })
+  t.notMatch(await said(plain.baseUrl), 'note')
 })
 
 t.test('a client with a document uses it where the server reads documents, and only there', async t => {
