@@ -10,14 +10,14 @@ export interface Surroundings {
 }
 
 /**
- * Runs a command to its end, five minutes at most.
+ * Runs a command to its end, ten minutes at most.
  *
  * @returns what it wrote to its standard output
  * @throws with all that it wrote, when it fails
  */
 export async function run (command: string, args: readonly string[], { cwd, env = {} }: Surroundings): Promise<string> {
   return await new Promise((resolve, reject) => {
-    execFile(command, args, { cwd, env: { ...process.env, ...env }, timeout: 300_000 }, (error, stdout, stderr) => {
+    execFile(command, args, { cwd, env: { ...process.env, ...env }, timeout: 600_000 }, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout)
       reject(new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error }))
     })
