@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expanded } from '../tool/compact.ts'
 import type { JsonSchema } from '../tool/json-schema.ts'
+import { MIRRORED } from '../tool/mirrored.ts'
 import { spelledForComparison } from '../tool/spelling.ts'
 import { leftBranches } from './branches.ts'
 import { gapsBetween } from './containment.ts'
@@ -46,7 +47,7 @@ function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, a
 
 function findingsBetween (side: Side, before: JsonSchema, after: JsonSchema): readonly Part[] {
   const pairs = namedPairs(documentOf(before), documentOf(after))
-  const defaults = [...defaultFindings(side, pairs ?? []), ...contentFindings(side, pairs ?? [])]
+  const defaults = [...defaultFindings(side, pairs ?? []), ...contentFindings(side, pairs ?? []), ...headerFindings(side, pairs ?? [])]
   if (sameDocument(before, after)) return defaults.length > 0 ? defaults : [textFinding(side, pairs ?? [])]
   const broken = side === 'input' ? gapsBetween(before, after, true) : gapsBetween(after, before)
   const loosened = side === 'input' ? gapsBetween(after, before) : gapsBetween(before, after)
@@ -158,6 +159,15 @@ function contentFindings (side: Side, pairs: readonly NamedPair[]): readonly Par
     const why = side === 'input' ? 'what calls send may be read as something else' : 'callers may read what comes as something else'
     return [{ bump: 'major', path: placeOf(side, path), change: `${keyword} ${shown(was[0])} → ${shown(is[0])}`, why, certain: keyword !== 'contentSchema' && was.length > 0 && is.length > 0 }]
   }))
+}
+
+/** Clients repeat an argument in a header by the list that they have, which may be minutes old. */
+function headerFindings (side: Side, pairs: readonly NamedPair[]): readonly Part[] {
+  return pairs.flatMap(({ path, before: old, after: now }): readonly Part[] => {
+    const [was, is] = [old, now].map((named) => named?.schemas.find((schema) => MIRRORED in schema)?.[MIRRORED])
+    if (side === 'output' || old === undefined || now === undefined || was === is) return []
+    return [{ bump: 'minor', path: placeOf(side, path), change: `header ${shown(was)} → ${shown(is)}`, why: 'clients send it once they have listed the tools again', certain: true }]
+  })
 }
 
 function defaultsOf ({ schemas }: Named): readonly unknown[] {

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import { attempt } from '../attempt.ts'
 import type { CallTool } from '../call/call.ts'
+import { mismatchOf } from '../call/mirrored.ts'
 import type { Sealer } from '../confirm/seal.ts'
 import type { Settings } from '../options.ts'
-import { impliedShower } from '../tool/implied.ts'
+import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
 import { tasksOf } from './tasks/tasks.ts'
 import type { TaskSettings, Tasks } from './tasks/tasks.ts'
@@ -17,6 +19,8 @@ export interface Access {
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
+  /** How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do not. */
+  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => string | undefined
   /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
@@ -45,5 +49,8 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Sett
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
       return shownAll(all.filter((_tool, index) => usable[index] === true), request)
     }
-  return { settings, isPerClient, call, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  const mismatch: Access['mismatch'] = (tool, args, request) => tool.mirrored.length === 0
+    ? undefined
+    : mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {})
+  return { settings, isPerClient, mismatch, call, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

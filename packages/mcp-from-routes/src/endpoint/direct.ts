@@ -3,7 +3,8 @@ import { stopOfCall } from '../call/stop.ts'
 import type { Closing } from '../call/stop.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Access } from './access.ts'
-import { answerWriter, sendAnswer, sendChallenge } from './answer.ts'
+import { HEADER_MISMATCH } from '../call/mirrored.ts'
+import { answerWriter, rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import { definitionWriter, writtenPages } from './list.ts'
 import type { Relay } from './relay.ts'
 import type { CallMessage, DirectMessage, ListMessage } from './wire.ts'
@@ -13,7 +14,7 @@ type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request:
 
 /** Answers messages that need no SDK, and passes the others on. */
 export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
-  const { settings, toolFor, call, tasks } = access
+  const { settings, toolFor, call, mismatch, tasks } = access
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
@@ -33,6 +34,8 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
 
   function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const { era, id, args, progressToken, taskRequest } = message
+    const wrong = era === 'legacy' || tool === undefined ? undefined : mismatch(tool, args, request)
+    if (wrong !== undefined) return Promise.resolve(reply.code(400).send(rpcError(HEADER_MISMATCH, wrong, id)))
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
     if (tool.task !== undefined) return startWork(tool, message, form, request, reply)

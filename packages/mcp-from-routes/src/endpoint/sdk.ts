@@ -13,7 +13,8 @@ import { workResult } from '../task/work.ts'
 import { definitionOf } from '../tool/tool.ts'
 import type { Access } from './access.ts'
 import type { Era } from '../types.ts'
-import { answerWriter } from './answer.ts'
+import { HEADER_MISMATCH } from '../call/mirrored.ts'
+import { answerWriter, rpcError } from './answer.ts'
 import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { pageOf } from './list.ts'
 import { listensToTasks, missingTasks, noTask, taskRequestOf, TASKS_EXTENSION } from './tasks/request.ts'
@@ -54,6 +55,8 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
         const { code, message, data } = missingTasks()
         return { response: Response.json({ jsonrpc: '2.0', id: Reflect.get(Object(body), 'id') ?? null, error: { code, message, data } }, { status: 400 }), refused: () => undefined, created: () => undefined }
       }
+      const wrong = await mismatchIn(access, request, body)
+      if (wrong !== undefined) return { response: Response.json(rpcError(HEADER_MISMATCH, wrong, Reflect.get(Object(body), 'id') ?? null), { status: 400 }), refused: () => undefined, created: () => undefined }
       const instructions = await instructionsFor(access, request, body)
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
       const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
@@ -144,6 +147,20 @@ async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) 
     if (error instanceof ProtocolError) throw error
     outer.log.error({ err: error }, 'a function of the options threw')
     throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+  }
+}
+
+/** How the headers of a call differ from it. Other messages, and those of older revisions, have none that repeat something. */
+async function mismatchIn ({ toolFor, mismatch }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+  if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params) || !(PROTOCOL_VERSION in metaIn(body))) return undefined
+  const { name, arguments: args = {} } = body.params
+  if (typeof name !== 'string' || !isObject(args)) return undefined
+  try {
+    const tool = await toolFor(name, request)
+    return tool && mismatch(tool, args, request)
+  } catch {
+    // The handler of the call meets the same error, and says so.
+    return undefined
   }
 }
 

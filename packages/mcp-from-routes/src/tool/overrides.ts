@@ -6,6 +6,7 @@ import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
 import { isObject } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { MIRRORED, TOKEN } from './mirrored.ts'
 
 /** Where an argument goes in the inner request. */
 export type Place = 'path' | 'query' | 'body'
@@ -23,9 +24,11 @@ export interface Input {
 /** Renames or describes one input of the route, or fixes its value. */
 export type ArgumentOverride =
   /** The argument that fills it. Two inputs of the same name become one argument. */
-  | { readonly name: string, readonly description?: string }
+  | { readonly name: string, readonly description?: string, readonly header?: string }
   /** What models read of it, in place of the route's words, which may be about URLs. */
-  | { readonly name?: undefined, readonly description: string }
+  | { readonly name?: undefined, readonly description: string, readonly header?: string }
+  /** The header `Mcp-Param-…` in which clients of revision 2026-07-28 repeat it, so that proxies can route and limit by it. */
+  | { readonly name?: undefined, readonly description?: undefined, readonly header: string }
   /** The value that every call sends. The input is then not an argument. */
   | { readonly value: unknown }
 
@@ -67,11 +70,12 @@ export class Overrides {
       for (const [name, override] of Object.entries(inputs)) {
         const keys = isObject(override) ? Object.keys(override) : []
         const isFixed = keys.length === 1 && keys[0] === 'value'
-        const isNamed = part !== 'headers' && keys.length > 0 && keys.every((key) => key === 'name' || key === 'description')
-        this.#check(isFixed || isNamed, `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'a name, a description or both, or else a value'}`)
-        const { name: argument = name, description = 'x', value = '' } = override as { name?: unknown, description?: unknown, value?: unknown }
+        const isNamed = part !== 'headers' && keys.length > 0 && keys.every((key) => key === 'name' || key === 'description' || key === 'header')
+        this.#check(isFixed || isNamed, `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'a name, a description, a header or several of them, or else a value'}`)
+        const { name: argument = name, description = 'x', header = 'x', value = '' } = override as { name?: unknown, description?: unknown, header?: unknown, value?: unknown }
         this.#check(typeof argument === 'string' && (!keys.includes('name') || ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
         this.#check(typeof description === 'string' && description !== '', `.${part}.${name}.description must be a non-empty string`)
+        this.#check(typeof header === 'string' && TOKEN.test(header), `.${part}.${name}.header must be the name of a header, without Mcp-Param-`)
         this.#check(!isFixed || part !== 'body' || isJson(value), `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`)
         this.#check(part === 'body' || ['string', 'number', 'boolean'].includes(typeof value), `.${part}.${name}.value must be a string, a number or a boolean`)
       }
@@ -99,7 +103,7 @@ export class Overrides {
     const fixed = inputs.filter(({ argument }) => argument === undefined).map(({ name }) => name)
     const described = (name: string): JsonSchema => {
       const override = Object.hasOwn(given, name) ? given[name] : undefined
-      return { ...flat.properties[name], ...override !== undefined && 'description' in override && { description: override.description } }
+      return { ...flat.properties[name], ...override !== undefined && 'description' in override && { description: override.description }, ...override !== undefined && 'header' in override && { [MIRRORED]: override.header } }
     }
     const dependents = Object.entries(flat.dependentRequired)
     return {

@@ -19,6 +19,8 @@ import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { metaOf } from './meta.ts'
+import { mirroredArguments } from './mirrored.ts'
+import type { MirroredArgument } from './mirrored.ts'
 import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
@@ -57,6 +59,8 @@ export interface Tool {
   readonly output: ToolOutput | undefined
   /** What the argument `fields` takes; undefined for a tool without it. */
   readonly fields: FieldsRule | undefined
+  /** The arguments that clients repeat in headers. */
+  readonly mirrored: readonly MirroredArgument[]
   /** Whether the route has a host constraint. */
   readonly isForOneHost: boolean
   /** The version constraint of the route, sent along as a header. */
@@ -177,6 +181,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     headers,
     output,
     fields,
+    mirrored: mirroredArguments(label, definition.inputSchema),
     isForOneHost: route.constraints.host !== undefined,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
