@@ -135,9 +135,9 @@ t.test('the contract notices another name and a value that is fixed', async (t) 
 for (const [title, given, problem] of [
   ['a part that there is not', { query: {} }, '.query is not a part of the request. Use params, querystring, body, headers'],
   ['an input that there is not', { body: { nothing: { name: 'x' } } }, '.body.nothing is not an input of the route'],
-  ['a name and a value', { body: { id: { name: 'x', value: 1 } } }, '.body.id must have a name, a description or both, or else a value'],
-  ['a description and a value', { body: { id: { description: 'x', value: 1 } } }, '.body.id must have a name, a description or both, or else a value'],
-  ['neither', { body: { id: {} } }, '.body.id must have a name, a description or both, or else a value'],
+  ['a name and a value', { body: { id: { name: 'x', value: 1 } } }, '.body.id must have a name, a description, a header or several of them, or else a value'],
+  ['a description and a value', { body: { id: { description: 'x', value: 1 } } }, '.body.id must have a name, a description, a header or several of them, or else a value'],
+  ['neither', { body: { id: {} } }, '.body.id must have a name, a description, a header or several of them, or else a value'],
   ['no description', { body: { id: { name: 'x', description: '' } } }, '.body.id.description must be a non-empty string'],
   ['a name that clients refuse', { body: { id: { name: 'a b' } } }, '.body.id.name must be 1 to 64 letters, digits, _, . or -'],
   ['two inputs of one part with one name', { params: { id: { name: 'i' } }, body: { id: { name: 'x' }, name: { name: 'x' } } }, '.body gives two inputs the same name'],
