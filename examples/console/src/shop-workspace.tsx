@@ -32,9 +32,7 @@ const AttributeCreate = later(async () => (await import('./catalog/attributes.ts
 const AttributeEdit = later(async () => (await import('./catalog/attributes.tsx')).AttributeEdit)
 const KeyList = later(async () => (await import('./agents/key-list.tsx')).KeyList)
 const KeyPage = later(async () => (await import('./agents/key-page.tsx')).KeyPage)
-const ActivityList = later(async () => (await import('./activity/activity-list.tsx')).ActivityList)
-
-const WorkPage = later(async () => (await import('./activity/work-page.tsx')).WorkPage)
+const ActivityPage = later(async () => (await import('./activity/activity-page.tsx')).ActivityPage)
 const OrderList = later(async () => (await import('./sales/orders.tsx')).OrderList)
 const OrderShow = later(async () => (await import('./sales/orders.tsx')).OrderShow)
 const AccountList = later(async () => (await import('./sales/accounts.tsx')).AccountList)
@@ -53,13 +51,12 @@ export default function ShopWorkspace () {
       <Resource name='attributes' list={AttributeList} create={AttributeCreate} edit={AttributeEdit} recordRepresentation='name' />
       <Resource name='prices' />
       <Resource name='api-keys' list={KeyList} />
-      <Resource name='history' list={ActivityList} />
+      <Resource name='history' list={ActivityPage} />
       <Resource name='orders' list={OrderList} show={OrderShow} />
       <Resource name='accounts' list={AccountList} edit={AccountEdit} recordRepresentation='name' />
       <CustomRoutes>
         <Route path='/apps' element={<AppsPage />} />
         <Route path='/api-keys/:id' element={<KeyPage />} />
-        <Route path='/history/work' element={<WorkPage />} />
         <Route path='/categories' element={<CategoriesPage />} />
         <Route path='/imports' element={<ImportsPage />} />
         <Route path='/members' element={<MembersPage />} />

@@ -419,6 +419,7 @@ export const texts = {
     refresh: 'Refresh',
     work: {
       title: 'By piece of work',
+      bulk: { import_products: 'imported a file', revert_changes: 'took back' } as Readonly<Record<string, string>>,
       why: 'What a person or an agent changed without a pause of ten minutes is one entry.',
       each: 'Each change',
       open: 'See each',
@@ -431,9 +432,14 @@ export const texts = {
         product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', account: 'accounts', order: 'orders', shop_config: 'settings', api_key: 'API keys', member: 'members', pay_key: 'payment keys', shop: 'shops', user: 'people'
       } as Readonly<Record<string, string>>
     },
+    views: 'How it is listed',
+    whose: {
+      title: 'Whose',
+      kinds: { agents: 'Agents', people: 'People', machines: 'Machines', imports: 'Imports', undone: 'Undoing' } as Readonly<Record<string, string>>,
+      one: { key: 'Agent', person: 'Person' }
+    },
     newer: 'New entries: show them',
     record: 'History of this record',
-    actor: 'Everything by this actor',
     only: { actor: 'Actor', record: 'One record', request: 'One request', change: 'One change' },
     today: 'Today',
     yesterday: 'Yesterday',

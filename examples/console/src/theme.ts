@@ -46,8 +46,8 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       RaBulkActionsToolbar: { styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } } },
       // A wide table scrolls in its place, and does not widen the form.
       RaEdit: { styleOverrides: { root: { '& .RaEdit-card': { minWidth: 0 } } } },
-      // react-admin fades what stands at the end of a line.
-      RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1 } } } },
+      // react-admin fades what stands at the end of a line, and lets the name touch it.
+      RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1, marginLeft: 8 } } } },
       MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },
       MuiAppBar: { defaultProps: { color: 'transparent', elevation: 0 }, styleOverrides: { root: { backgroundColor: bar, border: 0, borderBottom: `1px solid ${line}`, borderRadius: 0 } } },
       MuiButton: { defaultProps: { disableElevation: true } },

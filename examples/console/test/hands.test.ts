@@ -244,6 +244,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Clear filters' }).click()
     await kim.getByRole('cell', { name: 'A tag of an agent' }).waitFor()
     await kim.getByRole('link', { name: 'Activity', exact: true }).click()
+    await kim.getByRole('link', { name: 'Each change' }).click()
     await kim.getByRole('button', { name: /^Details/ }).nth(2).waitFor()
     t.equal(await kim.getByRole('button', { name: 'Clear all' }).count(), 0)
   })

@@ -52,7 +52,7 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
   const shop = '/console/shops/copper-kettle'
   const screens: ReadonlyArray<readonly [name: string, page: Page, path: string | ((page: Page) => Promise<void>)]> = [
     ...[['Products', '/products'], ['Home', ''], ['New product', '/products/create'], ['Imports', '/imports'], ['Categories', '/categories'], ['Tags', '/tags'], ['New tag', '/tags/create'],
-      ['Attributes', '/attributes'], ['New attribute', '/attributes/create'], ['API keys', '/api-keys'], ['Activity', '/history'], ['Work', '/history/work'], ['Orders', '/orders'], ['Accounts', '/accounts'], ['Members', '/members'], ['Connected apps', '/apps'],
+      ['Attributes', '/attributes'], ['New attribute', '/attributes/create'], ['API keys', '/api-keys'], ['Activity', '/history'], ['Orders', '/orders'], ['Each change', '/history?filter={}'], ['Accounts', '/accounts'], ['Members', '/members'], ['Connected apps', '/apps'],
       ['Settings', '/settings'], ['No such page', '/nothing/here']].map(([name, path]) => [name!, kim, shop + path] as const),
     ...[['A product', '/products'], ['A key', '/api-keys'], ['A tag', '/tags'], ['An attribute', '/attributes'], ['An order', '/orders'], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
     ...[['Shops', '/shops'], ['Home of admins', ''], ['Unlinked customers', '/orphans'], ['Changes', '/audit'], ['Payment keys', '/pay-keys'], ['New shop', '/shops/create'], ['People', '/admin/users']].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),

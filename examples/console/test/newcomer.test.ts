@@ -73,6 +73,8 @@ t.test('a newcomer lets an agent in and takes back what it did; an admin mends t
     await kim.setViewportSize({ width: 1280, height: 860 })
     await kim.getByRole('link', { name: 'Activity', exact: true }).click()
     await kim.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+    await kim.getByText('Spring prices changed 5 products').waitFor()
+    await kim.getByRole('link', { name: 'Each change' }).click()
     const changes = kim.getByRole('listitem').filter({ hasText: 'update_product' })
     await changes.nth(4).waitFor()
     t.match(await changes.first().innerText(), /^Spring prices changed .*: Price/)

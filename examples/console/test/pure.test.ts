@@ -8,6 +8,8 @@ import { endOf, endsSoon } from '../src/agents/key.ts'
 import { callsByDay } from '../src/agents/key-use.ts'
 import { toolFrom } from '../src/agents/tool.ts'
 import { byDay, changedFields, valueText } from '../src/activity/entry.ts'
+import { whoFrom } from '../src/activity/who.ts'
+import { workText } from '../src/activity/work.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
 import { typeOfFile } from '../src/catalog/import.ts'
 import { stepsOf } from '../src/catalog/price-line.ts'
@@ -217,6 +219,32 @@ t.test('a read that a busy server refuses is tried again; a write is not, and th
   t.equal((await call('/shops')).status, 200)
   await t.rejects(call('/shops', { method: 'POST', data: {} }), { status: 503, message: 'busy' })
   t.strictSame(asked, ['GET', 'GET', 'POST'])
+})
+
+t.test('a read names the version that it has, and is told when that is the same', async (t) => {
+  const asked: Array<string | undefined> = []
+  t.intercept(globalThis, 'fetch', {
+    value: async (_url: string, { headers }: { headers: Record<string, string> }) => {
+      const tag = headers['if-none-match']
+      asked.push(tag)
+      return tag === '"2"' ? new Response(null, { status: 304 }) : new Response(JSON.stringify({ n: asked.length }), { headers: { etag: `"${asked.length}"` } })
+    }
+  })
+  const call = callAs({ token: async () => 'token' } as never)
+  t.strictSame([(await call('/a')).json, (await call('/a')).json, (await call('/a')).json], [{ n: 1 }, { n: 2 }, { n: 2 }])
+  await call('/a', { method: 'DELETE' })
+  for (let n = 0; n < 31; n++) await call(`/${n}`)
+  t.strictSame((await call('/a')).json, { n: 36 }, 'and keeps the latest few')
+  t.strictSame(asked.slice(0, 4), [undefined, '"1"', '"2"', undefined])
+})
+
+t.test('work is of a kind, a key, a person, or everybody', async (t) => {
+  for (const [text, who] of [
+    [null, {}], ['agents', { actor_kind: 'api-key' }], ['imports', { operation: 'import_products' }], ['user:7', { actor_kind: 'user', actor_id: '7' }], ['api-key:a:b', { actor_kind: 'api-key', actor_id: 'a:b' }], ['user:', {}], ['constructor', {}], ['shop:1', {}]
+  ] as const) t.strictSame(whoFrom(text), who, String(text))
+  const work = { actor_kind: 'user', actor_id: '7', actor_name: 'Kim', by_tool: false, operation: null, started_at: '', ended_at: '', changes: 61, revertible: 61, records: [{ action: 'update', record_kind: 'product', count: 60, records: 50 }, { action: 'create', record_kind: 'tag', count: 1, records: 1 }], prices: { count: 50, lowest: 5, highest: 5 } }
+  t.equal(workText(work, 'en'), 'changed 50 products, created 1 tag, prices +5 %')
+  t.equal(workText({ ...work, operation: 'import_products', prices: null }, 'en'), 'imported a file: changed 50 products, created 1 tag')
 })
 
 t.test('a token that ends early is renewed once, and a list is read over pages that end early', async (t) => {

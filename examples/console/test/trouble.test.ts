@@ -20,7 +20,7 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
   kim.removeAllListeners('dialog')
   kim.on('dialog', (dialog) => { questions.push(dialog.type()); dialog[answer]().catch(() => {}) })
 
-  /** Leaves by the menu and by Back: both ask, and with "no" the page stays. */
+  /** Leaves by the menu, by Back, by loading the page again and by closing it: all ask, and with "no" the page stays. */
   const asks = async (page: Page, heading: string) => {
     questions.length = 0
     // Nobody types and leaves within the same moment, which the router needs to learn of the first letter.
@@ -29,9 +29,13 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     for (let tries = 0; tries < 50 && questions.length < 1; tries++) await page.waitForTimeout(100)
     await page.evaluate('history.back()')
     for (let tries = 0; tries < 50 && questions.length < 2; tries++) await page.waitForTimeout(100)
+    await page.evaluate('setTimeout(() => location.reload())')
+    for (let tries = 0; tries < 50 && questions.length < 3; tries++) await page.waitForTimeout(100)
+    await page.close({ runBeforeUnload: true })
+    for (let tries = 0; tries < 50 && questions.length < 4; tries++) await page.waitForTimeout(100)
     return [questions, await page.getByRole('heading', { name: heading }).isVisible()]
   }
-  const asked = [['confirm', 'confirm'], true]
+  const asked = [['confirm', 'confirm', 'beforeunload', 'beforeunload'], true]
 
   await t.test('leaving settings, a payment key, the check of an import and a new key asks', async (t) => {
     await goWithin(kim, `${shop}/tags`)
@@ -140,7 +144,7 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
 
   const question = kim.getByRole('dialog', { name: 'Your session has ended' })
   const endSession = async () => {
-    await goWithin(kim, `${shop}/history`)
+    await goWithin(kim, `${shop}/history?filter={}`)
     await kim.route('**/shops/**', async (route) => await route.fulfill({ status: 401, body: '{}' }))
     await kim.route(`${demo.idp.issuer}/token`, async (route) => await route.fulfill({ status: 400, contentType: 'application/json', headers: { 'access-control-allow-origin': '*' }, body: '{"error":"invalid_grant"}' }))
     await question.waitFor()

@@ -280,10 +280,10 @@ t.test('changes are listed by piece of work: of one actor without a pause, as on
     change('watcher', 0, price(1000, 1050)), change('watcher', 9, { ...price(1000, 900), tool: 'update_product', actor_name: 'Watcher' }), change('watcher', 18, { action: 'create', record_kind: 'tag' }),
     change('other', 10, { changes: { ...price(1999, 1500).changes, currency: { before: 'JPY', after: 'USD' } } }), change('watcher', 29, price(null, 500)), change('other', 29, { record_kind: 'member' }), change('other', 12, { action: 'event', record_kind: 'api_key' })
   ])
-  const of = { actor_kind: 'machine', actor_name: null, by_tool: false, prices: null }
+  const of = { actor_kind: 'machine', actor_name: null, by_tool: false, operation: 'test', prices: null }
   const work = [
-    { ...of, actor_id: 'other', started_at: at(29), ended_at: at(29), changes: 1, revertible: 0, records: [{ action: 'update', record_kind: 'member', count: 1 }] },
-    { ...of, actor_id: 'watcher', started_at: at(29), ended_at: at(29), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1 }] },
+    { ...of, actor_id: 'other', started_at: at(29), ended_at: at(29), changes: 1, revertible: 0, records: [{ action: 'update', record_kind: 'member', count: 1, records: 1 }] },
+    { ...of, actor_id: 'watcher', started_at: at(29), ended_at: at(29), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1, records: 1 }] },
     {
       ...of,
       actor_id: 'watcher',
@@ -293,19 +293,31 @@ t.test('changes are listed by piece of work: of one actor without a pause, as on
       ended_at: at(18),
       changes: 3,
       revertible: 3,
-      records: [{ action: 'update', record_kind: 'product', count: 2 }, { action: 'create', record_kind: 'tag', count: 1 }],
+      records: [{ action: 'update', record_kind: 'product', count: 2, records: 1 }, { action: 'create', record_kind: 'tag', count: 1, records: 1 }],
       prices: { count: 2, lowest: -10, highest: 5 }
     },
-    { ...of, actor_id: 'other', started_at: at(10), ended_at: at(10), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1 }] }
+    { ...of, actor_id: 'other', started_at: at(10), ended_at: at(10), changes: 1, revertible: 1, records: [{ action: 'update', record_kind: 'product', count: 1, records: 1 }] }
   ]
   const { body } = await asOwner('GET', '/history/work')
   const sorted = (pieces: ReadonlyArray<{ ended_at: string, actor_id: string }>) => pieces.toSorted((one, two) => two.ended_at.localeCompare(one.ended_at) || one.actor_id.localeCompare(two.actor_id))
   t.strictSame({ ...body, work: sorted(body.work) }, { work, next: null })
   t.strictSame((await asStaff('GET', '/history/work')).body.work, work.slice(1), 'staff do not see members')
   t.strictSame((await asOwner('GET', `/history/work?until=${at(18)}`)).body.work, work.slice(2))
+  t.strictSame((await asOwner('GET', '/history/work?actor_kind=machine&actor_id=watcher')).body.work.map(({ started_at: start }: { started_at: string }) => start), [at(29), at(0)])
+  t.strictSame((await asOwner('GET', '/history/work?operation=import_products')).body.work, [])
   t.match(await asOwner('GET', '/history/work?until=yesterday'), { status: 422, body: { field: 'until' } })
   t.match((await asOwner('POST', '/history/revert', { actor_kind: 'machine', actor_id: 'watcher', since: at(0), until: at(18), dry_run: true })).body, { conflict_count: 3 }, 'only those')
+  t.match((await asOwner('POST', '/history/revert', { actor_kind: 'machine', actor_id: 'watcher', since: at(0), operation: 'import_products', dry_run: true })).body, { reverted: 0, conflict_count: 0 }, 'none of another operation')
   t.match(await asOwner('POST', '/history/revert', { import_id: shop, until: at(18) }), { status: 422, body: { field: 'until' } })
+
+  for (const path of ['/history?limit=1', '/history/work']) {
+    const { headers: { etag } } = await asOwner('GET', path)
+    const again = async () => await client(app, `/shops/${shop}`, { ...owner.headers, 'if-none-match': String(etag) })('GET', path)
+    t.match(await again(), { status: 304, body: null }, `who polls ${path} is told that it is the same`)
+    t.not((await asStaff('GET', path)).headers['etag'], etag, 'staff see less')
+    await knex('history').insert(change('other', 5))
+    t.match(await again(), { status: 200 }, 'what was written earlier and appears later is news too')
+  }
 })
 
 t.test('a page of work has at most 100 pieces and 12,000 changes, and each change is on one page', async (t) => {

@@ -2,8 +2,7 @@ import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
 import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import { useState } from 'react'
-import { ListBase, Pagination, useBasename, useListContext } from 'react-admin'
-import { Link } from 'react-router-dom'
+import { ListBase, Pagination, useListContext } from 'react-admin'
 import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
@@ -12,6 +11,7 @@ import { useShop } from '../viewer.tsx'
 import { ActivityEntry } from './activity-entry.tsx'
 import { actorOf, byDay, type Entry, recordOf } from './entry.ts'
 import { UndoAll } from './undo-all.tsx'
+import { Views } from './views.tsx'
 
 /** How often the newest entries are read while the page is open, in milliseconds. */
 const EVERY = 5000
@@ -32,15 +32,14 @@ export function ActivityList () {
 
 function Heading () {
   const { filterValues, data, refetch } = useListContext<Entry & { id: string }>()
-  const basename = useBasename()
   const [isAsking, setAsking] = useState(false)
   const only = [filterValues?.['actor_id']].flat()[0]
   const actor = data?.find(({ actor_id: id }) => id === only)
   return (
-    <PageHeading title={texts.activity.title} text={texts.activity.why}>
+    <PageHeading title={texts.activity.title} windowTitle={texts.activity.work.each} text={texts.activity.why}>
       {actor !== undefined && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>{texts.activity.undoAll}</Button>}
-      {Object.keys(filterValues ?? {}).length === 0 && <Button component={Link} to={`${basename}/history/work`}>{texts.activity.work.title}</Button>}
       <Button startIcon={<RefreshIcon />} onClick={() => { refetch() }}>{texts.activity.refresh}</Button>
+      <Views current='each' filter={filterValues} />
       {isAsking && actor !== undefined && <UndoAll actorKind={actor.actor_kind} actorId={actor.actor_id!} name={actorOf(actor)} onClose={() => setAsking(false)} />}
     </PageHeading>
   )

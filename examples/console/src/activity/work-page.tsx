@@ -1,33 +1,44 @@
-import { Alert, Avatar, Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
+import { Alert, Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import UndoIcon from '@mui/icons-material/Undo'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useBasename } from 'react-admin'
-import { Link } from 'react-router-dom'
+import { Link, useSearchParams } from 'react-router-dom'
+import type { ApiKey } from '../agents/key.ts'
+import { readAll } from '../api/http.ts'
+import { ChoicesChip } from '../layout/filter-chips.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { ActivityLink } from './activity-link.tsx'
-import { ACTOR_ICONS, MachineIcon } from './actor-icons.ts'
+import { ActorLine } from './activity-line.tsx'
 import { actorOf } from './entry.ts'
 import { UndoDialog } from './undo-dialog.tsx'
+import { Views } from './views.tsx'
+import { type Who, whoChoices, whoFrom } from './who.ts'
 import { type Work, workText } from './work.ts'
 
 interface Page { readonly work: readonly Work[], readonly next: string | null }
 
-/** How often the newest are read while the page is open, in milliseconds. */
+/** How often the newest are read while the page is open, in milliseconds. The server answers 304 while nothing is new. */
 const EVERY = 10_000
+
+/** The name in the address of whose work is shown. */
+const WHOSE = 'who'
 
 /** What was changed in the shop, an entry for what somebody did in one go. */
 export function WorkPage () {
   const { call } = useViewer()
   const { id } = useShop()
-  const basename = useBasename()
+  const [search, setSearch] = useSearchParams()
+  const whose = search.get(WHOSE)
+  const who = whoFrom(whose)
+  const choose = (value: string | undefined) => setSearch(value === undefined ? {} : { [WHOSE]: value })
   const { data, error, isPending, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
-    queryKey: ['work', id],
+    queryKey: ['work', id, who],
     initialPageParam: '',
-    queryFn: async ({ pageParam }) => (await call<Page>(`/shops/${id}/history/work?${new URLSearchParams(pageParam === '' ? {} : { until: pageParam })}`)).json,
+    queryFn: async ({ pageParam }) => (await call<Page>(`/shops/${id}/history/work?${new URLSearchParams({ ...who, ...pageParam !== '' && { until: pageParam } })}`)).json,
     getNextPageParam: ({ next }) => next,
     // Older pages would be read again too.
     refetchInterval: ({ state }) => state.data?.pages.length === 1 ? EVERY : false
@@ -35,40 +46,59 @@ export function WorkPage () {
   const work = data?.pages.flatMap((page) => page.work) ?? []
   return (
     <>
-      <PageHeading title={texts.activity.work.title} text={texts.activity.work.why}><Button component={Link} to={`${basename}/history`}>{texts.activity.work.each}</Button></PageHeading>
+      <PageHeading title={texts.activity.title} text={texts.activity.work.why}><Views current='work' filter={who} /></PageHeading>
       {error !== null && <Alert severity='error'>{error.message}</Alert>}
-      <Card aria-busy={isFetching}>
+      <Card aria-busy={isPending}>
+        <Box role='group' aria-label={texts.filters.title} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}><Whose value={whose ?? undefined} onChange={choose} /></Box>
         {isPending && error === null && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>}
-        {data !== undefined && work.length === 0 && <EmptyState title={texts.activity.empty} />}
-        <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>{work.map((piece) => <Piece key={`${piece.actor_kind} ${piece.actor_id} ${piece.started_at}`} piece={piece} />)}</Box>
+        {data !== undefined && work.length === 0 && (whose === null ? <EmptyState title={texts.activity.empty} /> : <EmptyState title={texts.filters.nothing}><Button variant='outlined' onClick={() => choose(undefined)}>{texts.filters.clearFilters}</Button></EmptyState>)}
+        <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>{work.map((piece) => <Piece key={`${piece.actor_kind} ${piece.actor_id} ${piece.started_at}`} piece={piece} who={who} />)}</Box>
         {hasNextPage && <Box sx={{ p: 2 }}><Button disabled={isFetching} onClick={() => { fetchNextPage() }}>{texts.activity.more}</Button></Box>}
       </Card>
     </>
   )
 }
 
-function Piece ({ piece }: { readonly piece: Work }) {
+/** Limits the work to a kind, a key or a person. Their names are read when somebody looks for them. */
+function Whose ({ value, onChange }: { readonly value: string | undefined, readonly onChange: (value: string | undefined) => void }) {
+  const { call } = useViewer()
+  const { id } = useShop()
+  const [isWanted, setWanted] = useState(value?.includes(':') === true)
+  const { data: choices = whoChoices([], []) } = useQuery({
+    queryKey: ['whose', id],
+    enabled: isWanted,
+    queryFn: async () => {
+      const [keys, people] = await Promise.all([readAll<ApiKey>(call, `/shops/${id}/api-keys/`), readAll<{ readonly user_id: string, readonly name: string | null }>(call, `/shops/${id}/members`)])
+      return whoChoices(keys.rows, people.rows.map(({ user_id: id, name }) => ({ id, name: name ?? id })))
+    }
+  })
+  return <ChoicesChip label={texts.activity.whose.title} choices={choices} isSingle value={value} onChange={(chosen) => onChange(chosen as string | undefined)} onOpen={() => setWanted(true)} />
+}
+
+function Piece ({ piece, who: { operation } }: { readonly piece: Work, readonly who: Who }) {
   const shop = useShop()
   const { id: viewerId } = useViewer()
   const basename = useBasename()
   const [isUndoing, setUndoing] = useState(false)
   const { actor_kind: kind, actor_id: actorId, started_at: start, ended_at: end, by_tool: isByTool } = piece
-  const Icon = ACTOR_ICONS[kind] ?? MachineIcon
   const actor = kind === 'user' && actorId === viewerId ? texts.activity.you : actorOf(piece)
   const what = workText(piece, shop.locale)
   // Filters compare to the microsecond, which the times here do not have.
-  const filter = { ...actorId !== null && { actor_id: actorId }, actor_kind: [kind], at_gte: start, at_lte: new Date(Date.parse(end) + 1).toISOString() }
+  const filter = { ...actorId !== null && { actor_id: actorId }, actor_kind: [kind], ...operation !== undefined && { operation }, at_gte: start, at_lte: new Date(Date.parse(end) + 1).toISOString() }
   return (
-    <Box component='li' sx={{ borderBottom: 1, borderColor: 'divider', px: 2, py: 1, '&:last-child': { borderBottom: 0 }, display: 'flex', gap: 1.5, alignItems: 'center', flexWrap: { xs: 'wrap', sm: 'nowrap' } }}>
-      <Avatar sx={{ width: 34, height: 34, bgcolor: kind === 'api-key' ? 'primary.main' : 'action.selected', color: kind === 'api-key' ? 'primary.contrastText' : 'text.primary' }}><Icon fontSize='small' titleAccess={texts.activity.actors[kind] ?? kind} /></Avatar>
-      <Box sx={{ minWidth: 0, flex: { xs: '1 1 calc(100% - 60px)', sm: 1 } }}>
-        <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>} {what}</Typography>
-        <Typography variant='caption' color='textSecondary' component='div'><time dateTime={start}>{exactTimeText(start, shop)}</time>{start !== end && <> – <time dateTime={end}>{exactTimeText(end, shop)}</time></>}</Typography>
-      </Box>
-      {isByTool && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}
-      {piece.revertible > 0 && actorId !== null && <Button size='small' startIcon={<UndoIcon />} aria-label={texts.activity.work.undoOf(actor, what)} onClick={() => setUndoing(true)}>{texts.activity.work.undo}</Button>}
-      <Button size='small' component={Link} aria-label={texts.activity.work.openOf(actor, what)} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify(filter))}`}>{texts.activity.work.open}</Button>
-      {isUndoing && <UndoDialog title={texts.activity.work.undoTitle(actor, what)} path='revert' data={{ actor_kind: kind, actor_id: actorId, since: start, until: end }} onClose={() => setUndoing(false)} />}
-    </Box>
+    <ActorLine
+      kind={kind}
+      time={<><time dateTime={start}>{exactTimeText(start, shop)}</time>{start !== end && <> – <time dateTime={end}>{exactTimeText(end, shop)}</time></>}</>}
+      actions={
+        <>
+          {isByTool && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}
+          {piece.revertible > 0 && actorId !== null && <Button size='small' startIcon={<UndoIcon />} aria-label={texts.activity.work.undoOf(actor, what)} onClick={() => setUndoing(true)}>{texts.activity.work.undo}</Button>}
+          <Button size='small' component={Link} aria-label={texts.activity.work.openOf(actor, what)} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify(filter))}`}>{texts.activity.work.open}</Button>
+        </>
+      }
+      more={isUndoing && <UndoDialog title={texts.activity.work.undoTitle(actor, what)} path='revert' data={{ actor_kind: kind, actor_id: actorId, since: start, until: end, ...operation !== undefined && { operation } }} onClose={() => setUndoing(false)} />}
+    >
+      <Typography variant='body2' sx={{ overflowWrap: 'anywhere' }}>{actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>} {what}</Typography>
+    </ActorLine>
   )
 }

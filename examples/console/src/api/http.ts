@@ -28,7 +28,28 @@ export type Call = <Body = any>(url: string, request?: Request) => Promise<Answe
 /** How often a read without a connection, or refused by a busy server, is tried again, and after how many milliseconds. Not writes: one may have arrived. */
 const RETRIES = [400, 1600]
 
+/** How many answers are kept, to be used again while the server says that they are the same. */
+const KEPT = 30
+
+/** Reads name the version that they have, so what a page reads again and again costs little while nothing changes. */
 export function callAs (session: Session): Call {
+  const kept = new Map<string, Answer>()
+  const call = unversioned(session)
+  return async (url, request = {}) => {
+    if ((request.method ?? 'GET') !== 'GET') return await call(url, request)
+    const known = kept.get(url)
+    const headers = new Headers(request.headers)
+    if (known !== undefined) headers.set('if-none-match', known.headers.get('etag')!)
+    const answer = await call(url, { ...request, headers })
+    if (answer.status === 304 && known !== undefined) return known
+    kept.delete(url)
+    if (answer.headers.has('etag')) kept.set(url, answer)
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value!)
+    return answer
+  }
+}
+
+function unversioned (session: Session): Call {
   return async (url, request = {}) => {
     // Pages read by themselves, and write when somebody asks for it.
     const isWanted = request.method !== undefined && request.method !== 'GET'
@@ -68,7 +89,7 @@ async function answerFrom (response: Response): Promise<Answer> {
   const { status, headers } = response
   const body = await response.text()
   const json = parsed(body)
-  if (response.ok) return { status, headers, body, json }
+  if (response.ok || status === 304) return { status, headers, body, json }
   throw new ApiError(status, (json ?? { message: `${texts.errors.unreadable} ${status}` }) as Problem, headers.get('x-request-id') ?? undefined)
 }
 

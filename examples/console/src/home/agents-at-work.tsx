@@ -11,8 +11,8 @@ import { durationText, type ToolCalls } from './tool-calls.ts'
 
 const ToolsChart = lazy(async () => await loaded(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart })))
 
-/** How often the page reads the counts again, in milliseconds. */
-const EVERY = 30_000
+/** How often the page reads what agents do again, in milliseconds. */
+export const EVERY = 30_000
 
 /**
  * What agents did in the last 24 hours: calls, errors and durations by tool.

@@ -11,7 +11,7 @@ import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
-import { AgentsAtWork } from './agents-at-work.tsx'
+import { AgentsAtWork, EVERY } from './agents-at-work.tsx'
 import type { Summary } from './summary.ts'
 
 const DaysChart = lazy(async () => await loaded(async () => ({ default: (await import('./days-chart.tsx')).DaysChart })))
@@ -26,7 +26,7 @@ export function ShopHome () {
   const basename = useBasename()
   const root = `/shops/${id}`
   const { data, error } = useQuery({ queryKey: ['products', 'orders', 'api-keys', 'accounts', 'counts'], queryFn: async () => (await call<Summary>(`${root}/summary`)).json })
-  const recent = useQuery({ queryKey: ['history', 'recent'], queryFn: async () => (await call<readonly Entry[]>(listUrl(`${root}/history`, { limit: RECENT, sort: '-at' }))).json })
+  const recent = useQuery({ queryKey: ['history', 'recent'], queryFn: async () => (await call<readonly Entry[]>(listUrl(`${root}/history`, { limit: RECENT, sort: '-at' }))).json, refetchInterval: EVERY })
   const to = (path: string, filter?: object) => `${basename}/${path}${filter === undefined ? '' : `?filter=${encodeURIComponent(JSON.stringify(filter))}`}`
   return (
     <>

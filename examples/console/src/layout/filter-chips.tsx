@@ -102,23 +102,34 @@ interface ChoiceChipProps {
   readonly isSingle?: boolean
 }
 
-/** A chip by which a field is limited to one or several of some values. */
-export function ChoiceChip ({ field, label, choices, isSingle = false }: ChoiceChipProps) {
+/** A chip by which a field of the list around is limited to one or several of some values. */
+export function ChoiceChip ({ field, ...chip }: ChoiceChipProps) {
   const [value, setValue] = useFilterField<string | readonly string[]>(field)
+  return <ChoicesChip {...chip} value={value} onChange={setValue} />
+}
+
+interface ChoicesChipProps extends Omit<ChoiceChipProps, 'field'> {
+  readonly value: string | readonly string[] | undefined
+  readonly onChange: (value: string | readonly string[] | undefined) => void
+  readonly onOpen?: () => void
+}
+
+/** A chip by which something is limited to one or several of some values. */
+export function ChoicesChip ({ label, choices, isSingle = false, value, onChange, onOpen }: ChoicesChipProps) {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const [typed, setTyped] = useState('')
   const chosen = value === undefined ? [] : [value].flat() as readonly string[]
   const names = chosen.map((id) => choices.find((choice) => choice.id === id)?.name ?? id)
   const toggle = (id: string) => {
-    if (isSingle) return setValue(chosen.includes(id) ? undefined : id)
+    if (isSingle) return onChange(chosen.includes(id) ? undefined : id)
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
-    setValue(next.length === 0 ? undefined : next)
+    onChange(next.length === 0 ? undefined : next)
   }
   const found = choices.filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
   return (
     <>
       <ChipButton
-        label={label} isOpen={anchor !== null} onOpen={setAnchor} onClear={() => setValue(undefined)}
+        label={label} isOpen={anchor !== null} onOpen={(element) => { setAnchor(element); onOpen?.() }} onClear={() => onChange(undefined)}
         value={names.length === 0 ? undefined : `${names[0]}${names.length > 1 ? ` ${texts.filters.more(names.length - 1)}` : ''}`}
       />
       <Menu anchorEl={anchor} open={anchor !== null} onClose={() => { setAnchor(null); setTyped('') }} slotProps={{ paper: { sx: { maxHeight: 420, minWidth: 220, maxWidth: 420 } } }}>

@@ -17,24 +17,25 @@ export const RevertAllInput = Type.Object({
   actor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' })),
   since: Type.Optional(Instant('Changes at this time or later')),
   until: Type.Optional(Instant('Changes at this time or before; only with since')),
+  operation: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Only changes by this operation, for example import_products; only with since' })),
   skip_conflicts: Type.Optional(Type.Boolean({ description: 'Revert the rest if later changes stand in the way of some, and list those in conflicts. Default: false, then nothing is reverted' })),
   dry_run: DryRun
 }, { additionalProperties: false })
 
 /** Which changes are reverted together. */
-export type Changes = { readonly import_id: string } | { readonly actor_kind: string, readonly actor_id: string, readonly since: string, readonly until?: string | undefined }
+export type Changes = { readonly import_id: string } | { readonly actor_kind: string, readonly actor_id: string, readonly since: string, readonly until?: string | undefined, readonly operation?: string | undefined }
 
 /** @throws {@link SHOP_INVALID} if the input names an import and an actor, or only a part of an actor's changes */
-export function changesFrom ({ import_id: importId, actor_kind: kind, actor_id: id, since, until }: Static<typeof RevertAllInput>): Changes {
+export function changesFrom ({ import_id: importId, actor_kind: kind, actor_id: id, since, until, operation }: Static<typeof RevertAllInput>): Changes {
   const actor = { actor_kind: kind, actor_id: id, since }
   if (importId !== undefined) {
-    const [extra] = Object.entries({ ...actor, until }).find(([, value]) => value !== undefined) ?? []
+    const [extra] = Object.entries({ ...actor, until, operation }).find(([, value]) => value !== undefined) ?? []
     if (extra !== undefined) throw invalid(extra, `${extra} cannot be combined with import_id`)
     return { import_id: importId }
   }
   const [missing] = Object.entries(actor).find(([, value]) => value === undefined) ?? []
   if (missing !== undefined) throw invalid(missing, `${missing} is required`)
-  return { ...actor, until } as Changes
+  return { ...actor, until, operation } as Changes
 }
 
 const about = { change_id: Uuid('The change'), record_kind: RecordKindName, record_id: Type.String(), record_name: RecordName }

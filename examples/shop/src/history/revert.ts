@@ -181,9 +181,9 @@ export function reverter (knex: Knex) {
   }
 }
 
-function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since, until }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
+function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since, until, operation }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
   if (until !== undefined) entries.modify(notAfter(until))
-  return entries.where({ actor_kind: kind, actor_id: id }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
+  return entries.where({ actor_kind: kind, actor_id: id, ...operation !== undefined && { operation } }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
 }
 
 function ofImport (trx: Knex.Transaction, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams, Uuid } from '../http/schemas.ts'
+import { readRecord, unlessKnown } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { isOwner } from '../shops/access.ts'
 import { ShopScope } from '../shops/scope.ts'
@@ -12,6 +13,7 @@ import { reverter } from './revert.ts'
 import { changesFrom, RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
 import { HistoryEntry, list } from './schemas.ts'
 import { WorkPage, WorkQuery } from './work-schemas.ts'
+import { historyVersion } from './version.ts'
 import { workOf } from './work.ts'
 
 const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The change') })
@@ -34,12 +36,13 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       tags: ['history'],
       params: ShopParams,
       querystring: listQuerySchema(list),
-      response: { 200: Type.Array(HistoryEntry), ...readProblems }
+      response: { ...readRecord(Type.Array(HistoryEntry)), ...readProblems }
     }
   }, async (request, reply) => {
     const { shop, query } = request
     const owns = await isOwner(knex, request, shop.id)
-    return sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seenBy(owns)) }, query, owns))
+    return await unlessKnown(reply, await historyVersion(knex, shop.id, owns), async () =>
+      sendPage(reply, 'history', query, await entriesOf(knex, (entries) => { entries.where({ shop_id: shop.id }).modify(seenBy(owns)) }, query, owns)))
   })
 
   app.get('/work', {
@@ -51,11 +54,12 @@ export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       tags: ['history'],
       params: ShopParams,
       querystring: WorkQuery,
-      response: { 200: WorkPage, ...readProblems }
+      response: { ...readRecord(WorkPage), ...readProblems }
     }
-  }, async (request) => {
-    const { shop, query: { until } } = request
-    return await workOf(knex, shop.id, await isOwner(knex, request, shop.id), until)
+  }, async (request, reply) => {
+    const { shop, query } = request
+    const owns = await isOwner(knex, request, shop.id)
+    return await unlessKnown(reply, await historyVersion(knex, shop.id, owns), async () => await workOf(knex, shop.id, owns, query))
   })
 
   app.post('/:id/revert', {

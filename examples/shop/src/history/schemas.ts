@@ -9,7 +9,7 @@ export const ActorKind = Text('user, machine or api-key; anybody on public route
 export const Action = Type.Unsafe<'create' | 'update' | 'delete' | 'event'>({
   type: 'string', enum: ['create', 'update', 'delete', 'event'], description: 'What happened to the record; event: it was not changed'
 })
-const Operation = Text('The operation id of the route, for example update_product; the command, for example admin add; the setting; or the event, for example api_key.refused')
+export const Operation = Text('The operation id of the route, for example update_product; the command, for example admin add; the setting; or the event, for example api_key.refused')
 export const RecordKindName = Text('product, category, tag, attribute, price, account, order, shop_config, api_key, member, pay_key, shop or user')
 export const RecordName = Nullable(Type.String({ description: 'The name of the record then; null if it has none' }))
 

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { notAfter, revertibleBy, seenBy } from './kinds.ts'
-import type { Work } from './work-schemas.ts'
+import type { Work, WorkQuery } from './work-schemas.ts'
 
 /** How many changes a page reads: more than an import or a revert makes. */
 const READ = 12_000
@@ -19,11 +19,11 @@ const after = (sql: string): string => `date_trunc('milliseconds', ${sql}) + int
  * Groups changes into pieces of work, each of one actor without a pause of ten minutes. A page ends before the 101st piece,
  * or before the 12,001st change: a piece that goes on further back is cut there, so each change is in one piece of one page.
  *
- * @param until - changes at this time or before; undefined: the newest
+ * @param query - `until`: changes at this time or before, default the newest; the others: changes of that actor or by that operation only
  * @returns a page, newest first, and where the next one goes on
  */
-export async function workOf (knex: Knex, shopId: string, isOwner: boolean, until?: string): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
-  const changes = knex('history').where({ shop_id: shopId }).whereNot({ action: 'event' }).modify(seenBy(isOwner))
+export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { until, ...of }: Static<typeof WorkQuery> = {}): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
+  const changes = knex('history').where({ shop_id: shopId, ...of }).whereNot({ action: 'event' }).modify(seenBy(isOwner))
   if (until !== undefined) changes.modify(notAfter(until))
   const newest = changes.clone().orderBy([{ column: 'at', order: 'desc' }, { column: 'id', order: 'desc' }])
   const { rows: [{ work, next }] } = await knex.raw(`
@@ -38,7 +38,7 @@ export async function workOf (knex: Knex, shopId: string, isOwner: boolean, unti
       select coalesce((select ${after('max(at)')} as at from numbered group by actor_kind, actor_id, piece order by 1 desc offset ${PIECES} limit 1), (select at from edge)) as at
     ),
     counted as (
-      select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count, min(at) as started, max(at) as ended, max(actor_name) as actor_name, bool_or(tool is not null) as by_tool,
+      select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count, count(distinct record_id)::int as records, min(at) as started, max(at) as ended, max(actor_name) as actor_name, min(operation) as first_operation, max(operation) as last_operation, bool_or(tool is not null) as by_tool,
         count(*) filter (where record_kind = any(?) and not is_reverted(id))::int as revertible,
         min(rise) as lowest, max(rise) as highest, count(rise)::int as prices
       from (select *, case when action = 'update' and changes->'currency' is null then round(100 * ((changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1), 1) end as rise from numbered) changed
@@ -47,16 +47,16 @@ export async function workOf (knex: Knex, shopId: string, isOwner: boolean, unti
     ),
     pieces as (
       select max(ended) as latest, json_build_object(
-        'actor_kind', actor_kind, 'actor_id', actor_id, 'actor_name', max(actor_name), 'by_tool', bool_or(by_tool), 'started_at', json_instant(min(started)), 'ended_at', json_instant(max(ended)),
+        'actor_kind', actor_kind, 'actor_id', actor_id, 'actor_name', max(actor_name), 'by_tool', bool_or(by_tool), 'operation', case when min(first_operation) = max(last_operation) then min(first_operation) end, 'started_at', json_instant(min(started)), 'ended_at', json_instant(max(ended)),
         'changes', sum(count), 'revertible', sum(revertible),
-        'records', json_agg(json_build_object('action', action, 'record_kind', record_kind, 'count', count) order by count desc, action, record_kind),
+        'records', json_agg(json_build_object('action', action, 'record_kind', record_kind, 'count', count, 'records', records) order by count desc, action, record_kind),
         'prices', case when sum(prices) > 0 then json_build_object('count', sum(prices), 'lowest', min(lowest), 'highest', max(highest)) end
       ) as piece
       from counted group by actor_kind, actor_id, piece
     )
     select coalesce((select json_agg(piece order by latest desc) from pieces), '[]') as work, (select case when at > '-infinity' then json_instant(at - interval '1 ms') end from cut) as next
   `, [
-    newest.clone().select('at').offset(READ).limit(1), newest.clone().select('id', 'seq', 'at', 'actor_kind', 'actor_id', 'actor_name', 'tool', 'action', 'record_kind', 'changes').limit(READ), [...revertibleBy(isOwner)]
+    newest.clone().select('at').offset(READ).limit(1), newest.clone().select('id', 'seq', 'at', 'actor_kind', 'actor_id', 'actor_name', 'operation', 'tool', 'action', 'record_kind', 'record_id', 'changes').limit(READ), [...revertibleBy(isOwner)]
   ] as never)
   return { work, next }
 }

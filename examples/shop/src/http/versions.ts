@@ -45,11 +45,19 @@ export const changedMeanwhile = <Record extends TObject>(record: Record) => ({
 
 /** Sends a record with its version as `ETag`, or 304 to a reader that has that one. */
 export function sendRecord<Row extends Versioned> (reply: FastifyReply, record: Row): Row {
-  const tag = versionOf(record)
+  return tagged(reply, versionOf(record)) ? reply.code(304).send() as unknown as Row : record
+}
+
+/** Reads and sends a list with its version as `ETag`, or only 304 to a reader that has that one: it costs no more than the version. */
+export async function unlessKnown<Body> (reply: FastifyReply, version: string, read: () => Promise<Body>): Promise<Body> {
+  return tagged(reply, version) ? reply.code(304).send() as unknown as Body : await read()
+}
+
+/** Sets the `ETag`. @returns whether the reader has that one */
+function tagged (reply: FastifyReply, tag: string): boolean {
   reply.header('etag', `"${tag}"`)
   const known = reply.request.headers['if-none-match']
-  if (known === undefined || !['GET', 'HEAD'].includes(reply.request.method) || !matches(tagsIn('if-none-match', known), tag)) return record
-  return reply.code(304).send() as unknown as Row
+  return known !== undefined && ['GET', 'HEAD'].includes(reply.request.method) && matches(tagsIn('if-none-match', known), tag)
 }
 
 /** What `If-Match` of the request, or its argument `if_updated_at`, asks of the record; undefined if there is neither. */
