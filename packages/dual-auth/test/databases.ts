@@ -129,14 +129,14 @@ export function sqliteDatabase (config: Knex.Config = {}): Database {
 /** What a host may have set for its sessions, for reasons of its own. */
 export const FOREIGN_MYSQL = "sql_mode = 'ANSI', time_zone = '+05:45', tx_isolation = 'SERIALIZABLE', lc_time_names = 'de_DE'"
 
-export const MYSQL_URL = process.env.TEST_MYSQL_URL
+export const MARIADB_URL = process.env.TEST_MARIADB_URL
 
 /** @param settings what the sessions are set to: `sql_mode = ''` */
 export async function mysqlDatabase ({ settings, config = {} }: { readonly settings?: string, readonly config?: Knex.Config } = {}): Promise<Required<Database>> {
-  const admin = knex({ client: 'mysql2', connection: MYSQL_URL ?? '' })
+  const admin = knex({ client: 'mysql2', connection: MARIADB_URL ?? '' })
   const name = `dual_auth_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
-  const url = new URL(MYSQL_URL ?? '')
+  const url = new URL(MARIADB_URL ?? '')
   url.pathname = name
   const pool = settings === undefined ? {} : { pool: { afterCreate: (connection: { query (sql: string, done: (error: unknown) => void): void }, done: (error: unknown, connection: unknown) => void) => { connection.query(`set session ${settings}`, error => done(error, connection)) } } }
   const db = knex({ client: 'mysql2', connection: url.href, ...pool, ...config })

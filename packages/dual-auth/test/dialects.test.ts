@@ -4,10 +4,10 @@ import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyPage } from '
 import { createApiKeysTable, knexStore, type KnexStoreOptions } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { bearer, build, products, SHOP } from './build.ts'
-import { mysqlDatabase, MYSQL_URL, sqliteDatabase, type Database } from './databases.ts'
+import { mysqlDatabase, MARIADB_URL, sqliteDatabase, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
 
-const UNTESTED = MYSQL_URL === undefined && 'TEST_MYSQL_URL is not set'
+const UNTESTED = MARIADB_URL === undefined && 'TEST_MARIADB_URL is not set'
 const ENGINES = [['SQLite', async () => sqliteDatabase(), false], ['MariaDB', mysqlDatabase, UNTESTED]] as const
 
 for (const [engine, open, skip] of ENGINES) {

@@ -6,7 +6,7 @@ import { memoryStore, type ApiKeyStore, type OnStored } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { SHOP } from './build.ts'
-import { embeddedDatabase, FOREIGN_MYSQL, mysqlDatabase, MYSQL_URL, serverDatabase, SERVER_URL, sqliteDatabase, type Database } from './databases.ts'
+import { embeddedDatabase, FOREIGN_MYSQL, mysqlDatabase, MARIADB_URL, serverDatabase, SERVER_URL, sqliteDatabase, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
 
 const ALL = { at: new Date('2030-01-01T00:00:30Z'), skip: 0, limit: 100, filter: {}, sort: null }
@@ -33,7 +33,7 @@ const sqlite = sqliteDatabase()
 t.teardown(() => sqlite.close())
 await createApiKeysTable(sqlite.knex)
 
-const UNTESTED = { PostgreSQL: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: the store was tested on PGlite only', MariaDB: MYSQL_URL === undefined && 'TEST_MYSQL_URL is not set: the store was tested on SQLite only' }
+const UNTESTED = { PostgreSQL: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: the store was tested on PGlite only', MariaDB: MARIADB_URL === undefined && 'TEST_MARIADB_URL is not set: the store was tested on SQLite only' }
 for (const [name, store] of [
   ['memory', memoryStore()],
   ['PGlite', knexStore(embedded.knex)],
