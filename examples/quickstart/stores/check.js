@@ -18,7 +18,7 @@ try {
   // The client is made without the engine, which the registry has not: any path keeps the program from fetching it.
   run('npx', ['prisma', 'generate', '--schema', 'schema.prisma'], { env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' } })
   run('npx', ['tsc', '-p', '.'])
-  run(process.execPath, ['--test', '--test-reporter=tap', 'out/drizzle.test.js', 'out/prisma.test.js'])
+  run(process.execPath, ['--test', '--test-reporter=tap', 'out/drizzle-checks.js', 'out/prisma-checks.js'])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
