@@ -23,8 +23,8 @@ app.register(payReconcile, {
 })
 
 // Concurrent checkouts create one customer at the provider.
-app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async ({ id: requestId, params: { id: accountId }, signal }) => {
-  const { customerId } = await app.payReconcile.ensureCustomer({ accountId, actor: accountId, requestId, signal })
+app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async ({ id: requestId, params: { id: accountId } }) => {
+  const { customerId } = await app.payReconcile.ensureCustomer({ accountId, actor: accountId, requestId })
   return { pay_customer_id: customerId }
 })
 
