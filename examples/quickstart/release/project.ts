@@ -5,7 +5,8 @@ import { installCommandsOf, oldestPeersOf, pack, packages, programFileOf, progra
 
 /** Strict in everything that reaches the types of a dependency. The declarations themselves are read too. */
 const compilerOptions = {
-  target: 'es2023',
+  target: 'es2022', // the newest that TypeScript 5.4 knows
+  lib: ['es2023'],
   module: 'nodenext',
   strict: true,
   exactOptionalPropertyTypes: true,
@@ -15,7 +16,12 @@ const compilerOptions = {
 }
 
 /** How a project may find the declarations: as Node.js does, and as bundlers do. */
-const RESOLUTIONS = [[], ['--module', 'esnext', '--moduleResolution', 'bundler']]
+const NODE = ['--module', 'nodenext']
+const NODE_16 = ['--module', 'node16']
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler']
+
+/** Who compiles, beside the repository's own TypeScript: the oldest that is promised, and the newest, which is fast. */
+const COMPILERS = { old: 'typescript@5.4', new: 'typescript@7' }
 
 /** Compiles only if none of the exports has lost its type. */
 const typesOf = (name: string): string => `import * as exports from '${name}'
@@ -33,6 +39,9 @@ export { none }
  */
 export async function makeProjects (directory: string): Promise<ReadonlyMap<string, string>> {
   const folders = new Map<string, string>()
+  for (const [name, wanted] of Object.entries(COMPILERS)) {
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', join(directory, name), wanted], { cwd: directory })
+  }
   for (const one of packages) {
     const { name } = one
     const file = await pack(one, directory)
@@ -63,6 +72,11 @@ export async function withOldestPeers (folders: ReadonlyMap<string, string>): Pr
   }
 }
 
+/** @param cwd - a folder beside those of the compilers */
 async function compile (cwd: string): Promise<void> {
-  for (const resolution of RESOLUTIONS) await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.', ...resolution], { cwd })
+  const tsc = (folder: string, how: readonly string[]): Promise<string> =>
+    run(process.execPath, [join(folder, 'node_modules/typescript/bin/tsc'), '-p', '.', ...how], { cwd })
+  await tsc(cwd, NODE)
+  await tsc('../old', BUNDLER)
+  for (const how of [NODE, NODE_16, BUNDLER]) await tsc('../new', how)
 }
