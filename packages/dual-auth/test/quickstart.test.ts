@@ -52,25 +52,30 @@ t.test('the program with tokens runs: make a key, use it, see it refused, revoke
   t.equal(await status('/shops/admin/products', key), 401)
 })
 
-t.test('the program for an app with tokens of its own runs', async t => {
-  Object.assign(process.env, { TOKEN_SECRET: 'a secret of the app, long enough', PEPPER: PEPPER.secret })
-  const { app } = await import('../../../examples/quickstart/own-tokens.ts')
-  t.teardown(() => app.close())
-  await app.ready()
-  const kim = bearer(app.jwt.sign({ sub: 'kim', teams: ['blue'] }))
-  const created = await app.inject({ method: 'POST', url: '/teams/blue/api-keys/', headers: kim, payload: { name: 'Printer' } })
-  t.match(created.json(), { name: 'Printer', created_by: 'kim' })
-  const key = { 'x-api-key': created.json().plaintext }
-  const answers = async (team: string, headers: object) => { const { statusCode, json } = await app.inject({ url: `/teams/${team}/reports`, headers: { ...headers } }); return [statusCode, json().by] }
-  t.strictSame(await answers('blue', key), [200, 'api-key'])
-  t.strictSame(await answers('blue', kim), [200, 'a person'])
-  t.strictSame(await answers('red', key), [403, undefined])
-  t.strictSame(await answers('red', kim), [403, undefined])
-  t.strictSame(await answers('blue', {}), [401, undefined])
-  t.strictSame(await answers('blue', { ...kim, 'x-api-key': 'acme_x' }), [401, undefined])
-  t.equal((await app.inject({ url: '/teams/red/api-keys/', headers: kim })).statusCode, 403)
-  t.equal((await app.inject({ url: '/teams/blue/api-keys/', headers: key })).statusCode, 401, 'the app finds no token of its own')
-})
+for (const [name, load] of [
+  ['own-tokens', () => import('../../../examples/quickstart/own-tokens.ts')],
+  ['fastify-auth', () => import('../../../examples/quickstart/fastify-auth.ts')]
+] as const) {
+  t.test(`the program ${name}, for an app with tokens of its own, runs`, async t => {
+    Object.assign(process.env, { TOKEN_SECRET: 'a secret of the app, long enough', PEPPER: PEPPER.secret })
+    const { app } = await load()
+    t.teardown(() => app.close())
+    await app.ready()
+    const kim = bearer(app.jwt.sign({ sub: 'kim', teams: ['blue'] }))
+    const created = await app.inject({ method: 'POST', url: '/teams/blue/api-keys/', headers: kim, payload: { name: 'Printer' } })
+    t.match(created.json(), { name: 'Printer', created_by: 'kim' })
+    const key = { 'x-api-key': created.json().plaintext }
+    const answers = async (team: string, headers: object) => { const { statusCode, json } = await app.inject({ url: `/teams/${team}/reports`, headers: { ...headers } }); return [statusCode, json().by] }
+    t.strictSame(await answers('blue', key), [200, 'api-key'])
+    t.strictSame(await answers('blue', kim), [200, 'a person'])
+    t.strictSame(await answers('red', key), [403, undefined])
+    t.strictSame(await answers('red', kim), [403, undefined])
+    t.strictSame(await answers('blue', {}), [401, undefined])
+    t.strictSame(await answers('blue', { ...kim, 'x-api-key': 'acme_x' }), [401, undefined])
+    t.equal((await app.inject({ url: '/teams/red/api-keys/', headers: kim })).statusCode, 403)
+    t.equal((await app.inject({ url: '/teams/blue/api-keys/', headers: key })).statusCode, 401, 'the app finds no token of its own')
+  })
+}
 
 t.test('the program with keys of people beside those of teams runs', async t => {
   const { app } = await import('../../../examples/quickstart/personal-keys.ts')
