@@ -2,7 +2,8 @@ import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import createKnex from 'knex'
-import { memoryStore, type ApiKeyStore, type OnStored } from '../src/index.ts'
+import { memoryStore, tableStore, type ApiKeyStore, type OnStored } from '../src/index.ts'
+import { rowFromNewKey } from '../src/keys/key-row.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { SHOP } from './build.ts'
@@ -168,4 +169,10 @@ t.test('the database refuses a fingerprint of another length and a second key wi
   await t.rejects(store.insert(newKey({ fingerprint: randomBytes(31) }), 1000), { code: '23514' })
   await t.rejects(store.insert(newKey({ fingerprint: key.fingerprint }), 1000), { code: '23505' })
   await t.rejects(store.insert(newKey({ prefix: key.prefix }), 1000), { code: '23505' })
+})
+
+t.test('a table that lacks a function, or says that all is due, is an error and no endless loop', async t => {
+  t.throws(() => tableStore({} as never), /transaction must be a function/)
+  const endless = { transaction: async () => false, find: async () => [], insert: async () => {}, update: async () => true, due: async () => [{ ...rowFromNewKey(newKey()), noticeAt: null }] }
+  await t.rejects(tableStore(endless as never).takeNotices(new Date(), 10), /due of the table must return rows whose noticeAt is at or before the time, not null/)
 })

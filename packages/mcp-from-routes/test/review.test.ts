@@ -143,12 +143,30 @@ t.test('the next review keeps what people wrote, adds new routes unpublished, an
 t.test('patterns publish what they match whole, but nothing that cannot be a tool', async (t) => {
   const { cli, entries, write } = reviewing(t, [...USERS, ['GET', '/files/*'], ['GET', '/users/:id/posts']])
   for (const [pattern, published] of [
-    ['GET /api/users', ['list_users']], ['*/users', ['list_users']], ['GET *', ['list_users', 'get_user', 'list_user_posts']], ['GET */:id*s', ['list_user_posts']], ['get /api/users', []], ['', []]
+    ['GET /api/users', ['list_users']], ['*/users', ['list_users']], ['GET *', ['list_users', 'get_user', 'list_user_posts']], ['GET */:id*s', ['list_user_posts']]
   ] as const) {
     const names = JSON.parse((await cli('review', '--json', '--publish', pattern)).out).entries.filter((entry: ReviewEntry) => entry.publish).map((entry: ReviewEntry) => entry.name)
     t.strictSame(names, published, pattern)
     write(entries().map((entry) => ({ ...entry, publish: false })))
   }
+  for (const pattern of ['get /api/users', '', 'GET /api/files/*']) t.match(await cli('review', '--publish', pattern), { code: 1, err: /matches no route that can be a tool/ }, pattern)
+  write(entries().map(({ description, ...entry }) => ({ ...entry, publish: entry.name === 'list_user_posts' })))
+  t.match(await cli('review', '--check'), { code: 1, out: /without a description[^]*\n {2}GET \/api\/users\/:id\/posts\n/ })
+})
+
+t.test('an entry leaves the values that the route fixes as they are', async (t) => {
+  const own = { querystring: { tenant: { value: 'acme' }, q: { name: 'query' } }, headers: { 'x-tenant': { value: 'acme' } } }
+  const start = async (given: object) => {
+    const routes = join(t.testdir({ 'r.json': JSON.stringify({ review: 1, routes: [{ route: 'POST /a', publish: true, name: 'a', description: 'A.', ...given }] }) }), 'r.json')
+    return await listen(t, (app) => {
+      app.post('/a', { schema: { querystring: { type: 'object', properties: { tenant: { type: 'string' }, q: { type: 'string' } } } }, config: { mcp: { arguments: own, annotations: { destructiveHint: true } } } }, async ({ query, headers }) => ({ query, header: headers['x-tenant'] }))
+    }, { routes })
+  }
+  const { app, url } = await start({ arguments: { querystring: { q: { description: 'What to look for.' } } }, annotations: { idempotentHint: true } })
+  t.match(app.mcpTools[0], { annotations: { destructiveHint: true, idempotentHint: true }, inputSchema: { properties: { query: { description: 'What to look for.' } } } })
+  t.match(await call(url, 'a', { query: 'x' }), { structuredContent: { query: { tenant: 'acme', q: 'x' }, header: 'acme' } })
+  t.match(await call(url, 'a', { tenant: 'evil' }), { isError: true })
+  await t.rejects(start({ arguments: { querystring: { tenant: { name: 'tenant' } } } }), /tenant must have a name, a description/)
 })
 
 t.test('the file decides which routes are tools, and what they say', async (t) => {

@@ -1,5 +1,5 @@
 import type { ApiKeyShop } from 'fastify'
-import { DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
 import { pageOf } from './page.ts'
 import { COLUMNS, hex, networksOf, readRow, recordFromRow, rowFromNewKey, storedFromRow, textFromSecrets, type FoundRow, type KeyRow } from './key-row.ts'
 import { noticed, noticesDue } from './notices-due.ts'
@@ -40,8 +40,13 @@ const TRIES = 50
 /**
  * The store of keys in a table. What keys may do is decided here, in the same way over every database. A list, a creation
  * and a rotation read every key of their owner.
+ *
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} if one of the five is missing
  */
 export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeyStore {
+  for (const name of ['transaction', 'find', 'due', 'insert', 'update'] as const) {
+    if (typeof (table as Partial<KeyTable> | undefined)?.[name] !== 'function') throw new DUAL_AUTH_INVALID_OPTION(`tableStore: ${name} must be a function`)
+  }
   async function find (column: 'id' | 'fingerprint' | 'shopId', values: readonly string[], transaction?: Transaction): Promise<KeyRow[]> {
     return (await table.find(column, values, transaction)).map(readRow).filter(row => values.includes(row[column]))
   }
@@ -154,6 +159,8 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
         isProgress = false
         // Another replica may be faster; and what is due no more is only given its next time.
         for (const row of (await table.due(+at, limit - notices.length)).map(readRow)) {
+          // Without an end, it would be found again and again.
+          if (row.noticeAt === null || row.noticeAt > +at) throw new Error(`due of the table must return rows whose noticeAt is at or before the time, not ${String(row.noticeAt)}`)
           const due = noticesDue(row, +at)
           const { lastUsedAt, expiresAt, revokedAt, replacedBy, expiryNotice, unusedNoticeAt, noticeAt } = row
           const changes = Object.assign({}, ...due.map(({ given }) => given)) as Partial<KeyRow>

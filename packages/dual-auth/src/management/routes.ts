@@ -72,6 +72,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.addHook('preParsing', async request => {
     const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
     // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
+    must(shopId === undefined || shopId === null || typeof shopId === 'string', 'management.owner must return the id of the owner as a string, or undefined')
     if (typeof shopId !== 'string' || shopId === '') throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     const allowed = await canManage(request, shopId)
     request[SHOP] = shopId

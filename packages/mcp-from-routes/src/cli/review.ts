@@ -13,7 +13,10 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
     const file = resolve(cwd, command.routes ?? message.file ?? 'mcp-routes.json')
     const shown = relative(cwd, file)
     const before = await readFile(file, 'utf8').catch(() => undefined)
-    const { entries: found, added, gone } = message.review(before === undefined ? [] : entriesFromText(before, shown))
+    const written = before === undefined ? [] : entriesFromText(before, shown)
+    const { entries: found, added, gone } = message.review(written)
+    const useless = command.publish.find((pattern) => !found.some((entry) => matches(pattern, entry)))
+    if (useless !== undefined) return { code: 1, out: '', err: `--publish ${JSON.stringify(useless)} matches no route that can be a tool. Write it as the file does: GET /users/:id, with * for anything\n` }
     const entries = found.map((entry) => command.publish.some((pattern) => matches(pattern, entry)) ? { ...entry, publish: true } : entry)
     // The same check as at startup.
     const text = textFromEntries(entries)
@@ -23,10 +26,12 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
       await writeFile(file, text)
     }
     const result = { entries, added, gone }
-    const isCurrent = added.length === 0 && gone.length === 0 && publishedOf(entries).every(({ found }) => found?.problem === undefined)
+    const silent = new Set(written.filter(({ description }) => description === undefined).map(({ route }) => route))
+    const undescribed = publishedOf(entries).filter(({ route, description }) => description !== undefined && silent.has(route)).map(({ route }) => route)
+    const isCurrent = added.length === 0 && gone.length === 0 && undescribed.length === 0 && publishedOf(entries).every(({ found }) => found?.problem === undefined)
     return {
       code: command.check && !isCurrent ? 1 : 0,
-      out: command.json ? `${JSON.stringify({ file: shown, ...result }, null, 2)}\n` : `${[...textFromReview(shown, result, command), ...message.file === undefined ? [`The app does not read the file yet. Add it to the options of the plugin: routes: ${JSON.stringify(shown)}`] : []].join('\n')}\n`,
+      out: command.json ? `${JSON.stringify({ file: shown, ...result }, null, 2)}\n` : `${[...textFromReview(shown, result, command), ...command.check && undescribed.length > 0 ? ['Published without a description: the app will not start:', ...undescribed.map((route) => `  ${route}`)] : [], ...message.file === undefined ? [`The app does not read the file yet. Add it to the options of the plugin: routes: ${JSON.stringify(shown)}`] : []].join('\n')}\n`,
       err: ''
     }
   })

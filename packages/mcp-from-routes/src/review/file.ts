@@ -113,7 +113,30 @@ export function textFromEntries (entries: readonly ReviewEntry[]): string {
   return `{\n  "review": 1,\n  "routes": [${texts.length === 0 ? '' : `\n${texts.join(',\n')}\n  `}]\n}\n`
 }
 
-/** What an entry says in place of the route's `config.mcp`. */
-export function configOf ({ route, publish, name, found, ...config }: ReviewEntry): ReviewedConfig {
-  return config
+/**
+ * The `config.mcp` of a route with what its entry says in place of it. Arguments and annotations are taken over one by one:
+ * a description of one argument leaves the fixed value of another as it is.
+ */
+export function configOf ({ route, publish, name, found, ...config }: ReviewEntry, own: McpRouteConfig | undefined): McpRouteConfig {
+  return {
+    ...own,
+    ...config,
+    ...isObject(own?.annotations) && isObject(config.annotations) && { annotations: { ...own.annotations, ...config.annotations } },
+    ...isObject(own?.arguments) && isObject(config.arguments) && { arguments: mergedParts(own.arguments, config.arguments) }
+  }
+}
+
+/** Overrides one by one, then what each says: a name for an argument whose value is fixed stops startup, as in the route. */
+function mergedParts (own: object, given: object): object {
+  return merged(own, given, (part, more) => merged(part, more, (override, also) => ({ ...override, ...also })))
+}
+
+function merged (own: object, given: object, both: (own: object, given: object) => object): object {
+  return {
+    ...own,
+    ...Object.fromEntries(Object.entries(given).map(([key, value]) => {
+      const before: unknown = Object.hasOwn(own, key) ? Reflect.get(own, key) : undefined
+      return [key, isObject(before) && isObject(value) ? both(before, value) : value]
+    }))
+  }
 }
