@@ -41,9 +41,9 @@ for (const jwt of ['host', false] as const) {
   })
 }
 
-t.test('whoever is nobody has no keys: an owner that is no id is a 403, and what owner throws is the answer', async t => {
+t.test('whoever is nobody has no keys: a 403; a number is an error of the host, and what owner throws is the answer', async t => {
   for (const [owner, wanted] of [
-    [() => undefined, MANAGED], [() => '', MANAGED], [() => null as never, MANAGED], [() => 7 as never, MANAGED], [async () => undefined, MANAGED],
+    [() => undefined, MANAGED], [() => '', MANAGED], [() => null as never, MANAGED], [() => 7 as never, { status: 500, body: { message: /owner must return the id of the owner as a string/ } }], [async () => undefined, MANAGED],
     [() => { throw Object.assign(new Error('Sign in'), { statusCode: 401 }) }, { status: 401, body: { message: 'Sign in' } }]
   ] as const) {
     let asked = 0
