@@ -174,7 +174,7 @@ t.test('the file decides which routes are tools, and what they say', async (t) =
     'r.json': JSON.stringify({
       review: 1,
       routes: [
-        { route: 'GET /users/:id', publish: true, name: 'find-user', description: 'Find one.', title: 'Find', annotations: { openWorldHint: true }, arguments: { params: { id: { name: 'user' } } }, output: false, examples: [{ user: 'ada' }] },
+        { route: 'GET /users/:id', publish: true, name: 'find-user', description: 'Find one.', title: 'Find', annotations: { openWorldHint: true }, arguments: { params: { id: { name: 'user' } } }, output: false, fields: { list: false }, examples: [{ user: 'ada', fields: ['id'] }] },
         { route: 'DELETE /users/:id', publish: true, name: 'remove', description: 'Remove one.', confirm: 'Really?' },
         { route: 'GET /tagged', publish: false, name: 'tagged' }, { route: 'GET /gone', publish: false, name: 'remove' },
         { route: 'GET /v version=2.0.0', publish: true, name: 'second', description: 'Two.' }
@@ -193,7 +193,7 @@ t.test('the file decides which routes are tools, and what they say', async (t) =
     t.strictSame(app.mcpTools.map(({ name, title, description, confirm }) => [name, title, description, confirm]), [
       ['also', undefined, 'A.', undefined], ['find-user', 'Find', 'Find one.', undefined], ['remove', undefined, 'Remove one.', 'refuse'], ['second', undefined, 'Two.', undefined]
     ])
-    t.match(app.mcpTools[1], { annotations: { readOnlyHint: true, openWorldHint: true }, outputSchema: undefined, inputSchema: { required: ['user'], examples: [{ user: 'ada' }] } })
+    t.match(app.mcpTools[1], { annotations: { readOnlyHint: true, openWorldHint: true }, outputSchema: undefined, inputSchema: { required: ['user'], properties: { fields: { items: { enum: ['id'] } } }, examples: [{ user: 'ada', fields: ['id'] }] } })
     t.match(await call(url, 'find-user', { user: 'ada' }), { structuredContent: { id: 'ada' } })
     t.match(await call(url, 'second'), { structuredContent: { version: '2.0.0' } })
     t.match(await call(url, 'remove', { id: 'ada' }), { isError: true, content: [{ text: /a person must agree first/ }] })

@@ -12,9 +12,8 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
   return await reviewFromModule(command.module, cwd, async (message) => {
     const file = resolve(cwd, command.routes ?? message.file ?? 'mcp-routes.json')
     const shown = relative(cwd, file)
-    const before = await readFile(file, 'utf8').catch(() => undefined)
-    const written = before === undefined ? [] : entriesFromText(before, shown)
-    const { entries: found, added, gone } = message.review(written)
+    const before = await readFile(file, 'utf8').catch(ifMissing)
+    const { entries: found, added, gone, undescribed } = message.review(before === undefined ? [] : entriesFromText(before, shown))
     const useless = command.publish.find((pattern) => !found.some((entry) => matches(pattern, entry)))
     if (useless !== undefined) return { code: 1, out: '', err: `--publish ${JSON.stringify(useless)} matches no route that can be a tool. Write it as the file does: GET /users/:id, with * for anything\n` }
     const entries = found.map((entry) => command.publish.some((pattern) => matches(pattern, entry)) ? { ...entry, publish: true } : entry)
@@ -25,16 +24,19 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, text)
     }
-    const result = { entries, added, gone }
-    const silent = new Set(written.filter(({ description }) => description === undefined).map(({ route }) => route))
-    const undescribed = publishedOf(entries).filter(({ route, description }) => description !== undefined && silent.has(route)).map(({ route }) => route)
+    const result = { entries, added, gone, undescribed }
     const isCurrent = added.length === 0 && gone.length === 0 && undescribed.length === 0 && publishedOf(entries).every(({ found }) => found?.problem === undefined)
     return {
       code: command.check && !isCurrent ? 1 : 0,
-      out: command.json ? `${JSON.stringify({ file: shown, ...result }, null, 2)}\n` : `${[...textFromReview(shown, result, command), ...command.check && undescribed.length > 0 ? ['Published without a description: the app will not start:', ...undescribed.map((route) => `  ${route}`)] : [], ...message.file === undefined ? [`The app does not read the file yet. Add it to the options of the plugin: routes: ${JSON.stringify(shown)}`] : []].join('\n')}\n`,
+      out: command.json ? `${JSON.stringify({ file: shown, ...result }, null, 2)}\n` : `${[...textFromReview(shown, result, command), ...message.file === undefined ? [`The app does not read the file yet. Add it to the options of the plugin: routes: ${JSON.stringify(shown)}`] : []].join('\n')}\n`,
       err: ''
     }
   })
+}
+
+/** A file that is there but cannot be read must not be written over. */
+function ifMissing (error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }
 
 /** Routes that cannot be tools are not published with others. */
@@ -54,7 +56,7 @@ function publishedOf (entries: readonly ReviewEntry[]): readonly ReviewEntry[] {
   return entries.filter(({ publish }) => publish)
 }
 
-function textFromReview (file: string, { entries, added, gone }: ReviewResult, { check, module }: ReviewCommand): readonly string[] {
+function textFromReview (file: string, { entries, added, gone, undescribed }: ReviewResult, { check, module }: ReviewCommand): readonly string[] {
   const published = publishedOf(entries)
   const tokens = published.reduce((sum, { found }) => sum + (found?.tokens ?? 0), 0)
   const failing = published.filter(({ found }) => found?.problem !== undefined)
@@ -68,6 +70,7 @@ function textFromReview (file: string, { entries, added, gone }: ReviewResult, {
     ...check ? list('Not in the file', added) : added.length === 0 ? [] : [`New: ${added.length}.`],
     ...list(check ? 'In the file, but no longer in the app' : 'Removed, because the app no longer has them', gone),
     ...list('Published, but no tools: the app will not start', failing.map(({ route, found }) => `${route}: ${String(found?.problem)}`)),
+    ...check ? list('Published without a description: the app will not start', undescribed) : [],
     ...list('Published with a guessed description', guessed.map(toolOf)),
     ...list('Published and destructive', destructive.map(toolOf)),
     ...check && (added.length > 0 || gone.length > 0) ? [`Update it: npx mcp-from-routes review ${module}`] : []

@@ -2,8 +2,8 @@ import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { McpRouteConfig } from '../types.ts'
 
-/** What of `config.mcp` JSON can say. */
-export type ReviewedConfig = Pick<McpRouteConfig, 'title' | 'description' | 'annotations' | 'arguments' | 'output' | 'searchHint' | 'alwaysLoad' | 'examples'> & { readonly confirm?: true | string }
+/** What of `config.mcp` JSON can say, and a file may: how a route runs is not for it. */
+export type ReviewedConfig = Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack'> & { readonly confirm?: true | string }
 
 /** A route in the review file. What it leaves out comes from the route. */
 export interface ReviewEntry extends ReviewedConfig {
@@ -40,7 +40,7 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 
 /** What each field of an entry must be. The parts of `config.mcp` are checked further as those of any route. */
-const FIELDS: Readonly<Record<string, readonly [(value: unknown) => boolean, string]>> = {
+const FIELDS: Readonly<Record<keyof ReviewEntry, readonly [(value: unknown) => boolean, string]>> = {
   route: [isText, 'must be a method and a path, as in "GET /users/:id"'],
   publish: [isFlag, 'must be true or false'],
   name: [(value) => typeof value === 'string' && NAME.test(value), 'must have 1 to 64 letters, digits, _ or -'],
@@ -51,6 +51,7 @@ const FIELDS: Readonly<Record<string, readonly [(value: unknown) => boolean, str
   annotations: [(value) => isObject(value) && Object.entries(value).every(([hint, is]) => HINTS.includes(hint) && isFlag(is)), `must have true or false for some of ${HINTS.join(', ')}`],
   arguments: [isObject, 'must be an object'],
   output: [() => true, ''],
+  fields: [() => true, ''],
   examples: [(value) => Array.isArray(value) && value.every(isObject), 'must be an array of argument objects'],
   confirm: [(value) => value === true || isText(value), 'must be true or a non-empty string'],
   found: [() => true, '']
@@ -74,7 +75,7 @@ export function entriesFromText (text: string, file: string): readonly ReviewEnt
     }
     const { route, publish, name } = entry
     for (const field of new Set([...REQUIRED, ...Object.keys(entry)])) {
-      const [holds, rule] = (Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined) ?? [() => false, `is not a field. Fields are ${Object.keys(FIELDS).join(', ')}`]
+      const [holds, rule] = (Object.hasOwn(FIELDS, field) ? FIELDS[field as keyof ReviewEntry] : undefined) ?? [() => false, `is not a field. Fields are ${Object.keys(FIELDS).join(', ')}`]
       if (!holds(entry[field])) problems.push(`${label}.${field} ${rule}`)
     }
     const before = places.get(String(route))

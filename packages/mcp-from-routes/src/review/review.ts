@@ -1,7 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import type { SeenRoute } from '../tool/earlier.ts'
-import { isObject } from '../tool/json-schema.ts'
 import { definitionOf } from '../tool/tool.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Candidate } from '../tool/tools.ts'
@@ -32,6 +31,8 @@ export interface ReviewResult {
   readonly added: readonly string[]
   /** The entries that were dropped, because the app no longer has their routes. */
   readonly gone: readonly string[]
+  /** The entries that were published without a description, and got a guess. */
+  readonly undescribed: readonly string[]
 }
 
 /** What there is to review. */
@@ -85,7 +86,8 @@ export function reviewOf ({ listed, earlier, isTagged, read }: Reviewable, befor
   })
   const absent = before.filter(({ route }) => !keys.includes(route))
   const missed = absent.filter(({ publish }) => publish).map((entry): ReviewEntry => ({ ...entry, found: { problem: absence(entry.route, keys) } }))
-  return { entries: [...entries, ...missed], added, gone: absent.filter(({ publish }) => !publish).map(({ route }) => route) }
+  const undescribed = entries.filter(({ route, publish, description }) => publish && description !== undefined && known.has(route) && known.get(route)?.description === undefined).map(({ route }) => route)
+  return { entries: [...entries, ...missed], added, undescribed, gone: absent.filter(({ publish }) => !publish).map(({ route }) => route) }
 }
 
 function routeFrom (key: string, { method, url, schema, constraints }: Pick<RouteOptions, 'method' | 'url' | 'schema' | 'constraints'>, candidate: Candidate | undefined): Route {
@@ -133,7 +135,7 @@ function hintsOf ({ readOnlyHint, destructiveHint, idempotentHint }: ToolAnnotat
 }
 
 function remarksOn (method: string, { body, consumes }: FastifySchema & { readonly consumes?: readonly string[] }, candidate: Candidate | undefined): readonly string[] {
-  if (!['POST', 'PUT', 'PATCH'].includes(method) || isObject(body) || body !== undefined || consumes !== undefined) return []
+  if (!['POST', 'PUT', 'PATCH'].includes(method) || body !== undefined || consumes !== undefined) return []
   const takesFiles = candidate?.scope.hasContentTypeParser('multipart/form-data') ?? false
   return [`It declares no body, so calls send none${takesFiles ? '. Here bodies may be files (multipart/form-data): if it reads one, every call fails' : ''}`]
 }
