@@ -247,6 +247,8 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
   const apiKeys = apiKeySettings(keys)
   const acceptsTokens = jwt !== false && jwt !== 'host'
   must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
+  const sets = management === undefined ? [] : allManagementSettings(management, apiKeys.shopParam)
+  must(scanning === undefined || new Set(sets.map(({ onKeyChange }) => onKeyChange)).size <= 1, 'management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any')
   return {
     apiKeys,
     jwt: acceptsTokens ? issuerSettings(jwt) : [],
@@ -255,7 +257,7 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
     scopes: func('scopes', scopes),
     tokenScopes: nullAsNone(func('tokenScopes', tokenScopes ?? (() => null))),
     challenge: challengeSettings(challenge),
-    management: management === undefined ? [] : allManagementSettings(management, apiKeys.shopParam),
+    management: sets,
     scanning: scanning === undefined ? undefined : scanningSettings(scanning),
     onKeyEvent: onKeyEvent === undefined ? undefined : func('onKeyEvent', onKeyEvent)
   }
@@ -400,8 +402,11 @@ function allManagementSettings (management: ManagementOptions | readonly Managem
   return all
 }
 
+/** One function, so that sets of routes without a hook have the same. */
+const NOTHING = (): void => {}
+
 function managementSettings (name: string, management: ManagementOptions, shopParam: string | null): ManagementSettings {
-  const { canManage, onKeyChange = () => {}, path = `/shops/:${shopParam}/api-keys`, owner, operationName = 'api_key', ...rest } = object(name, management)
+  const { canManage, onKeyChange = NOTHING, path = `/shops/:${shopParam}/api-keys`, owner, operationName = 'api_key', ...rest } = object(name, management)
   noOthers(`${name}.`, rest)
   func(`${name}.canManage`, canManage)
   func(`${name}.onKeyChange`, onKeyChange)

@@ -132,6 +132,7 @@ const wrong: Wrong[] = [
   [{ management: { canManage: () => true, owner: 'me' as never, path: '/me/keys' } }, 'dual-auth: management.owner must be a function'],
   ...[{}, { path: 'keys' }, { path: '/shops/:shop_id/keys' }].map((path): Wrong => [{ management: { canManage: () => true, owner: () => 'me', ...path } }, 'dual-auth: management.path is required with management.owner, such as /me/api-keys, and must not contain :shop_id']),
   [{ management: { canManage: () => true, operationName: 'a b' } }, 'dual-auth: management.operationName must consist of letters, digits and _'],
+  [{ scanning: {}, management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id', operationName: 'x', onKeyChange: () => {} }] }, 'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any'],
   [{ management: [] }, 'dual-auth: management must have at least one set of routes'],
   [{ management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id' }] }, 'dual-auth: management must have a different operationName in each set of routes'],
   [{ management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] }, 'dual-auth: management must have a different path in each set of routes'],

@@ -62,6 +62,8 @@ const HINTS: readonly Hint[] = [
   [/cannot be read|has no active|is of another token|could not be read yet|is being asked|cannot be verified/i, () => 'The issuer did not answer as it should. If it says 401, compare the id and secret of the client for introspection']
 ]
 
+const ASSERTION = 'It is an identity assertion (ID-JAG), which is exchanged for an access token at /oauth/token of a server with assertions, and calls nothing itself'
+const FOR_GRAPH = 'It is a token for Microsoft Graph. Request a scope of your API instead: api://<application id>/<scope>'
 const ID_TOKEN = 'An ID token tells an app who signed in. Send the access token of the same response'
 
 /** What may mend it, in a line; undefined for a reason that is not known. */
@@ -71,8 +73,8 @@ export function hintFor (reason: string, token: Rejected): string | undefined {
 
 function hintForIssuer ({ header, payload, issuers }: Rejected): string {
   const iss = String(payload.iss)
-  if (String(header.typ) === CORPORATE) return 'It is an identity assertion (ID-JAG), which is exchanged for an access token at /oauth/token of a server with assertions, and calls nothing itself'
-  if (isForGraph(payload)) return 'It is a token for Microsoft Graph. Request a scope of your API instead: api://<application id>/<scope>'
+  if (String(header.typ) === CORPORATE) return ASSERTION
+  if (isForGraph(payload)) return FOR_GRAPH
   if (iss === 'kubernetes/serviceaccount') return 'It is the token of a Secret of Kubernetes, which never expires: project one with an audience into the pod instead'
   const near = issuers.find(({ issuer }) => issuer.replace(/\/$/, '').toLowerCase() === iss.replace(/\/$/, '').toLowerCase())
   if (near !== undefined) return `It differs from ${near.issuer} in the slash at its end, or in upper and lower case: set issuer to exactly what tokens say`
@@ -84,7 +86,7 @@ function hintForIssuer ({ header, payload, issuers }: Rejected): string {
 }
 
 function hintForType ({ header, settings: { provider } }: Rejected): string {
-  if (header.typ === CORPORATE) return 'It is an identity assertion (ID-JAG), which is exchanged for an access token at /oauth/token of a server with assertions, and calls nothing itself'
+  if (header.typ === CORPORATE) return ASSERTION
   if (provider === 'rfc9068' && [undefined, 'JWT'].includes(header.typ as string | undefined)) return 'The provider rfc9068 requires the type at+jwt, so that no ID token passes. Your provider does not send it: set its own provider, or generic'
   return 'Send the access token: this type means something else'
 }
@@ -99,7 +101,7 @@ function hintForClaim ({ payload }: Rejected): string {
 function hintForAudience ({ payload, settings }: Rejected): string {
   const { aud } = payload
   const { audience = [], claims, provider } = settings
-  if (isForGraph(payload)) return 'It is a token for Microsoft Graph. Request a scope of your API instead: api://<application id>/<scope>'
+  if (isForGraph(payload)) return FOR_GRAPH
   if (provider === 'keycloak' && [aud].flat().every(value => value === 'account')) return 'Keycloak: add a client scope with a mapper of the type Audience that adds your API, and give it to the client'
   if (claimAt(payload, claims.client) === undefined) return `It names no client, so it is an ID token: ${ID_TOKEN.charAt(0).toLowerCase()}${ID_TOKEN.slice(1)}`
   const near = audience.find(value => [aud].flat().some(one => String(one).replace(/\/$/, '') === value.replace(/\/$/, '') || `api://${String(one)}` === value || String(one) === `api://${value}`))
@@ -120,7 +122,7 @@ function hintForHolder ({ payload, settings }: Rejected): string {
 
 function hintForName ({ payload, settings: { provider, claims } }: Rejected): string {
   const clients = claims.client.map(path => path.join('.'))
-  const other = [...['client_id', 'azp', 'cid', 'appid'].filter(name => !clients.includes(name) && typeof payload[name] === 'string')][0]
+  const other = ['client_id', 'azp', 'cid', 'appid'].find(name => !clients.includes(name) && typeof payload[name] === 'string')
   if (claimAt(payload, claims.client) === undefined) {
     return other === undefined
       ? `It names no client, so it may be an ID token. ${ID_TOKEN}; if it is one, name the claim that has the client in claims.client`
