@@ -47,7 +47,7 @@ export const connectedApps: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> =
       params: Params,
       response: { 200: Type.Array(App), ...readProblems }
     }
-  }, async ({ params }) => [...await grants.list((await administration.get(params.user_id)).subject)])
+  }, async ({ params, log }) => [...await grants.list((await administration.get(params.user_id)).subject, log)])
 
   app.delete('/:id', {
     schema: {
@@ -61,8 +61,8 @@ export const connectedApps: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> =
   }, async (request) => {
     const { user_id: userId, id } = request.params
     const user = await administration.get(userId)
-    const name = (await grants.list(user.subject)).find((grant) => grant.id === id)?.client_name
-    const ended = await grants.end(user.subject, id)
+    const name = (await grants.list(user.subject, request.log)).find((grant) => grant.id === id)?.client_name
+    const ended = await grants.end(user.subject, id, request.log)
     await knex.transaction(async (trx) => {
       await recordChange(trx, callerOf(request), { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: { connected_app: name ?? id }, after: { connected_app: null } })
     })

@@ -133,6 +133,7 @@ t.test('sign-ins do not depend on the record, and a refresh repairs it', async t
   for (const response of [await world.app.inject({ url: '/oauth/grants', ...as('ada') }), await ended(world, 'x')]) {
     t.match(response.json(), { statusCode: 503, code: 'OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE' })
     t.notMatch(response.body, 'ECONNREFUSED')
+    t.match(lines.map(line => JSON.parse(line)).findLast(({ msg }) => msg === 'the record of sign-ins failed'), { reqId: /./ })
   }
   isDown = false
   await refreshed(world, client)

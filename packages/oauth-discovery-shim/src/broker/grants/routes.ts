@@ -12,8 +12,8 @@ import type { AtProvider, Grant, ConnectedApp, GrantStore, OAuthGrants } from '.
 const ID = /^[\w-]{1,100}$/
 
 /** What the routes do, and the host may do, too. */
-export function grantsOf (store: GrantStore, broker: Broker, log: FastifyBaseLogger): OAuthGrants {
-  async function available<Value> (work: Promise<Value>): Promise<Value> {
+export function grantsOf (store: GrantStore, broker: Broker, appLog: FastifyBaseLogger): OAuthGrants {
+  async function available<Value> (work: Promise<Value>, log: FastifyBaseLogger): Promise<Value> {
     try {
       return await work
     } catch (err) {
@@ -29,14 +29,14 @@ export function grantsOf (store: GrantStore, broker: Broker, log: FastifyBaseLog
   }
 
   return {
-    list: async subject => (await available(store.list(subject))).map(recordFromGrant),
-    async end (subject, id) {
-      const grant = ID.test(id) ? await available(store.find(subject, id)) : undefined
+    list: async (subject, log = appLog) => (await available(store.list(subject), log)).map(recordFromGrant),
+    async end (subject, id, log = appLog) {
+      const grant = ID.test(id) ? await available(store.find(subject, id), log) : undefined
       if (grant === undefined) throw new OAUTH_DISCOVERY_SHIM_NO_GRANT()
       // First: a grant that is still listed can be ended again.
       await broker.store.raise(familyKey(grant.id), REVOKED, lifetimeOf(broker))
       const told = await atProvider(grant)
-      await available(store.end(grant.id))
+      await available(store.end(grant.id), log)
       log.info({ client: grant.clientName, subject, atProvider: told }, 'a sign-in was ended')
       return { id: grant.id, access_token_expires_at: grant.accessExpiresAt, at_provider: told }
     }
@@ -48,9 +48,9 @@ export async function grantRoutes (app: FastifyInstance, { whose, config }: Requ
   compileNothing(app)
   app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
 
-  app.get('/oauth/grants', { config, schema: listGrants }, async request => await grants.list(await whose(request)))
+  app.get('/oauth/grants', { config, schema: listGrants }, async request => await grants.list(await whose(request), request.log))
 
-  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async request => await grants.end(await whose(request), request.params.id))
+  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async request => await grants.end(await whose(request), request.params.id, request.log))
 }
 
 function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): ConnectedApp {

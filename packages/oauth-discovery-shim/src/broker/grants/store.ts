@@ -1,3 +1,5 @@
+import type { FastifyBaseLogger } from 'fastify'
+
 /** A sign-in that goes on: a client that has a refresh token of this server. */
 export interface Grant {
   /** That of its chain of refresh tokens. */
@@ -53,13 +55,14 @@ export interface EndedGrant {
 /** The record of grants, for routes of the host's own, such as those of administrators. The host checks who may call them. */
 export interface OAuthGrants {
   /** Those of a person, as `GET /oauth/grants` returns them. */
-  list (subject: string): Promise<readonly ConnectedApp[]>
+  list (subject: string, log?: FastifyBaseLogger): Promise<readonly ConnectedApp[]>
   /**
    * Ends one of them, as `DELETE /oauth/grants/:id` does.
    *
+   * @param log - `request.log`, so that the line about it has the id of the request. Default: that of the app
    * @throws {@link OAUTH_DISCOVERY_SHIM_NO_GRANT}, {@link OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE}
    */
-  end (subject: string, id: string): Promise<EndedGrant>
+  end (subject: string, id: string, log?: FastifyBaseLogger): Promise<EndedGrant>
 }
 
 /** Where grants are recorded. */
