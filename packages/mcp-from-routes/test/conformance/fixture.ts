@@ -32,6 +32,8 @@ export async function fixture (): Promise<FastifyInstance> {
   // Two tools that could send what they should not: requests on the stream of a call, and log messages nobody asked for.
   app.get('/streaming', tool('test_streaming_elicitation', { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } }), async (_request, reply) => reply.type('application/x-ndjson').send('{"message":"one"}\n'))
   app.get('/logging', tool('test_logging_tool'), async ({ log }) => { log.info('a line of the log'); return 'logged' })
+  // An argument that clients repeat in a header (SEP-2243).
+  app.get('/regions', { config: { mcp: { arguments: { querystring: { region: { header: 'Region' } } } } }, schema: { ...tool('in_region').schema, querystring: { type: 'object', properties: { region: { type: 'string' } } } } }, async ({ query }) => query)
   tasks(app)
   return app
 }
