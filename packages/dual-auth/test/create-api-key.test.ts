@@ -18,10 +18,10 @@ t.test('createApiKey refuses what the management routes refuse, and stores nothi
   const store = memoryStore()
   const request: KeyRequest = { shopId: SHOP, name: 'Printer', createdBy: 'command' }
   const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerShop: 1 }
-  const NAME = 'name must be 1 to 100 characters without control characters'
+  const NAME = 'name must be 1 to 100 characters without control characters and lone surrogates'
   const SCOPES = 'scopes must be at most 64 different names of letters, digits and _.:/-'
   for (const [wrong, message] of [
-    [{ name: '' }, NAME], [{ name: 'x'.repeat(101) }, NAME], [{ name: 'a\nb' }, NAME],
+    [{ name: '' }, NAME], [{ name: 'x'.repeat(101) }, NAME], [{ name: 'a\nb' }, NAME], [{ name: 'half of \ud83d' }, NAME],
     [{ shopId: '' }, 'shopId must be a non-empty string'],
     [{ createdBy: '' }, 'createdBy must be a non-empty string'],
     [{ scopes: ['read', 'read'] }, SCOPES], [{ scopes: ['a b'] }, SCOPES], [{ scopes: [''] }, SCOPES], [{ scopes: ['x'.repeat(65)] }, SCOPES], [{ scopes: Array.from({ length: 65 }, (_, i) => `s${i}`) }, SCOPES]

@@ -238,7 +238,7 @@ t.test('a name is 1 to 100 printable characters; it comes back as it was', async
     t.equal(response.json().name, name)
   }
   t.equal((await call('POST', PATH, { name: 'a' })).statusCode, 201, 'names need not differ')
-  for (const body of [{}, { name: '' }, { name: 'x'.repeat(101) }, { name: 'a\0b' }, { name: 'a\nb' }, { name: { a: 1 } }, { name: 'x', scopes: ['a b'] }, { name: 'x', scopes: ['read', 'read'] }, { name: 'x', expires_at: 'tomorrow' }]) {
+  for (const body of [{}, { name: '' }, { name: 'x'.repeat(101) }, { name: 'a\0b' }, { name: 'a\nb' }, { name: 'half of \ud83d' }, { name: { a: 1 } }, { name: 'x', scopes: ['a b'] }, { name: 'x', scopes: ['read', 'read'] }, { name: 'x', expires_at: 'tomorrow' }]) {
     const response = await call('POST', PATH, body)
     t.equal(response.statusCode, 400, JSON.stringify(body))
   }

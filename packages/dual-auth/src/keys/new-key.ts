@@ -34,8 +34,9 @@ export interface CreatedKey {
 /** Later dates are written with a sign and a six-digit year, which RFC 3339 does not allow. */
 export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-// No control characters: PostgreSQL rejects NUL, and the others garble a list.
-export const PRINTABLE = '^[^\\u0000-\\u001f\\u007f]*$'
+// No control characters: PostgreSQL rejects NUL, and the others garble a list. No half of a surrogate pair: no database
+// stores one as it came. The same with and without the flag `u`, which Ajv sets and TypeBox does not.
+export const PRINTABLE = '^(?:[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$'
 export const KeyName = Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'A label of your own' })
 export const KeyScopes = Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' }), { minItems: 1, maxItems: 64, uniqueItems: true, description: 'read, write or operation ids; left out, every operation' })
 
@@ -53,7 +54,7 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
   const { shopId, name, scopes, createdBy } = request
   string('shopId', shopId)
   string('createdBy', createdBy)
-  must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters')
+  must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
   must(scopes === undefined || scopes.length === 0 || Value.Check(KeyScopes, scopes), 'scopes must be at most 64 different names of letters, digits and _.:/-')
   const { stored, plaintext } = await newKey(settings, request, async work => work())
   if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
