@@ -18,6 +18,8 @@ import { reviewOf, REVIEWS } from './review/review.ts'
 import type { ReviewMessage } from './review/review.ts'
 import { taskRules } from './task/rule.ts'
 import type { TaskRules } from './task/rule.ts'
+import { resourceReader } from './resource/read.ts'
+import type { Resource } from './resource/resources.ts'
 import { taskSealer } from './task/seal.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
@@ -25,6 +27,7 @@ import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/route
 import { toolSets } from './tool/sets.ts'
 import type { Tool } from './tool/tool.ts'
 import { toolReader } from './tool/tools.ts'
+import type { McpRouteResource } from './resource/config.ts'
 import type { McpRouteConfig, McpTool } from './types.ts'
 
 export * from './errors.ts'
@@ -35,6 +38,7 @@ export type { Confirmation } from './confirm/confirmation.ts'
 export type { ConfirmStore } from './confirm/store.ts'
 export type { McpRouteTask, WorkStatus } from './task/config.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
+export type { McpRouteResource } from './resource/config.ts'
 export type { ToolFields } from './tool/fields.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
@@ -47,6 +51,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The tools, sorted by name and frozen. Empty until the application is ready. */
     readonly mcpTools: readonly McpTool[]
+    /** The resources as clients see them, sorted by their URIs and frozen. Empty until the application is ready. */
+    readonly mcpResources: readonly McpRouteResource[]
   }
   interface FastifyContextConfig {
     /** What the tool says beyond the route's schema. */
@@ -74,9 +80,12 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const reader = toolReader(app, settings)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
+  let resources: readonly Resource[] = []
+  let definitions: readonly McpRouteResource[] = Object.freeze([])
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
+  app.decorate('mcpResources', { getter: () => definitions })
   const routes = collectRoutes(app, settings, reviewed, isReview)
   guardCalls(app)
   shareRequestIds(app)
@@ -84,14 +93,15 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const sealer = sealerFrom(settings)
   const shared: Shared = {
     call: toolCaller(app, settings, sealer, () => rules),
+    read: resourceReader(app, settings, maxParamLengthOf(app)),
     verifyState: sealer.verify,
     rules: () => rules,
     sealer: taskSealer(settings),
     follower: follower(app, settings, maxParamLengthOf(app))
   }
-  mountEndpoint(app, accessTo(() => tools, settings, shared))
+  mountEndpoint(app, accessTo(() => tools, () => resources, settings, shared))
   const sets = toolSets(settings)
-  for (const { path, tools } of sets) mountEndpoint(app, accessTo(tools, { ...settings, path }, shared))
+  for (const { path, tools, resources } of sets) mountEndpoint(app, accessTo(tools, resources, { ...settings, path }, shared))
 
   app.addHook('onReady', async () => {
     if (isReview) return review()
@@ -99,11 +109,14 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
     else checkEarlier(earlier, settings, reviewed)
     reviewed.check(routes.keys.splice(0))
-    tools = reader.all(routes.candidates)
+    const read = reader.all(routes.candidates)
+    tools = read.tools
+    resources = read.resources
+    definitions = Object.freeze(resources.map(({ resource }) => resource.definition))
     rules = taskRules(tools.values(), routes.known.splice(0), earlier ?? [])
     checkOthers(routes.others.splice(0))
     remarkOnTools(app.log, [...tools.values()], rules.size > 0, settings)
-    for (const set of sets) set.fill(tools)
+    for (const set of sets) set.fill(tools, resources)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 

@@ -1,6 +1,7 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import type { ConfirmStore } from './confirm/store.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
+import { RESOURCE_TAG } from './resource/config.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail } from './tool/trim.ts'
@@ -209,7 +210,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
   check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
-  check(isFilled(exposedTag), 'exposedTag', 'must be a non-empty string')
+  check(isFilled(exposedTag) && exposedTag !== RESOURCE_TAG, 'exposedTag', `must be a non-empty string other than ${RESOURCE_TAG}`)
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
     check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')

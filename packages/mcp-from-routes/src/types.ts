@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
+import type { McpRouteResource } from './resource/config.ts'
 import type { McpRouteTask } from './task/config.ts'
 import type { ToolFields } from './tool/fields.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
@@ -53,6 +54,11 @@ export interface McpRouteConfig {
    * told how to get the status. The tool has no output schema, because its result comes later. Default is none.
    */
   readonly task?: McpRouteTask
+  /**
+   * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by a request
+   * to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
+   */
+  readonly resource?: McpRouteResource
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**

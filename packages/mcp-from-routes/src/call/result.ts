@@ -116,7 +116,8 @@ function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext):
   return kept
 }
 
-function mediaType ({ headers }: InnerResponse): string {
+/** The media type of a response in small letters, without parameters; empty if it has none. */
+export function mediaType ({ headers }: Pick<InnerResponse, 'headers'>): string {
   return String(headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase()
 }
 
@@ -149,8 +150,13 @@ function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
   if (body.length === 0) return [{ type: 'text', text: `${statusText(statusCode)}: done, and there is nothing to return.` }]
   if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') return [{ type: 'image', data: base64(), mimeType }]
   if (mimeType.startsWith('audio/')) return [{ type: 'audio', data: base64(), mimeType }]
-  if (mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)) return [{ type: 'text', text: String(body) }]
+  if (isTextual(mimeType)) return [{ type: 'text', text: String(body) }]
   return [{ type: 'resource', resource: { uri: url(), mimeType, blob: base64() } }]
+}
+
+/** Whether a response of that media type is text; without a type it is. */
+export function isTextual (mimeType: string): boolean {
+  return mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)
 }
 
 /** What is said of a call that may or may not have been carried out. Empty for one that only reads: it can be made again. */

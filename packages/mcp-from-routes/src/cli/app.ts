@@ -6,6 +6,7 @@ import type { Contract } from '../contract/index.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { REVIEWS } from '../review/review.ts'
 import type { ReviewMessage } from '../review/review.ts'
+import type { McpRouteResource } from '../resource/config.ts'
 import type { McpTool } from '../types.ts'
 
 /** What is used of a Fastify app. */
@@ -13,19 +14,20 @@ interface App {
   ready: () => PromiseLike<unknown>
   close: () => PromiseLike<unknown>
   readonly mcpTools?: readonly McpTool[]
+  readonly mcpResources?: readonly McpRouteResource[]
   readonly server?: unknown
 }
 
 /**
- * Loads a module that exports an app, and reads the app's tools. The app never listens.
+ * Loads a module that exports an app, and reads the app's tools and resources. The app never listens.
  *
  * @param module - a file whose default export, else `buildApp`, is a Fastify app or a function that makes one
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, ({ mcpTools }) => {
+  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [] }) => {
     if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-    return contractFromTools(mcpTools)
+    return contractFromTools(mcpTools, { resources: mcpResources })
   })
 }
 

@@ -1,5 +1,7 @@
 import { canonical } from './document.ts'
 import { largestBump } from './finding.ts'
+import { KINDS, publishedFindings } from './published.ts'
+import type { Kind } from './published.ts'
 import type { Bump, Finding } from './finding.ts'
 import { inputFindings, outputFindings, shown } from './schemas.ts'
 import type { Part } from './schemas.ts'
@@ -22,7 +24,7 @@ export interface DiffOptions {
 }
 
 /**
- * Compares the tools of two versions of an app. Every change that breaks a caller is major. If the comparison
+ * Compares the tools and resources of two versions of an app. Every change that breaks a caller is major. If the comparison
  * cannot tell, the change counts as major too, and the finding says so.
  */
 export function diffContracts (before: Contract, after: Contract, { countDeclared = false }: DiffOptions = {}): ContractDiff {
@@ -33,7 +35,8 @@ export function diffContracts (before: Contract, after: Contract, { countDeclare
     if (now === undefined) return [whole(name, 'major', `tool → removed${heirOf(old, before, after)}`, 'callers and agents that use it by name fail')]
     return toolFindings(old, now, countDeclared).map(({ lost, ...part }) => ({ tool: name, ...part }))
   })
-  const sorted = (['major', 'minor', 'patch'] as const).flatMap((bump) => findings.filter((finding) => finding.bump === bump))
+  const all = [...findings, ...(Object.keys(KINDS) as readonly Kind[]).flatMap((kind) => publishedFindings(before[kind], after[kind], kind))]
+  const sorted = (['major', 'minor', 'patch'] as const).flatMap((bump) => all.filter((finding) => finding.bump === bump))
   return { bump: largestBump(sorted.map(({ bump }) => bump)), findings: sorted }
 }
 

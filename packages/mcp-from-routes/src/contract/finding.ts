@@ -6,6 +6,7 @@ const ORDER: readonly Bump[] = ['none', 'patch', 'minor', 'major']
 /** One difference between two contracts. */
 export interface Finding {
   readonly bump: Exclude<Bump, 'none'>
+  /** The tool, or the URI of a resource. */
   readonly tool: string
   /** Where: `input.filter.status`, `output[].id`; empty for the tool as a whole. */
   readonly path: string

@@ -6,6 +6,8 @@ import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './accepted.ts'
 import { bare, canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
+import { KINDS, publishedByUri, publishedFromJson } from './published.ts'
+import type { Kind, PublishedByUri } from './published.ts'
 
 /** A tool as agents see it. */
 export interface ContractTool {
@@ -25,23 +27,31 @@ export interface ContractTool {
   readonly execution?: { readonly taskSupport?: string }
 }
 
-/** The tools of an app by name: what agents rely on. */
-export type Contract = ReadonlyMap<string, ContractTool>
+/** The tools of an app by name, and its resources by URI: what agents rely on. */
+export interface Contract extends ReadonlyMap<string, ContractTool>, Partial<Readonly<Record<Kind, PublishedByUri>>> {}
 
 /** The version of the file's format. */
 const FORMAT = 1
 const WIDTH = 140
+const ALL_KINDS = Object.keys(KINDS) as readonly Kind[]
 
-/** @param tools - `app.mcpTools` of an app that is ready */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>): Contract {
-  return new Map(tools.map(({ name, route, ...tool }) => {
+/**
+ * @param tools - `app.mcpTools` of an app that is ready
+ * @param more - its `mcpResources`; default: none
+ */
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, more: Partial<Readonly<Record<Kind, ReadonlyArray<{ readonly uri: string }>>>> = {}): Contract {
+  return withPublished(new Map(tools.map(({ name, route, ...tool }) => {
     checkedTool(tool, name, 'the list of tools')
     const declared = route?.output
     // Calls that pass no fields get all of what they got before the tool had that argument.
     const outputSchema = route?.whole ?? tool.outputSchema
     const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(outputSchema ?? {})))
     return [name, { ...tool, ...outputSchema && { outputSchema }, ...isMore && { declaredOutput: declared } }]
-  }))
+  })), (kind) => publishedByUri(more[kind] ?? []))
+}
+
+function withPublished (tools: ReadonlyMap<string, ContractTool>, read: (kind: Kind) => PublishedByUri): Contract {
+  return Object.assign(tools, Object.fromEntries(ALL_KINDS.map((kind) => [kind, read(kind)])))
 }
 
 /**
@@ -57,7 +67,8 @@ export function textFromContract (contract: Contract, accepted: readonly Accepte
     ...outputSchema && { outputSchema: spelledForComparison(outputSchema) },
     ...declaredOutput && { declaredOutput: spelledForComparison(declaredOutput) }
   }]))
-  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, tools })), 0, 0, 3)}\n`
+  const more = ALL_KINDS.flatMap((kind) => contract[kind] === undefined || contract[kind].size === 0 ? [] : [[kind, Object.fromEntries(contract[kind])]])
+  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, ...Object.fromEntries(more), tools })), 0, 0, 3)}\n`
 }
 
 /**
@@ -74,9 +85,10 @@ export function contractFromText (text: string, file: string): Contract {
   if (isTooDeep(json)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it nests more than ${MAX_DEPTH} levels deep`)
   if (!isObject(json) || !isObject(json.tools)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, 'it has no "tools"')
   if (json.contract !== FORMAT) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`)
-  return new Map(Object.entries(json.tools).map(([name, tool]) => {
+  const { tools } = json
+  return withPublished(new Map(Object.entries(tools).map(([name, tool]) => {
     return [name, checkedTool(tool, name, file)]
-  }))
+  })), (kind) => publishedFromJson(json[kind], kind, file))
 }
 
 function checkedTool (tool: unknown, name: string, file: string): ContractTool {

@@ -3,7 +3,9 @@ import { attempt } from '../attempt.ts'
 import type { CallTool } from '../call/call.ts'
 import { mismatchOf } from '../call/mirrored.ts'
 import type { Sealer } from '../confirm/seal.ts'
-import type { Settings } from '../options.ts'
+import type { Settings, ToolAccess } from '../options.ts'
+import type { ReadResource } from '../resource/read.ts'
+import type { Resource } from '../resource/resources.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
 import { tasksOf } from './tasks/tasks.ts'
@@ -24,18 +26,27 @@ export interface Access {
   /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
+  /** The resources of the endpoint, sorted by their URIs. */
+  readonly resources: () => readonly Resource[]
+  /** What the host says about a client's use of a tool, or of the resource that its route is. */
+  readonly accessOf: (tool: Tool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
+  readonly read: ReadResource
 }
 
 /** What all endpoints of a server share. */
-export interface Shared extends Pick<Access, 'call' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
+export interface Shared extends Pick<Access, 'call' | 'read' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
 
-/** @param tools - the tools by name, in the order of their names, once the application is ready */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Settings, { call, verifyState, ...work }: Shared): Access {
+/**
+ * @param tools - the tools by name, in the order of their names, once the application is ready
+ * @param resources - sorted by their URIs, once the application is ready
+ */
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], settings: Settings, { call, read, verifyState, ...work }: Shared): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
   const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
-  const mayUse = async ({ public: tool }: Tool, request: FastifyRequest): Promise<boolean> => canUse === undefined || [true, 'unlisted'].includes(await canUse(tool, request))
+  const accessOf: Access['accessOf'] = ({ public: tool }, request) => canUse === undefined || canUse(tool, request)
+  const mayUse = async (tool: Tool, request: FastifyRequest): Promise<boolean> => [true, 'unlisted'].includes(await accessOf(tool, request))
   const toolFor: Access['toolFor'] = canUse === undefined
     ? (name) => tools().get(name)
     : async (name, request) => {
@@ -52,5 +63,5 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, settings: Sett
   const mismatch: Access['mismatch'] = (tool, args, request) => tool.mirrored.length === 0
     ? undefined
     : mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {})
-  return { settings, isPerClient, mismatch, call, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  return { settings, isPerClient, mismatch, call, read, resources, accessOf, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

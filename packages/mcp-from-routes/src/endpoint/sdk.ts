@@ -16,7 +16,9 @@ import type { Era } from '../types.ts'
 import { HEADER_MISMATCH } from '../call/mirrored.ts'
 import { answerWriter, rpcError } from './answer.ts'
 import { askingFrom, inputRequiredFrom } from './asking.ts'
+import { fromHost } from './from-host.ts'
 import { pageOf } from './list.ts'
+import { serveResources } from './resources.ts'
 import { listensToTasks, missingTasks, noTask, taskRequestOf, TASKS_EXTENSION } from './tasks/request.ts'
 import { TASK_PARAMS } from './tasks/tasks.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -86,18 +88,18 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
-    capabilities: { tools: {}, ...taskCapabilities(era, tasks.offered()) },
+    capabilities: { tools: {}, ...access.resources().length > 0 && { resources: {} }, ...taskCapabilities(era, tasks.offered()) },
     requestState: { verify: access.verifyState },
     cacheHints: { 'tools/list': cache, 'server/discover': cache },
     ...instructions !== undefined && { instructions }
   })
   server.setRequestHandler('tools/list', async ({ params }) => {
-    const page = message && pageOf(await fromHost(message, toolsFor), params?.cursor, pageSize)
+    const page = message && pageOf(await fromHost(message.outer, toolsFor), params?.cursor, pageSize)
     if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
     return { ...page, tools: page.tools.map((tool) => definitionOf(tool, era)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = message && await fromHost(message, (outer) => toolFor(params.name, outer))
+    const tool = message && await fromHost(message.outer, (outer) => toolFor(params.name, outer))
     if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
     const taskRequest = taskRequestOf(era, mcpReq.envelope ?? {}, params.task)
     if (taskRequest === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
@@ -119,6 +121,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     return resultFor(workResult(tool, result)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
+  if (message !== undefined && access.resources().length > 0) serveResources(server, access, { era, outer: message.outer, stop: message.stop, refuse: (result) => { message.refused = result } })
   return server
 }
 
@@ -134,19 +137,8 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
   for (const method of methods) {
     server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
       if (era === 'modern' && taskRequestOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
-      return await fromHost(message, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
+      return await fromHost(outer, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
     })
-  }
-}
-
-/** Calls a function of the host, and logs what it throws: the SDK would send its message to the client. */
-async function fromHost<T> ({ outer }: Message, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
-  try {
-    return await read(outer)
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error
-    outer.log.error({ err: error }, 'a function of the options threw')
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
   }
 }
 
@@ -164,9 +156,9 @@ async function mismatchIn ({ toolFor, mismatch }: Access, request: FastifyReques
   }
 }
 
-/** Whether a tool may be called by the message, or by one of a batch. */
+/** Whether a route may be called by the message, or by one of a batch. */
 function mayCall (body: unknown): boolean {
-  return Array.isArray(body) || (isObject(body) && body.method === 'tools/call')
+  return Array.isArray(body) || (isObject(body) && (body.method === 'tools/call' || body.method === 'resources/read'))
 }
 
 function metaIn (body: unknown): object {

@@ -9,7 +9,7 @@ import type { Tool } from './tool.ts'
 /** Logs what may be a mistake in the routes. */
 export function remarkOnRoutes (log: FastifyBaseLogger, { nearlyTagged, candidates, endpoint }: Routes, { exposedTag, canUse, routes }: Settings): void {
   if (nearlyTagged.length > 0) log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
-  if (candidates.length === 0) log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"${routes === undefined ? '' : ', and the review file publishes none'}`)
+  if (!candidates.some(({ isTool }) => isTool)) log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"${routes === undefined ? '' : ', and the review file publishes none'}`)
   const unstreamed = candidates.filter(({ route }) => isStrictSse(Reflect.get(route, 'sse')) && !declaresStream(route.schema?.response)).map(({ label }) => label)
   if (unstreamed.length > 0) log.warn({ routes: unstreamed }, 'these routes have the option sse of @fastify/sse, and declare no response of text/event-stream: their tools are called without that media type, so reply.sse is undefined. Declare it in schema.response, or answer without reply.sse')
   const remark = policyRemark(endpoint, candidates, canUse !== undefined)

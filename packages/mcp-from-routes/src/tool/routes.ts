@@ -3,13 +3,14 @@ import { checkArrivals, holdCalls, markRoute } from '../call/guard.ts'
 import type { RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import type { Settings } from '../options.ts'
+import { RESOURCE_TAG } from '../resource/config.ts'
 import { keyOf } from '../review/reviewed.ts'
 import type { Reviewed } from '../review/reviewed.ts'
 import type { KnownRoute } from '../task/rule.ts'
 import type { SeenRoute } from './earlier.ts'
 import type { Candidate } from './tools.ts'
 
-/** A route that is not a tool. */
+/** A route that is neither a tool nor a resource. */
 type OtherRoute = Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }
 
 /** The routes that were registered after the plugin. */
@@ -46,16 +47,17 @@ export function collectRoutes (app: FastifyInstance, settings: Settings, reviewe
     const entry = reviewed.entryOf(key)
     if (key !== '') routes.keys.push(key)
     const isTool = key !== '' && (entry?.publish ?? isExposed(route, settings))
-    const mark = markRoute(route, isTool)
-    const isHeld = isTool && (entry?.confirm ?? route.config?.mcp?.confirm) !== undefined
+    const isPublished = isTool || (key !== '' && isResource(route))
+    const mark = markRoute(route, isPublished)
+    const isHeld = isPublished && (entry?.confirm ?? route.config?.mcp?.confirm) !== undefined
     if (isHeld) holdCalls(route)
-    if (isTool) checkArrivals(route)
-    const candidate: Candidate = { scope: this, key, label: labelOf(route), url, route, isHeld, entry, ...mark }
-    if (isTool) routes.candidates.push(candidate)
+    if (isPublished) checkArrivals(route)
+    const candidate: Candidate = { scope: this, key, label: labelOf(route), url, route, isTool, isHeld, entry, ...mark }
+    if (isPublished) routes.candidates.push(candidate)
     else if (key !== '' && entry === undefined && hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
     if (keepsAll && key !== '') routes.listed.push(candidate)
     // The HEAD twin of a tool's route has the same handler.
-    if (!isTool && route.method !== 'HEAD') routes.others.push({ label: labelOf(route), ...mark })
+    if (!isPublished && route.method !== 'HEAD') routes.others.push({ label: labelOf(route), ...mark })
   })
   return routes
 }
@@ -65,12 +67,12 @@ export function collectRoutes (app: FastifyInstance, settings: Settings, reviewe
  * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is to be published
  */
 export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings, reviewed: Reviewed): void {
-  const late = earlier.filter((route) => reviewed.entryOf(keyOf(route))?.publish ?? isExposed(route, settings)).map(labelOf)
+  const late = earlier.filter((route) => reviewed.entryOf(keyOf(route))?.publish ?? (isExposed(route, settings) || isResource(route))).map(labelOf)
   if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
 }
 
 /**
- * Checks the routes that are not tools.
+ * Checks the routes that are neither tools nor resources.
  * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_ROUTE} if one of them got the `config` of a tool
  */
 export function checkOthers (others: readonly OtherRoute[]): void {
@@ -81,12 +83,17 @@ export function checkOthers (others: readonly OtherRoute[]): void {
 }
 
 /** Tells whether a schema has the tag. */
-export function isTagged ({ exposedTag }: Settings): (schema: FastifySchema | undefined) => boolean {
+export function isTagged ({ exposedTag }: Pick<Settings, 'exposedTag'>): (schema: FastifySchema | undefined) => boolean {
   return (schema) => schema?.tags?.includes(exposedTag) ?? false
 }
 
 function isExposed ({ method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema }, settings: Settings): boolean {
   return method !== 'HEAD' && method !== 'OPTIONS' && isTagged(settings)(schema)
+}
+
+/** Whether a route is to be a resource, as far as it says: half of what that takes is an error, which the reader of the route finds. */
+function isResource ({ method, schema, config }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema, readonly config?: RouteOptions['config'] }): boolean {
+  return method !== 'HEAD' && method !== 'OPTIONS' && (isTagged({ exposedTag: RESOURCE_TAG })(schema) || config?.mcp?.resource !== undefined)
 }
 
 /** Whether a tag differs from the right one only in case. */

@@ -9,6 +9,8 @@ import { NEVER_FORWARDED } from '../options.ts'
 import type { Settings } from '../options.ts'
 import { taskConfig } from '../task/config.ts'
 import type { TaskConfig } from '../task/config.ts'
+import { resourceRule } from '../resource/config.ts'
+import type { ResourceRule } from '../resource/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import { annotationsOf } from './annotations.ts'
 import { definitionsOf, followed } from './definitions.ts'
@@ -71,6 +73,8 @@ export interface Tool {
   readonly confirm: ConfirmRule | undefined
   /** How to follow the work that a call starts; undefined for a tool that finishes its work before it responds. */
   readonly task: TaskConfig | undefined
+  /** What makes the route a resource; undefined if it is none. */
+  readonly resource: ResourceRule | undefined
   /** Whether the route declares a streamed response, whose pieces are progress. */
   readonly streams: boolean
   /** Whether an argument has alternatives, of which a validator that converts takes the first that it can. */
@@ -187,6 +191,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     inject: config.mcp?.loopback === 'inject',
     confirm,
     task,
+    resource: resourceRule({ label, method, schema, mcp: config.mcp, input, implied }),
     hasUnions: /"(?:anyOf|oneOf)":/.test(JSON.stringify(input.schema)),
     streams: declaresStream(schema.response)
   }

@@ -6,6 +6,8 @@ import type { Settings } from '../options.ts'
 import { configOf } from '../review/file.ts'
 import type { ReviewEntry } from '../review/file.ts'
 import { pathOf } from '../review/reviewed.ts'
+import { resourcesFrom } from '../resource/resources.ts'
+import type { Resource } from '../resource/resources.ts'
 import { checkArgumentNames } from './argument-names.ts'
 import { probesOf } from './probe.ts'
 import type { Probes } from './probe.ts'
@@ -16,7 +18,7 @@ import type { RefResolver } from './refs.ts'
 import { toolFromRoute } from './tool.ts'
 import type { ExposedRoute, Tool } from './tool.ts'
 
-/** A route that may become a tool. Its schemas are read when the application is ready: they may be added or completed later. */
+/** A route that may become a tool, a resource or both. Its schemas are read when the application is ready: they may be added or completed later. */
 export interface Candidate {
   readonly scope: FastifyInstance
   /** `GET /products/:id`. */
@@ -27,6 +29,8 @@ export interface Candidate {
   readonly entry: ReviewEntry | undefined
   readonly url: string
   readonly route: RouteOptions
+  /** Whether it is to be a tool. */
+  readonly isTool: boolean
   /** Whether the guard will know the route. */
   readonly isMarked: () => boolean
   /** Whether calls of it can be held for a person's answer. */
@@ -36,8 +40,8 @@ export interface Candidate {
 
 /** Makes the tools once the application is ready. */
 export interface ToolReader {
-  /** Those of all routes, by name, in the order of their names. */
-  readonly all: (candidates: readonly Candidate[]) => ReadonlyMap<string, Tool>
+  /** Those of all routes, by name, in the order of their names, and the resources. */
+  readonly all: (candidates: readonly Candidate[]) => { readonly tools: ReadonlyMap<string, Tool>, readonly resources: readonly Resource[] }
   /** That of one route, as if it was the only one. */
   readonly one: (candidate: Candidate) => Tool
 }
@@ -55,12 +59,13 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
     return tool
   }
 
-  function all (candidates: readonly Candidate[]): ReadonlyMap<string, Tool> {
+  function all (candidates: readonly Candidate[]): ReturnType<ToolReader['all']> {
     const tools = new Map<string, Tool>()
+    const read: Tool[] = []
     const labels = new Map<string, string>()
     const errors: FastifyError[] = []
     for (const candidate of candidates) {
-      const { label, entry, isMarked, isHeld, setTool } = candidate
+      const { label, entry, isTool, isMarked, isHeld, setTool } = candidate
       try {
         const tool = one(candidate)
         const { name } = tool.public
@@ -69,7 +74,8 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
         if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Keep the existing properties: route.config = { ...route.config, … }')
         if (tool.confirm !== undefined && !isHeld) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that hook before mcp-from-routes')
         setTool(tool)
-        tools.set(name, tool)
+        read.push(tool)
+        if (isTool) tools.set(name, tool)
         labels.set(name, label)
       } catch (error) {
         // Anything else is a defect.
@@ -79,7 +85,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
       }
     }
     if (errors.length > 0) throw asOneError(errors)
-    return new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1))
+    return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), resources: resourcesFrom(read) }
   }
 
   return { all, one }

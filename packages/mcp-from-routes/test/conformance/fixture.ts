@@ -35,6 +35,7 @@ export async function fixture (): Promise<FastifyInstance> {
   // An argument that clients repeat in a header (SEP-2243).
   app.get('/regions', { config: { mcp: { arguments: { querystring: { region: { header: 'Region' } } } } }, schema: { ...tool('in_region').schema, querystring: { type: 'object', properties: { region: { type: 'string' } } } } }, async ({ query }) => query)
   tasks(app)
+  resources(app)
   return app
 }
 
@@ -67,4 +68,12 @@ function tasks (app: FastifyInstance): void {
     if (work !== undefined) work.isCancelled = true
     return reply.code(204).send()
   })
+}
+
+/** The resources of the scenarios. */
+function resources (app: FastifyInstance): void {
+  const resource = (name: string, uri: string, mimeType: string): object => ({ config: { mcp: { resource: { uri, name, mimeType } } }, schema: { operationId: name, description: `What ${name} is for.`, tags: ['mcp-resource'] } })
+  app.get('/static-text', resource('static_text', 'test://static-text', 'text/plain'), async () => 'This is the content of the static text resource.')
+  app.get('/static-binary', resource('static_binary', 'test://static-binary', 'image/png'), async (_request, reply) => reply.type('image/png').send(PNG))
+  app.get<{ Params: { id: string } }>('/template/:id', resource('template', 'test://template/{id}/data', 'application/json'), async ({ params: { id } }) => ({ id, templateTest: true, data: `Data for ID: ${id}` }))
 }

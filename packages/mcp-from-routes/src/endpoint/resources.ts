@@ -1,0 +1,48 @@
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
+import type { ToolResult } from '../call/result.ts'
+import type { Stop } from '../call/stop.ts'
+import { stopWithinMessage } from '../call/stop.ts'
+import { excerpt } from '../call/excerpt.ts'
+import { fromHost } from './from-host.ts'
+import { isTemplate, resourceAt } from '../resource/resources.ts'
+import type { FoundResource } from '../resource/resources.ts'
+import type { Era } from '../types.ts'
+import type { Access } from './access.ts'
+
+/** A message about resources. */
+interface ResourceMessage {
+  readonly era: Era
+  readonly outer: FastifyRequest
+  readonly stop: Stop
+  readonly refuse: (result: ToolResult) => void
+}
+
+/** Serves the resources that the client of a message may read. There is one page of each list. */
+export function serveResources (server: Server, { resources, accessOf, read, settings: { cacheTtl, cacheScope } }: Access, { era, outer, stop, refuse }: ResourceMessage): void {
+  const hints = { ttlMs: cacheTtl, cacheScope }
+  const hinted = <T extends object>(result: T, own = hints): T => era === 'modern' ? { ...result, ...own } : result
+
+  async function listed (params: { readonly cursor?: string | undefined } | undefined, wanted: boolean) {
+    if (params?.cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
+    const all = resources().filter((resource) => isTemplate(resource) === wanted)
+    const usable = await Promise.all(all.map((resource) => accessOf(resource, outer)))
+    return all.filter((_resource, index) => usable[index] === true).map(({ resource }) => resource.definition)
+  }
+
+  const found = async (uri: string): Promise<FoundResource | undefined> => {
+    const resource = resourceAt(resources(), uri)
+    return resource !== undefined && [true, 'unlisted'].includes(await accessOf(resource.resource, outer)) ? resource : undefined
+  }
+
+  server.setRequestHandler('resources/list', async ({ params }) => hinted({ resources: [...await fromHost(outer, () => listed(params, false))] }))
+  server.setRequestHandler('resources/templates/list', async ({ params }) => hinted({ resourceTemplates: (await fromHost(outer, () => listed(params, true))).map(({ uri, ...definition }) => ({ uriTemplate: uri, ...definition })) }))
+  server.setRequestHandler('resources/read', async ({ params: { uri, _meta: meta } }) => await fromHost(outer, async () => {
+    const resource = await found(uri)
+    // A hidden one is as one that does not exist.
+    if (resource === undefined) throw new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}`)
+    const { contents, ...own } = await read({ ...resource, uri, outer, meta, refuse, stop: stopWithinMessage(stop, era, false) })
+    return hinted({ contents: [...contents] }, own)
+  }))
+}

@@ -1,0 +1,95 @@
+import { isUtf8 } from 'node:buffer'
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { excerpt } from '../call/excerpt.ts'
+import type { Target } from '../call/guard.ts'
+import { injectLoopback, lightLoopback } from '../call/loopback.ts'
+import { isRefusal, requestFromCall } from '../call/request.ts'
+import { isTextual, mediaType, resultFromResponse } from '../call/result.ts'
+import type { ToolResult } from '../call/result.ts'
+import { Deadlines, stoppedText } from '../call/stop.ts'
+import type { Stop } from '../call/stop.ts'
+import { addTrace, traceFromMeta } from '../call/trace.ts'
+import type { Settings } from '../options.ts'
+import { impliedValues } from '../tool/implied.ts'
+import type { InnerResponse } from '../types.ts'
+import type { FoundResource } from './resources.ts'
+
+/** A request for a resource, by the client of `outer`. */
+export interface Reading extends FoundResource {
+  readonly uri: string
+  readonly outer: FastifyRequest
+  /** `params._meta` of the message. */
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+  readonly stop: Stop
+  /** Called with a response that challenges the client to log in, before the error. */
+  readonly refuse: (result: ToolResult) => void
+}
+
+/** What a client gets: the content, and how long it may keep it. */
+export interface ReadResult {
+  readonly contents: readonly [{ readonly uri: string, readonly mimeType?: string } & ({ readonly text: string } | { readonly blob: string })]
+  readonly ttlMs: number
+  readonly cacheScope: 'public' | 'private'
+}
+
+/** Reads a resource by a request to its route. Every failure is an error of the protocol. */
+export type ReadResource = (reading: Reading) => Promise<ReadResult>
+
+/** The statuses that say that a URI names nothing that can be read. */
+const NOT_FOUND = new Set([400, 404, 410, 414, 422])
+/** Statuses of a client's error are no internal ones, but JSON-RPC has no code for them. */
+const REFUSED = ProtocolErrorCode.InternalError
+
+/** @param maxParamLength - of the router, in characters */
+export function resourceReader (app: FastifyInstance, settings: Settings, maxParamLength: number): ReadResource {
+  const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout } = settings
+  const forwardHeaders = new Set(settings.forwardHeaders)
+  const deadlines = new Deadlines(toolTimeout)
+
+  return async ({ resource: tool, args, uri, outer, meta, stop, refuse }) => {
+    const missing = (why: string): ResourceNotFoundError => new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}: ${why}`)
+    const request = requestFromCall(tool, { ...impliedValues(tool, outer, impliedArguments), ...args }, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
+    if (isRefusal(request)) throw missing(request.refusal)
+    const { mimeType } = tool.resource.definition
+    if (mimeType !== undefined) request.headers.accept = `${mimeType}, */*;q=0.8`
+    const trace = traceFromMeta(meta)
+    if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
+    const target: Target = { tool, params: request.params, sent: request.sent }
+    const timed = deadlines.start(stop)
+    let response: InnerResponse | undefined
+    try {
+      response = await (tool.inject ? injectLoopback : lightLoopback)(app, request, { outer, stop, maxBytes: maxResultBytes, target })
+    } catch (error) {
+      outer.log.error({ err: error, uri }, 'the route of a resource did not answer')
+    } finally {
+      deadlines.finish(timed)
+    }
+    if (target.missed !== undefined) throw missing(`its address belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}`)
+    if (target.changed !== undefined) throw missing(target.changed)
+    if (response === undefined) throw new ProtocolError(REFUSED, stoppedText(stop, outer, toolTimeout, ''))
+    if (response.statusCode < 300 && Buffer.byteLength(response.body) <= maxResultBytes) return readResult(uri, mimeType, response, settings)
+    const result = resultFromResponse(tool, response, { requestId: outer.id, url: () => uri, resultHeaders, maxResultBytes, open: '' })
+    if (result.challenge !== undefined) refuse(result)
+    const [said] = result.content
+    const text = said?.type === 'text' ? said.text : ''
+    throw NOT_FOUND.has(response.statusCode) ? missing(text) : new ProtocolError(REFUSED, text)
+  }
+}
+
+function readResult (uri: string, declared: string | undefined, { headers, body }: InnerResponse, settings: Settings): ReadResult {
+  const mimeType = mediaType({ headers }) || declared
+  const isText = isTextual(mimeType ?? '') && (typeof body === 'string' || isUtf8(body))
+  return {
+    contents: [{ uri, ...mimeType && { mimeType }, ...isText ? { text: String(body) } : { blob: Buffer.from(body as string).toString('base64') } }],
+    ...cacheHints(String(headers['cache-control'] ?? ''), settings)
+  }
+}
+
+/** What the route says to HTTP caches. Only where the host lets caches share the lists may they share what these name. */
+function cacheHints (control: string, { cacheScope }: Pick<Settings, 'cacheScope'>): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
+  const directives = control.toLowerCase().split(',').map((part) => part.trim())
+  const seconds = directives.map((part) => /^max-age="?(\d{1,9})"?$/.exec(part)?.[1]).find((age) => age !== undefined)
+  const isKept = !directives.includes('no-store') && !directives.includes('no-cache')
+  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && directives.includes('public') ? 'public' : 'private' }
+}
