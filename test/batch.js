@@ -48,6 +48,7 @@ function isMine (index) {
 if (isMainThread) {
   if (module.registerHooks) module.registerHooks({ resolve })
   else module.register(import.meta.url)
+  await import('./schema-of-schemas.js')
   const { default: t } = await import('tap')
   // For each file, not for all of them.
   const timeout = t.options.timeout

@@ -10,6 +10,7 @@ import { type Database, openEmbedded, openPostgres } from '../src/database/index
 import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
+import { engineWithTables } from './engines.ts'
 import { folderWithKey } from './signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
@@ -50,9 +51,14 @@ export const TABLES = [
 
 /** @returns a database with its tables, empty, gone when the test ends */
 export async function openTestDatabase (t: Test): Promise<Database> {
-  const database = TEST_DATABASE_URL === undefined
-    ? await openEmbedded(null, await packedDatabase('shop', TABLES, migrateDirectory))
-    : openPostgres(await createDatabase(t, TEST_DATABASE_URL))
+  if (TEST_DATABASE_URL === undefined) {
+    const { engine, release } = await engineWithTables(async () => await packedDatabase('shop', TABLES, migrateDirectory))
+    t.teardown(release)
+    const database = await openEmbedded(null, engine)
+    t.teardown(async () => await database.close())
+    return database
+  }
+  const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL))
   t.teardown(async () => await database.close())
   await migrate(database)
   return database

@@ -81,15 +81,13 @@ export function openPostgres (url: string, { namedStatements = true }: Statement
  * keeps out other users of the machine.
  *
  * @param dataDir - the directory of its files; `null` keeps them in memory
- * @param files - in memory, the packed files to start from; default: an empty database
+ * @param engine - one in memory that stays open when the database is closed; default: a new one
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openEmbedded (dataDir: string | null, files?: Blob): Promise<Database> {
+export async function openEmbedded (dataDir: string | null, engine?: PGlite): Promise<Database> {
   const unlock = dataDir === null ? () => {} : lockDirectory(dataDir)
   try {
-    const pglite = dataDir === null
-      ? await PGlite.create({ ...EMBEDDED, dataDir: 'memory://', ...files ? { loadDataDir: files } : await templateOptions() })
-      : await openDirectory(dataDir)
+    const pglite = engine ?? (dataDir === null ? await PGlite.create({ ...EMBEDDED, dataDir: 'memory://', ...await templateOptions() }) : await openDirectory(dataDir))
     const { log, logTo } = relay()
     const db = knex({
       client: guardedPostgresClient(),
@@ -102,7 +100,7 @@ export async function openEmbedded (dataDir: string | null, files?: Blob): Promi
     })
     const close = async (): Promise<void> => {
       await db.destroy()
-      await pglite.close()
+      if (engine === undefined) await pglite.close()
       unlock()
     }
     return { engine: 'embedded', knex: db, logTo, close }
