@@ -92,10 +92,9 @@ let running = 0
 export async function openIdentityProvider (t: Test, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
   const password = 'test password'
   t.teardown(() => { running-- })
-  // Those that run at the same time have different keys.
-  const dataDir = ++running === 1 ? await folderWithKey(t) : undefined
+  const dataDir = await folderWithKey(t, ++running)
   const { issuer, close } = await startIdentityProvider({
-    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, ...dataDir !== undefined && { dataDir }
+    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, dataDir
   })
   t.teardown(close)
   return {

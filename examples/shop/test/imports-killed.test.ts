@@ -6,8 +6,8 @@ import { call, readDemo, seededData, start } from './process.ts'
 t.setTimeout(600_000)
 
 /** Products of the file; .ci/run sets more. */
-const SIZE = Math.max(3000, Math.min(10_000, Number(process.env['BULK_SIZE'] ?? 0) * 10))
-const KILLS = 3
+const SIZE = Math.max(1500, Math.min(10_000, Number(process.env['BULK_SIZE'] ?? 0) * 10))
+const KILLS = 2
 
 interface Server {
   readonly imports: string

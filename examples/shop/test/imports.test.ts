@@ -169,7 +169,7 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await send('text/csv', 'name\n'), 422, { field: 'content', message: /no products/ }],
     [await send('text/csv', ''), 422, { field: 'content' }],
     [await jsonl(Array.from({ length: 10_001 }, (_, n) => ({ name: `P ${n}` }))), 422, { field: 'content', message: /more than 10000/ }],
-    [await send('text/csv', gzipSync(Buffer.alloc(100_000_000, 'a')), { headers: { ...machine, 'content-encoding': 'gzip' } }), 415, { code: 'SHOP_ENCODING_UNSUPPORTED' }],
+    [await send('text/csv', gzipSync(Buffer.alloc(1_000_000, 'a')), { headers: { ...machine, 'content-encoding': 'gzip' } }), 415, { code: 'SHOP_ENCODING_UNSUPPORTED' }],
     [await send('text/csv', Buffer.alloc(16 * 1_048_576 + 1, 'a')), 413, { code: 'SHOP_FILE_TOO_LARGE' }],
     [await send('application/xml', '<a/>'), 415, {}],
     [await send('application/json', JSON.stringify({ format: 'csv', content: 'x'.repeat(1_100_000) })), 413, {}]
@@ -256,10 +256,10 @@ t.test('files whose process died take no place', async (t) => {
 t.test('many lines are applied in steps, each once, also by several processes', async (t) => {
   const size = 600
   const { id, jsonl, ended } = await openShop()
-  const others = await Promise.all([1, 2].map(async () => await build(t, database, idp)))
+  const other = await build(t, database, idp)
   const { body } = await jsonl(Array.from({ length: size }, (_, n) => ({ name: `Product ${n}`, sku: `S-${n}`, price_amount: n })))
-  // They find it by themselves; a file of their own wakes them.
-  for (const other of others) await other.inject({ method: 'POST', url: `/shops/${(await openShop()).id}/imports`, headers: { ...machine, 'content-type': 'text/csv' }, payload: 'name\na' })
+  // It finds it by itself; a file of its own wakes it.
+  await other.inject({ method: 'POST', url: `/shops/${(await openShop()).id}/imports`, headers: { ...machine, 'content-type': 'text/csv' }, payload: 'name\na' })
   t.match(await ended(body['id']), { status: 'done', processed: size, created: size })
   t.equal((await knex('products').where({ shop_id: id })).length, size)
   t.equal((await knex('history').where({ shop_id: id, action: 'create' })).length, size)
@@ -273,18 +273,18 @@ t.test('a step of an import, and of its undo, is bounded in bytes too', async (t
   const steps = async (rows: object, where: string): Promise<number> => Number((await knex.from(where).where(rows).select(knex.raw('count(distinct xmin::text) as n')).first())!.n)
   // Large lines, and small ones about large products.
   const made = []
-  for (const lines of [Array.from({ length: 100 }, (_, n) => of(n)), Array.from({ length: 100 }, (_, n) => ({ sku: `S-${n}`, price_amount: n }))]) {
+  for (const lines of [Array.from({ length: 50 }, (_, n) => of(n)), Array.from({ length: 50 }, (_, n) => ({ sku: `S-${n}`, price_amount: n }))]) {
     const { body } = await jsonl(lines)
-    t.match(await ended(body['id']), { status: 'done', processed: 100, failed: 0 })
+    t.match(await ended(body['id']), { status: 'done', processed: 50, failed: 0 })
     const count = await steps({ import_id: body['id'] }, 'import_lines')
-    t.ok(count >= 4 && count < 10, `${count} steps for 3.3 MB`)
+    t.ok(count >= 2 && count < 6, `${count} steps for 1.7 MB`)
     made.unshift(body['id'])
   }
   for (const imported of made) {
     const before = await steps({ shop_id: id, operation: 'revert_changes' }, 'history')
-    t.match(await as('POST', '/history/revert', { import_id: imported }), { status: 200, body: { reverted: 100 } })
+    t.match(await as('POST', '/history/revert', { import_id: imported }), { status: 200, body: { reverted: 50 } })
     const count = await steps({ shop_id: id, operation: 'revert_changes' }, 'history') - before
-    t.ok(count >= 4 && count < 10, `${count} steps of an undo`)
+    t.ok(count >= 2 && count < 6, `${count} steps of an undo`)
   }
 })
 
@@ -387,7 +387,7 @@ t.test('a client that goes away while it sends a file leaves nothing', async (t)
   const { id } = await openShop()
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  for (let n = 0; n < 7; n++) {
+  for (let n = 0; n < 2; n++) {
     const sent = request({ port, host: '127.0.0.1', method: 'POST', path: `/shops/${id}/imports`, headers: { ...machine, 'content-type': 'text/csv', 'transfer-encoding': 'chunked' } })
     sent.on('error', () => {})
     sent.write('name\n')

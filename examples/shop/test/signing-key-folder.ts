@@ -7,9 +7,12 @@ import { signingKey } from '../src/demo/identity-provider/signing-key.ts'
 
 const SOURCE = new URL('../src/demo/identity-provider/signing-key.ts', import.meta.url)
 
-/** @returns the folder of an identity provider, with a signing key that was made once: making one takes longer than most tests */
-export async function folderWithKey (t: Test): Promise<string> {
-  const made = await madeOnce('signing-key', [SOURCE], async (path) => { await signingKey(path) })
+/**
+ * @param number - which of the keys; identity providers that run at the same time have different ones
+ * @returns the folder of an identity provider, with a signing key that was made once: making one takes longer than most tests
+ */
+export async function folderWithKey (t: Test, number = 1): Promise<string> {
+  const made = await madeOnce(`signing-key-${number}`, [SOURCE], async (path) => { await signingKey(path) })
   const folder = mkdtempSync(join(tmpdir(), 'identity-provider-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   cpSync(made, folder, { recursive: true })

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
+import { rsaKeyPair } from '../../../test/rsa-keys.ts'
 
 export const NOW = Math.floor(Date.now() / 1000)
 
@@ -15,7 +16,7 @@ export interface SigningKey {
 
 /** A new key. */
 export function signingKey (kid: string, modulusLength = 2048): SigningKey {
-  return signingKeyFrom(generateKeyPairSync('rsa', { modulusLength }), kid)
+  return signingKeyFrom(modulusLength === 2048 ? rsaKeyPair() : generateKeyPairSync('rsa', { modulusLength }), kid)
 }
 
 function signingKeyFrom ({ privateKey, publicKey }: KeyPairKeyObjectResult, kid: string): SigningKey {
@@ -26,8 +27,7 @@ function signingKeyFrom ({ privateKey, publicKey }: KeyPairKeyObjectResult, kid:
   }
 }
 
-// Making a key takes longer than most tests. Issuers that run at the same time have different keys; the next one gets the
-// key of one that has stopped.
+// Issuers that run at the same time have different keys; the next one gets the key of one that has stopped.
 const spareKeys = new Set<KeyPairKeyObjectResult>()
 
 // Signing takes long as well, and RS256 signs the same input the same way each time.
@@ -82,7 +82,7 @@ export interface Issuer {
 }
 
 export async function startIssuer (): Promise<Issuer> {
-  const [pair = generateKeyPairSync('rsa', { modulusLength: 2048 })] = spareKeys
+  const [pair = rsaKeyPair()] = spareKeys
   const key = signingKeyFrom(pair, 'key-1')
   let port = 0
   let server = createServer()

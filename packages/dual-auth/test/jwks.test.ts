@@ -10,13 +10,13 @@ const [next, another] = [signingKey('key-2'), signingKey('key-3')]
 
 const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE', error: 'Service Unavailable', message: 'Tokens cannot be verified at the moment' }
 
-t.test('1,000 unknown kids cause one reading, one after another or at once', async t => {
+t.test('100 unknown kids cause one reading, one after another or at once', async t => {
   const { app, issuer } = await build(t)
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < 50; i++) {
     const response = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `stranger-${i}` })) })
     t.equal(response.statusCode, 401)
   }
-  await Promise.all(Array.from({ length: 500 }, (_, i) => app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `other-${i}` })) })))
+  await Promise.all(Array.from({ length: 50 }, (_, i) => app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `other-${i}` })) })))
   t.equal(issuer.fetches, 2, 'one at the boot, one for all strangers')
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'the good key is not driven out')
 })
@@ -232,11 +232,13 @@ const sets: Array<[title: string, keys: unknown[], key: KeyObject, header: objec
 ]
 t.test('the key of a token: by kid, then by alg and type; without a kid if it is the only one', async t => {
   for (const [title, keys, key, header, status] of sets) {
-    const issuer = await startIssuer()
-    t.teardown(() => issuer.stop())
-    issuer.keys = keys
-    const { app } = await build(t, { issuer, jwt: { algorithms: ['RS256', 'ES256', 'EdDSA'] } })
-    t.equal((await app.inject({ url: '/orders', headers: bearer(tokenBy(key, header, issuer.url)) })).statusCode, status, title)
+    await t.test(title, async t => {
+      const issuer = await startIssuer()
+      t.teardown(() => issuer.stop())
+      issuer.keys = keys
+      const { app } = await build(t, { issuer, jwt: { algorithms: ['RS256', 'ES256', 'EdDSA'] } })
+      t.equal((await app.inject({ url: '/orders', headers: bearer(tokenBy(key, header, issuer.url)) })).statusCode, status)
+    })
   }
 })
 

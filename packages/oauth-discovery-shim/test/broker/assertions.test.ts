@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createLocalJWKSet, exportJWK, jwtVerify } from 'jose'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
+import { rsaKeyPair } from '../../../../test/rsa-keys.ts'
 import { brokerKeySet, memoryBrokerStore, type AssertionOptions, type BrokerOptions } from '../../src/index.ts'
 import { agent, corporate, jwtOf, type Corporate } from './corporate.ts'
 import { base, brokerWorld, clock, register, signedIn, type World } from './world.ts'
@@ -83,7 +84,7 @@ t.test('a person of the identity provider is the same one as after a sign-in, an
   t.match(await exchanged({ app }, { assertion: acme.assertion({ sub: 'https://globex.example#kim' }) }), { status: 400, body: { error: 'invalid_grant', error_description: /its sub is that of a person of another issuer/ } })
 })
 
-const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const foreign = rsaKeyPair()
 const now = (): number => Math.floor(Date.now() / 1000)
 
 /** What is wrong with a request, what is changed in a good one, and what it gets. */

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto'
 import type { Test } from 'tap'
+import { rsaKeyPair } from '../../../../test/rsa-keys.ts'
 import { serve } from '../build.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -45,7 +46,7 @@ export interface Corporate {
  * @param audience the issuer of the server's tokens
  */
 export async function corporate (t: Test, audience: string, resource: string): Promise<Corporate> {
-  const keys = { rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }), ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }) }
+  const keys = { rsa: rsaKeyPair(), ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }) }
   const idTokens = new Map<string, { readonly sub: string, readonly aud: string }>()
   const now = (): number => Math.floor(Date.now() / 1000)
 

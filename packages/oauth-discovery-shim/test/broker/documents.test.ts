@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
+import { rsaKeyPair } from '../../../../test/rsa-keys.ts'
 import { clientDocuments } from '../../src/broker/clients/documents.ts'
 import { fetchJson } from '../../src/broker/clients/fetch-json.ts'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
@@ -549,8 +550,8 @@ t.test('the page says when a sign-in leads to another site than the client\'s', 
 t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   const { client, pages, origin } = await site(t)
   const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, refreshGrace: 3_600_000 } })
-  const { privateKey, publicKey } = await generateKeyPair('RS256')
-  const stranger = await generateKeyPair('RS256')
+  const { privateKey, publicKey } = rsaKeyPair()
+  const stranger = rsaKeyPair()
   pages.set('/keys.json', response => { exportJWK(publicKey).then(jwk => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [{ ...jwk, kid: '1', alg: 'RS256' }] })), () => {}) })
   const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${origin}/keys.json` })
   const assertion = (claims: object = {}, signer = privateKey) => new SignJWT({ iss: id, sub: id, aud: `${base}/oauth/token`, jti: Math.random().toString(36), exp: Math.floor(Date.now() / 1000) + 60, ...claims })
@@ -623,7 +624,7 @@ t.test('a client with a key exchanges assertions of organizations without an ent
   const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
   const assertions = { issuers: [{ issuer: acme.issuer }], keys: [{ id: 'a', secret: 'x'.repeat(32) }] }
   const { app } = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, assertions } })
-  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const { privateKey, publicKey } = rsaKeyPair()
   const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [await exportJWK(publicKey)] } })
   const open = client('/open.json')
   const proof = async (who = id, signer = privateKey) => ({
@@ -633,7 +634,7 @@ t.test('a client with a key exchanges assertions of organizations without an ent
   for (const [what, who, form, status, expected] of [
     ['its key', id, await proof(), 200, { token_type: 'Bearer' }],
     ['no key', id, { client_id: id }, 401, { error: 'invalid_client' }],
-    ['another key', id, await proof(id, (await generateKeyPair('RS256')).privateKey), 401, { error: 'invalid_client' }],
+    ['another key', id, await proof(id, rsaKeyPair().privateKey), 401, { error: 'invalid_client' }],
     ['the key of a client without one', open, await proof(open), 401, { error: 'invalid_client' }],
     ['the assertion of another client', open, await proof(), 400, { error: 'invalid_grant' }]
   ] as const) {
