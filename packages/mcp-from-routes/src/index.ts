@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { mountCard } from './card/route.ts'
 import { maxParamLengthOf, toolCaller } from './call/call.ts'
 import { guardCalls } from './call/guard.ts'
 import { checkLoopback } from './call/loopback.ts'
 import { sealerFrom } from './confirm/seal.ts'
+import type { ServerCard } from './card/card.ts'
 import { accessTo } from './endpoint/access.ts'
 import type { Shared } from './endpoint/access.ts'
 import { warnIfUnlimited } from './endpoint/coverage.ts'
@@ -31,6 +33,7 @@ import type { McpRouteResource } from './resource/config.ts'
 import type { McpRouteConfig, McpTool } from './types.ts'
 
 export * from './errors.ts'
+export type { CardHeader, ServerCard, ServerCardOptions } from './card/card.ts'
 export { PARENT_REQUEST } from './parent.ts'
 export { CONFIRMATION } from './confirm/confirmation.ts'
 export { quoted } from './confirm/question.ts'
@@ -53,6 +56,8 @@ declare module 'fastify' {
     readonly mcpTools: readonly McpTool[]
     /** The resources as clients see them, sorted by their URIs and frozen. Empty until the application is ready. */
     readonly mcpResources: readonly McpRouteResource[]
+    /** The server card as it is sent; undefined without the option `card`. */
+    readonly mcpCard: ServerCard | undefined
   }
   interface FastifyContextConfig {
     /** What the tool says beyond the route's schema. */
@@ -86,6 +91,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
 
   app.decorate('mcpTools', { getter: () => list })
   app.decorate('mcpResources', { getter: () => definitions })
+  app.decorate('mcpCard', settings.card?.sent)
   const routes = collectRoutes(app, settings, reviewed, isReview)
   guardCalls(app)
   shareRequestIds(app)
@@ -100,6 +106,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     follower: follower(app, settings, maxParamLengthOf(app))
   }
   mountEndpoint(app, accessTo(() => tools, () => resources, settings, shared))
+  if (settings.card !== undefined) mountCard(app, settings.path, settings.card.sent, settings.card.config)
   const sets = toolSets(settings)
   for (const { path, tools, resources } of sets) mountEndpoint(app, accessTo(tools, resources, { ...settings, path }, shared))
 

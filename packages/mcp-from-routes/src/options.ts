@@ -1,7 +1,10 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
+import { cardFrom } from './card/card.ts'
+import type { ServerCard, ServerCardOptions } from './card/card.ts'
 import type { ConfirmStore } from './confirm/store.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { RESOURCE_TAG } from './resource/config.ts'
+import { PROTOCOL_VERSIONS } from './versions.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail } from './tool/trim.ts'
@@ -154,6 +157,11 @@ export interface McpFromRoutesOptions {
    */
   readonly sets?: Readonly<Record<string, ToolSet>>
   /**
+   * Serves a server card at `<path>/server-card`, for catalogs and clients that have not connected yet (SEP-2127, a draft).
+   * Everybody can read it. Default is none.
+   */
+  readonly card?: ServerCardOptions
+  /**
    * Set it if the app's custom serializer checks that responses match their schemas. Otherwise tools of routes with a
    * custom serializer have no output schema. Default is false.
    */
@@ -168,10 +176,12 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'toJsonSchema'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'toJsonSchema'>> {
   readonly routes: McpFromRoutesOptions['routes']
   readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
+  /** As it is sent, with the config of its routes. */
+  readonly card: { readonly sent: ServerCard, readonly config: ServerCardOptions['config'] } | undefined
   readonly instructions: McpFromRoutesOptions['instructions']
   readonly caller: McpFromRoutesOptions['caller']
   readonly canUse: McpFromRoutesOptions['canUse']
@@ -200,7 +210,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, card, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -262,6 +272,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     output,
     fields,
     sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
+    card: card === undefined ? undefined : { sent: cardFrom(card, { path, serverInfo, versions: PROTOCOL_VERSIONS }, (holds, problem) => check(holds, 'card', problem)), config: card.config },
     trustSerializer,
     toJsonSchema
   }

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
+import type { ServerCard } from '../card/card.ts'
 import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP } from '../contract/index.ts'
 import type { Contract } from '../contract/index.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
@@ -15,6 +16,7 @@ interface App {
   close: () => PromiseLike<unknown>
   readonly mcpTools?: readonly McpTool[]
   readonly mcpResources?: readonly McpRouteResource[]
+  readonly mcpCard?: ServerCard
   readonly server?: unknown
 }
 
@@ -25,9 +27,9 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [] }) => {
+  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpCard }) => {
     if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-    return contractFromTools(mcpTools, { resources: mcpResources })
+    return contractFromTools(mcpTools, { resources: mcpResources, ...mcpCard && { card: mcpCard } })
   })
 }
 

@@ -4,7 +4,7 @@ import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
 import type { Finding } from './finding.ts'
 import { shown } from './schemas.ts'
 
-/** What clients see of something that they find by its URI. */
+/** What clients see of something that they find by its URI, or of a server card by its name. */
 export type Published = Readonly<Record<string, unknown>>
 
 /** By URI. */
@@ -12,14 +12,20 @@ export type PublishedByUri = ReadonlyMap<string, Published>
 
 /** What there is beside tools, by the key of the file, with the word for one and why a change of a field breaks someone. */
 export const KINDS = {
-  resources: { one: 'resource', breaking: { mimeType: 'clients that read the old media type find another' } }
-} as const satisfies Record<string, { readonly one: string, readonly breaking: Readonly<Record<string, string>> }>
+  cards: { one: 'server card', removed: 'catalogs that know it by this name lose it', breaking: {} },
+  resources: { one: 'resource', removed: 'clients that read it by its URI fail', breaking: { mimeType: 'clients that read the old media type find another' } }
+} as const satisfies Record<string, { readonly one: string, readonly removed: string, readonly breaking: Readonly<Record<string, string>> }>
 
 export type Kind = keyof typeof KINDS
 
 /** @param all - each with its URI */
 export function publishedByUri (all: ReadonlyArray<{ readonly uri: string }>): PublishedByUri {
   return new Map(all.map(({ uri, ...published }) => [uri, published]))
+}
+
+/** A card, without what differs from release to release, and from one place of the server to another. */
+export function cardByName ({ name, version, remotes, ...card }: Published & { readonly name: string }): PublishedByUri {
+  return new Map([[name, card]])
 }
 
 /**
@@ -35,12 +41,12 @@ export function publishedFromJson (json: unknown, kind: Kind, file: string): Pub
 
 /** The changes of one kind, from one contract to another. */
 export function publishedFindings (before: PublishedByUri = new Map(), after: PublishedByUri = new Map(), kind: Kind): readonly Finding[] {
-  const { one, breaking } = KINDS[kind]
+  const { one, removed, breaking } = KINDS[kind]
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((uri): readonly Finding[] => {
     const [old, now] = [before.get(uri), after.get(uri)]
     const found = (bump: Finding['bump'], path: string, change: string, why: string): Finding => ({ bump, tool: uri, path, change, why, certain: true })
     if (old === undefined) return [found('minor', '', `none → new ${one}`, 'clients that do not know it ignore it')]
-    if (now === undefined) return [found('major', '', `${one} → removed`, 'clients that read it by its URI fail')]
+    if (now === undefined) return [found('major', '', `${one} → removed`, removed)]
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((field) => canonical(old[field]) !== canonical(now[field])).map((field) => {
       const why: unknown = old[field] === undefined ? undefined : Reflect.get(breaking, field)
       return found(typeof why === 'string' ? 'major' : 'patch', field, `${shown(old[field])} → ${shown(now[field])}`, typeof why === 'string' ? why : 'what is read stays as it is')

@@ -6,7 +6,7 @@ import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './accepted.ts'
 import { bare, canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
-import { KINDS, publishedByUri, publishedFromJson } from './published.ts'
+import { cardByName, KINDS, publishedByUri, publishedFromJson } from './published.ts'
 import type { Kind, PublishedByUri } from './published.ts'
 
 /** A tool as agents see it. */
@@ -35,11 +35,18 @@ const FORMAT = 1
 const WIDTH = 140
 const ALL_KINDS = Object.keys(KINDS) as readonly Kind[]
 
+/** What an app publishes beside its tools. */
+export interface PublishedBeside {
+  readonly resources?: ReadonlyArray<{ readonly uri: string }>
+  readonly card?: Readonly<Record<string, unknown>> & { readonly name: string }
+}
+
 /**
  * @param tools - `app.mcpTools` of an app that is ready
- * @param more - its `mcpResources`; default: none
+ * @param beside - its `mcpResources` and `mcpCard`; default: none
  */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, more: Partial<Readonly<Record<Kind, ReadonlyArray<{ readonly uri: string }>>>> = {}): Contract {
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, { resources = [], card }: PublishedBeside = {}): Contract {
+  const more: Readonly<Record<Kind, PublishedByUri>> = { resources: publishedByUri(resources), cards: card === undefined ? new Map() : cardByName(card) }
   return withPublished(new Map(tools.map(({ name, route, ...tool }) => {
     checkedTool(tool, name, 'the list of tools')
     const declared = route?.output
@@ -47,7 +54,7 @@ export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { reado
     const outputSchema = route?.whole ?? tool.outputSchema
     const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(outputSchema ?? {})))
     return [name, { ...tool, ...outputSchema && { outputSchema }, ...isMore && { declaredOutput: declared } }]
-  })), (kind) => publishedByUri(more[kind] ?? []))
+  })), (kind) => more[kind])
 }
 
 function withPublished (tools: ReadonlyMap<string, ContractTool>, read: (kind: Kind) => PublishedByUri): Contract {

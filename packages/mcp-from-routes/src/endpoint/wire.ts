@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
+import { PROTOCOL_VERSIONS } from '../versions.ts'
 import { isTaskParameter, taskRequestOf } from './tasks/request.ts'
 import type { TaskRequest } from './tasks/request.ts'
 
@@ -16,8 +17,8 @@ export type DirectMessage = ListMessage | CallMessage
 export type IsEnvelope = (meta: Readonly<Record<string, unknown>>) => boolean
 
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
-const NEWEST = '2026-07-28'
-const OLDER = new Set(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])
+const [NEWEST, ...older] = PROTOCOL_VERSIONS
+const OLDER: ReadonlySet<string> = new Set(older)
 /** The prefix of the envelope's members. Other members of `_meta` are the client's own, and often differ with every call. */
 const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import { cardPath } from '../card/route.ts'
 import { checkArrivals, holdCalls, markRoute } from '../call/guard.ts'
 import type { RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
@@ -36,7 +37,7 @@ export interface Routes {
  */
 export function collectRoutes (app: FastifyInstance, settings: Settings, reviewed: Reviewed, keepsAll: boolean): Routes {
   const routes: Routes = { candidates: [], others: [], nearlyTagged: [], keys: [], known: [], listed: [], endpoint: undefined }
-  const own = new Set([settings.path, ...Object.values(settings.sets).map(({ path }) => path)].flatMap((path) => [path, `${path}/`]))
+  const own = new Set([settings.path, ...Object.values(settings.sets).map(({ path }) => path), cardPath(settings.path)].flatMap((path) => [path, `${path}/`]))
   app.addHook('onRoute', function (route) {
     // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
