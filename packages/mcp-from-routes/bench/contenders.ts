@@ -5,17 +5,20 @@ import { Server as ServerV1 } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
 import mcpFromRoutes from '../src/index.ts'
 import { lightLoopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import { CALL, recordedCalls } from './messages.ts'
 
 /**
- * The servers that are measured. All serve the same routes; the last three serve them as the same tools. The two before
+ * The servers that are measured. All serve the same routes; the last four serve them as the same tools. The two before
  * them do only what no tool call can be without: `bare POST` takes the message and answers with the bytes that the
  * plugin answers with, written before; `bare loopback` asks the route by way of the router.
  */
-export const CONTENDERS = ['plain route', 'bare POST', 'bare loopback', 'mcp-from-routes', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
+export const CONTENDERS = ['plain route', 'bare POST', 'bare loopback', 'mcp-from-routes', 'with telemetry', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
 export type Contender = typeof CONTENDERS[number]
 
 /** The revision whose answers differ from those before. */
@@ -91,6 +94,16 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
   },
   async 'mcp-from-routes' (app, count) {
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    addRoutes(app, count)
+  },
+  async 'with telemetry' (app, count) {
+    // What exporters do with the spans and measurements is not the plugin's.
+    const exporter = { export: (_batch: unknown, done: (result: { code: number }) => void) => done({ code: 0 }), forceFlush: async () => {}, shutdown: async () => {} }
+    const traces = new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })
+    traces.register()
+    const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: exporter as unknown as PushMetricExporter })] })
+    app.addHook('onClose', async () => { await Promise.all([traces.shutdown(), meters.shutdown()]) })
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') } })
     addRoutes(app, count)
   },
   async 'SDK 2.x + inject' (app, count) {

@@ -23,6 +23,7 @@ import type { TaskRules } from './task/rule.ts'
 import { resourceReader } from './resource/read.ts'
 import type { Resource } from './resource/resources.ts'
 import { taskSealer } from './task/seal.ts'
+import { observerFrom } from './telemetry/observer.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
 import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/routes.ts'
@@ -45,6 +46,7 @@ export type { McpRouteResource } from './resource/config.ts'
 export type { ToolFields } from './tool/fields.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
+export type { Telemetry } from './telemetry/api.ts'
 export type { JsonSchema } from './tool/json-schema.ts'
 export type { ToJsonSchema } from './tool/schema.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
@@ -97,9 +99,11 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   shareRequestIds(app)
   warnIfUnlimited(app)
   const sealer = sealerFrom(settings)
+  const { observed, refused } = observerFrom(settings.telemetry)
   const shared: Shared = {
-    call: toolCaller(app, settings, sealer, () => rules),
+    call: toolCaller(app, settings, sealer, () => rules, observed),
     read: resourceReader(app, settings, maxParamLengthOf(app)),
+    refused,
     verifyState: sealer.verify,
     rules: () => rules,
     sealer: taskSealer(settings),

@@ -8,6 +8,7 @@ import { PROTOCOL_VERSIONS } from './versions.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail } from './tool/trim.ts'
+import type { Telemetry } from './telemetry/api.ts'
 import type { ToJsonSchema } from './tool/schema.ts'
 import type { OutputDetail } from './tool/trim.ts'
 import type { ConfirmFallback, McpTool, ToolCallEvent } from './types.ts'
@@ -140,6 +141,11 @@ export interface McpFromRoutesOptions {
    * Default is none.
    */
   readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
+  /**
+   * Spans and durations of tool calls, by the semantic conventions of OpenTelemetry for MCP:
+   * `{ tracer: trace.getTracer('notes'), meter: metrics.getMeter('notes') }`. Default is none.
+   */
+  readonly telemetry?: Telemetry
   /** How long a client of revision 2026-07-28 may keep the list, in milliseconds. Default is 300,000. */
   readonly cacheTtl?: number
   /**
@@ -176,7 +182,7 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'toJsonSchema'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'telemetry' | 'toJsonSchema'>> {
   readonly routes: McpFromRoutesOptions['routes']
   readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
@@ -186,6 +192,7 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
   readonly caller: McpFromRoutesOptions['caller']
   readonly canUse: McpFromRoutesOptions['canUse']
   readonly onToolCall: McpFromRoutesOptions['onToolCall']
+  readonly telemetry: McpFromRoutesOptions['telemetry']
   readonly confirmSecret: McpFromRoutesOptions['confirmSecret']
   readonly confirmStore: McpFromRoutesOptions['confirmStore']
   readonly onRequest: readonly onRequestHookHandler[]
@@ -209,7 +216,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     serverInfo, instructions, path = '/mcp', routes, exposedTag = 'mcp', largeTag = 'large', onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, cacheTtl = 300_000,
+    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, telemetry, cacheTtl = 300_000,
     cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, card, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
@@ -230,6 +237,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   for (const [name, value] of Object.entries({ caller, canUse, onToolCall, toJsonSchema })) {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
+  checkTelemetry(telemetry)
   check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
   check(Array.isArray(ignoredArguments) && ignoredArguments.every(isFilled), 'ignoredArguments', 'must be an array of argument names')
   check(isOutputDetail(output), 'output', "must be 'full', 'brief' or false")
@@ -263,6 +271,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     impliedArguments,
     ignoredArguments,
     onToolCall,
+    telemetry,
     confirmFallback,
     confirmSecret,
     confirmStore,
@@ -280,6 +289,16 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
 
 function check (holds: boolean, option: string, rule: string): asserts holds {
   if (!holds) throw new MCP_FROM_ROUTES_INVALID_OPTION(option, rule)
+}
+
+function checkTelemetry (telemetry: Telemetry | undefined): void {
+  if (telemetry === undefined) return
+  const { tracer, meter, content, ...others } = Object(telemetry) as Telemetry
+  check(Object.keys(others).length === 0, 'telemetry', 'must have tracer, meter and content, and nothing else')
+  check(tracer !== undefined || meter !== undefined, 'telemetry', 'must have a tracer or a meter')
+  check(tracer === undefined || typeof tracer?.startActiveSpan === 'function', 'telemetry', 'must have a tracer of OpenTelemetry')
+  check(meter === undefined || typeof meter?.createHistogram === 'function', 'telemetry', 'must have a meter of OpenTelemetry')
+  check(content === undefined || typeof content === 'boolean', 'telemetry', 'must have content that is true or false')
 }
 
 function isPath (path: unknown): path is string {

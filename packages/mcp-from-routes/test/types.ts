@@ -1,4 +1,5 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
+import type { Meter, Tracer } from '@opentelemetry/api'
 import Fastify from 'fastify'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import mcpFromRoutes, { MCP_FROM_ROUTES_INVALID_OPTION, PARENT_REQUEST } from '../src/index.ts'
@@ -17,6 +18,7 @@ app.register(mcpFromRoutes, {
   onToolCall: ({ duration, error, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof error, string | undefined>>(); holds<Equals<typeof statusCode, number | undefined>>() }
 })
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, telemetry: { tracer: {} as Tracer, meter: {} as Meter } })
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1' },
   canUse: ({ route }) => route.schema.operationId === 'x' || 'unlisted',

@@ -39,8 +39,11 @@ export interface Call {
 /** Calls a tool. Every failure is a result that says so. */
 export type CallTool = (call: Call) => Promise<ToolResult>
 
-/** The stages of a call: arguments to request, request to response, response to result. */
-export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer, rules: () => TaskRules): CallTool {
+/**
+ * The stages of a call: arguments to request, request to response, response to result.
+ * @param observed - adds telemetry
+ */
+export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer, rules: () => TaskRules, observed: (answer: CallTool) => CallTool): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
@@ -115,10 +118,11 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
   }
 
-  if (onToolCall === undefined) return answer
+  const answered = observed(answer)
+  if (onToolCall === undefined) return answered
   return async (call) => {
     const start = performance.now()
-    const result = await answer(call)
+    const result = await answered(call)
     const { tool: { public: tool }, args, outer: request, stop } = call
     const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     try {

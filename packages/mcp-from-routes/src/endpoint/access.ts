@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
 import type { CallTool } from '../call/call.ts'
-import { mismatchOf } from '../call/mirrored.ts'
+import { HEADER_MISMATCH, mismatchOf } from '../call/mirrored.ts'
 import type { Sealer } from '../confirm/seal.ts'
 import type { Settings, ToolAccess } from '../options.ts'
 import type { ReadResource } from '../resource/read.ts'
 import type { Resource } from '../resource/resources.ts'
+import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { Tool } from '../tool/tool.ts'
 import { tasksOf } from './tasks/tasks.ts'
@@ -21,6 +22,8 @@ export interface Access {
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
+  /** Is told of calls that are answered with a JSON-RPC error. */
+  readonly refused: Observer['refused']
   /** How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do not. */
   readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => string | undefined
   /** Checks that this server made the state of a confirmation. */
@@ -34,13 +37,13 @@ export interface Access {
 }
 
 /** What all endpoints of a server share. */
-export interface Shared extends Pick<Access, 'call' | 'read' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
+export interface Shared extends Pick<Access, 'call' | 'read' | 'refused' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
 
 /**
  * @param tools - the tools by name, in the order of their names, once the application is ready
  * @param resources - sorted by their URIs, once the application is ready
  */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], settings: Settings, { call, read, verifyState, ...work }: Shared): Access {
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
@@ -60,8 +63,11 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
       return shownAll(all.filter((_tool, index) => usable[index] === true), request)
     }
-  const mismatch: Access['mismatch'] = (tool, args, request) => tool.mirrored.length === 0
-    ? undefined
-    : mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {})
-  return { settings, isPerClient, mismatch, call, read, resources, accessOf, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  const mismatch: Access['mismatch'] = (tool, args, request) => {
+    if (tool.mirrored.length === 0) return undefined
+    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {})
+    if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
+    return wrong
+  }
+  return { settings, isPerClient, mismatch, call, read, refused, resources, accessOf, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

@@ -83,7 +83,7 @@ interface Message {
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
-  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, tasks } = access
+  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, refused, tasks } = access
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
@@ -100,7 +100,10 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = message && await fromHost(message.outer, (outer) => toolFor(params.name, outer))
-    if (message === undefined || tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
+    if (message === undefined || tool === undefined) {
+      if (message !== undefined) refused(message.outer, ProtocolErrorCode.InvalidParams)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
+    }
     const taskRequest = taskRequestOf(era, mcpReq.envelope ?? {}, params.task)
     if (taskRequest === 'parameter' && tool.task === undefined && tasks.offered().tasks) throw noTask(params.name)
     // Running work is polled: it reports nothing by itself.
