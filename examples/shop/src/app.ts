@@ -101,7 +101,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('onClose', async () => { redis?.disconnect() })
 
   app.addHook('onRoute', onRoute)
-  await tracing?.instrument(app)
+  tracing?.instrument(app, database)
   if (metrics !== undefined) measureRequests(app, metrics)
   answerRequestId(app)
   warnOfUntrustedProxy(app, trustProxy)
@@ -173,8 +173,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       onToolCall: (event) => {
         tally.count(event)
         if (metrics !== undefined) measureToolCall(metrics, event)
-        tracing?.nameToolCall(event)
-      }
+      },
+      ...tracing !== undefined && { telemetry: { tracer: tracing.tracer } }
     })
   }
 

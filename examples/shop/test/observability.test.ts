@@ -1,11 +1,15 @@
 import { connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { Writable } from 'node:stream'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-node'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { NodeTracerProvider, SimpleSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-node'
 import { startPayStandIn } from 'pay-reconcile/testing'
 import t, { type Test } from 'tap'
+import { pathOf, startReceiver } from '../../../packages/mcp-from-routes/test/otlp.ts'
 import { openTracing, wantsTraces } from '../src/operations/tracing.ts'
-import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { TOOLS_VERSION } from '../src/operations/version.ts'
+import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t, ['root'])
@@ -243,36 +247,94 @@ t.test('traces are made when the standard variables ask for them', async (t) => 
   t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }), false)
 })
 
-async function traced (t: Test) {
+async function traced (t: Test, settings: Readonly<Record<string, unknown>> = {}, exporter?: SpanExporter) {
   const spans: ReadableSpan[] = []
-  const tracing = await openTracing({
+  const tracing = await openTracing(exporter ?? {
     export: (batch, done) => { spans.push(...batch); done({ code: 0 }) },
     shutdown: async () => {}
   })
-  const app = await build(t, database, idp, { tracing })
+  const app = await build(t, database, idp, { tracing, settings })
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { app, base, spans: async () => { await tracing.close(); return spans } }
+  return { app, base, close: async () => await tracing.close(), spans: async () => { await tracing.close(); return spans } }
 }
 
-t.test('a tool call and its route are one trace, which goes on that of the client', async (t) => {
+t.test('a collector reads one trace from the client to the statements of the route', async (t) => {
+  const receiver = await startReceiver(t)
+  const { app, base, close } = await traced(t, {}, new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))
+  const key = await makeKey(app)
+  const client = new NodeTracerProvider({ resource: resourceFromAttributes({ 'service.name': 'agent' }), spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))] })
+  const asking = client.getTracer('agent').startSpan('ask')
+  const { traceId, spanId } = asking.spanContext()
+  await (await fetch(`${base}/mcp`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_tag', arguments: { shop_id: shop, name: 'canary-value' }, _meta: { traceparent: `00-${traceId}-${spanId}-01` } } })
+  })).text()
+  asking.end()
+  await Promise.all([close(), client.shutdown()])
+
+  const all = await receiver.until(() => true)
+  const call = all.find(({ name }) => name === 'tools/call create_tag')!
+  const route = all.find(({ name }) => name === 'POST /shops/:shop_id/tags')!
+  const insert = all.find(({ name }) => name === 'INSERT tags')!
+  t.strictSame(pathOf(insert, all), ['ask', 'tools/call create_tag', 'POST /shops/:shop_id/tags', 'INSERT tags'])
+  t.equal(insert.traceId, traceId)
+  t.strictSame(all.filter(({ spanId }) => call.links.includes(spanId)).map(({ name }) => name), ['POST /mcp'])
+  t.match(route, { kind: 2, status: 0, attributes: { 'http.request.method': 'POST', 'http.route': '/shops/:shop_id/tags', 'http.response.status_code': 201, 'url.scheme': 'http' } })
+  t.match(insert, { kind: 3, attributes: { 'db.system.name': 'postgresql', 'db.operation.name': 'INSERT', 'db.query.text': /insert into "tags" .*\$1/ } })
+  t.match(insert.resource, { 'service.name': 'shop', 'service.version': TOOLS_VERSION, 'service.instance.id': UUID })
+  t.notMatch(JSON.stringify(all), 'canary-value', 'values of statements and arguments of calls are in no span')
+})
+
+t.test('a request without a trace in its message goes on that of its header, and only a 5xx is an error of the server', async (t) => {
   const { app, base, spans } = await traced(t)
   const key = await makeKey(app)
   const [trace, caller] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-  await (await callTool(base, { 'x-api-key': key, traceparent: `00-${trace}-${caller}-01`, 'x-request-id': 'traced' }, 'list_tags', { shop_id: shop, limit: 1 })).text()
+  const headers = { 'x-api-key': key, traceparent: `00-${trace}-${caller}-01`, 'x-request-id': 'traced' }
+  await (await callTool(base, headers, 'list_tags', { shop_id: shop, limit: 1 })).text()
+  await (await callTool(base, headers, 'get_tag', { shop_id: shop, tag_id: foreign })).text()
   await (await fetch(`${base}/healthz`)).text()
   await (await fetch(`${base}/nowhere?access_token=canary`)).text()
+  const fails = t.capture(database.knex.client, '_query', async () => { throw new Error('canary') })
+  await (await fetch(`${base}/shops/${shop}/tags`, { headers })).text()
+  fails.restore()
   const all = await spans()
   const inTrace = all.filter((span) => span.spanContext().traceId === trace)
   const byName = (name: string): ReadableSpan => inTrace.find((span) => span.name === name)!
-  const [call, route] = [byName('tools/call list_tags'), byName('GET /shops/:shop_id/tags')]
-  t.equal(call.parentSpanContext?.spanId, caller)
-  t.match(call.attributes, { 'http.route': '/mcp', 'http.response.status_code': 200, 'gen_ai.tool.name': 'list_tags', 'request.id': 'traced' })
+  const [outer, call, route] = [byName('POST /mcp'), byName('tools/call list_tags'), byName('GET /shops/:shop_id/tags')]
+  t.strictSame([outer, call, route].map((span) => span.parentSpanContext?.spanId), [caller, outer.spanContext().spanId, call.spanContext().spanId])
+  t.match(outer.attributes, { 'http.route': '/mcp', 'http.response.status_code': 200, 'request.id': 'traced' })
   t.match(route.attributes, { 'url.path': `/shops/${shop}/tags`, 'http.response.status_code': 200, 'request.id': 'traced' })
-  const handler = inTrace.find((span) => span.spanContext().spanId === route.parentSpanContext?.spanId)!
-  t.equal(handler.parentSpanContext?.spanId, call.spanContext().spanId, 'the route is inside the handler of the call')
+  t.match(byName('GET /shops/:shop_id/tags/:tag_id'), { status: { code: 0 }, attributes: { 'http.response.status_code': 404 }, events: [] })
+  t.match(byName('tools/call get_tag'), { status: { code: 2 }, attributes: { 'error.type': 'tool_error' } })
+  t.match(all.find(({ attributes }) => attributes['http.response.status_code'] === 404 && attributes['url.path'] === '/nowhere'), { status: { code: 0 } })
+  t.match(inTrace.filter(({ status }) => status.code === 2).map(({ attributes }) => attributes['error.type']).sort(), ['503', 'Error', 'tool_error'])
   t.notOk(all.some((span) => span.name.includes('healthz')), 'probes are not traced')
-  t.notOk(JSON.stringify(all.map(({ name, attributes, events }) => ({ name, attributes, events }))).includes('canary'))
-  t.match(call.resource.attributes, { 'service.name': 'shop' })
+  t.notOk(JSON.stringify(all.map(({ name, attributes, events, status }) => ({ name, attributes, events, status }))).includes('canary'))
+})
+
+t.test('requests to the payment provider and to the identity provider are in the trace of the caller', async (t) => {
+  const { app, spans } = await traced(t, { PAY_API_URL: standIn.url })
+  const pay = client(app, `/shops/${shop}/pay`, machine)
+  await pay('PUT', '/key', { pay_secret_key: PAY_KEY })
+  await pay('POST', '/key/verify')
+  await pay('PUT', '/key', { pay_secret_key: 'sk_test_unknown' })
+  await pay('POST', '/key/verify')
+  const all = await spans()
+  const below = (span: ReadableSpan, all: readonly ReadableSpan[]): string | undefined => all.find((other) => other.spanContext().spanId === span.parentSpanContext?.spanId)?.name
+  const { host, port } = { host: new URL(standIn.url).hostname, port: Number(new URL(standIn.url).port) }
+  const toProvider = all.filter(({ attributes }) => attributes['server.port'] === port && attributes['server.address'] === host)
+  t.strictSame(toProvider.map((span) => [below(span, all), span.kind, span.attributes['http.response.status_code'], span.status.code]), [
+    ['POST /shops/:shop_id/pay/key/verify', 2, 200, 0], ['POST /shops/:shop_id/pay/key/verify', 2, 401, 2]
+  ])
+  t.notMatch(JSON.stringify(all.map(({ attributes }) => attributes)), 'sk_test_')
+
+  const issuer = idp.settings['IDP_ISSUER']!
+  const asking = await traced(t, { IDP_PROVIDER: 'generic', IDP_M2M_CLIENT_IDS: 'none', IDP_INTROSPECTION_CLIENT_ID: 'shop', IDP_INTROSPECTION_CLIENT_SECRET: 'canary', IDP_INTROSPECTION_ENDPOINT: `${issuer}/introspection` })
+  await client(asking.app, `/shops/${shop}`, bearer('canary'))('GET', '/tags')
+  const asked = await asking.spans()
+  t.match(asked.filter(({ attributes }) => attributes['url.full'] === `${issuer}/introspection`).map((span) => [below(span, asked), span.name]), [['GET /shops/:shop_id/tags', 'POST']])
+  t.notMatch(JSON.stringify(asked.map(({ attributes }) => attributes)), 'canary')
 })
 
 t.test('two calls at once are two traces', async (t) => {

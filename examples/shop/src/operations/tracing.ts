@@ -1,15 +1,16 @@
-import type { FastifyInstance } from 'fastify'
+import { randomUUID } from 'node:crypto'
+import type { Tracer } from '@opentelemetry/api'
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node'
-import type { ToolCallEvent } from 'mcp-from-routes'
-import { excerpt } from '../http/excerpt.ts'
-import { VERSION } from './version.ts'
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../database/index.ts'
+import { TOOLS_VERSION, VERSION } from './version.ts'
 
 /** The traces of one app. */
 export interface Tracing {
-  /** Register it first: it sees only hooks and routes that come after it. */
-  instrument (app: FastifyInstance): Promise<void>
-  /** For the option `onToolCall`: names the span of the request after the tool. */
-  nameToolCall (event: ToolCallEvent): void
+  /** For the option `telemetry` of mcp-from-routes. */
+  readonly tracer: Tracer
+  /** Register it first: it sees only requests of hooks and routes that come after it. */
+  instrument (app: FastifyInstance, database: Database): void
   /** Sends the remaining spans. */
   close (): Promise<void>
 }
@@ -26,38 +27,36 @@ export function wantsTraces (environment: NodeJS.ProcessEnv): boolean {
 }
 
 /**
- * Opens tracing. A tool call and its route are one trace: the inner request runs in the handler of the outer one, whose
- * span is its parent. The standard variables configure batches, sampling, resource and exporter.
+ * Opens tracing. A tool call, its route, the statements and the requests to other services are one trace. The standard
+ * variables configure batches, sampling, resource and exporter.
  *
  * @param exporter - default: OTLP over HTTP with protobuf
  */
 export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
   // Loaded here, so that a server without traces does not load the libraries.
-  const [{ FastifyOtelInstrumentation }, { BatchSpanProcessor, NodeTracerProvider }, { defaultResource, detectResources, envDetector, resourceFromAttributes }] = await Promise.all([
-    import('@fastify/otel'), import('@opentelemetry/sdk-trace-node'), import('@opentelemetry/resources')
+  const [{ context, propagation, trace }, { BatchSpanProcessor, NodeTracerProvider }, { defaultResource, detectResources, envDetector, resourceFromAttributes }, { traceRequests }, { traceStatements }, { traceCallsOut }] = await Promise.all([
+    import('@opentelemetry/api'), import('@opentelemetry/sdk-trace-node'), import('@opentelemetry/resources'), import('./spans/requests.ts'), import('./spans/statements.ts'), import('./spans/calls-out.ts')
   ])
+  const own = { 'service.name': 'shop', 'service.version': TOOLS_VERSION, 'service.instance.id': randomUUID() }
   const provider = new NodeTracerProvider({
-    resource: defaultResource().merge(resourceFromAttributes({ 'service.name': 'shop', 'service.version': VERSION })).merge(detectResources({ detectors: [envDetector] })),
+    resource: defaultResource().merge(resourceFromAttributes(own)).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporter ?? await otlpExporter())]
   })
   // Context propagation, which also reads traceparent, is global to the process.
   provider.register()
-  const instrumentation = new FastifyOtelInstrumentation({
-    // A span for each hook of each request would hide the useful ones.
-    instrumentHooks: false,
-    requestHook: (span, request) => {
-      span.updateName(`${request.method} ${request.routeOptions.url ?? 'no route'}`)
-      // Without the query, which may contain anything.
-      span.setAttributes({ 'url.path': excerpt(request.url.split('?')[0]!), 'request.id': request.id })
-    }
-  })
-  instrumentation.setTracerProvider(provider)
+  const tracer = provider.getTracer('shop', VERSION)
+  const ends = [traceCallsOut(tracer)]
   return {
-    instrument: async (app) => { await app.register(instrumentation.plugin()) },
-    nameToolCall ({ tool, request }) {
-      request.opentelemetry().span?.updateName(`tools/call ${tool.name}`).setAttributes({ 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name })
+    tracer,
+    instrument (app, database) {
+      traceRequests(app, tracer)
+      ends.push(traceStatements(database, tracer))
     },
-    close: async () => await provider.shutdown()
+    async close () {
+      for (const end of ends) end()
+      for (const api of [context, propagation, trace]) api.disable()
+      await provider.shutdown()
+    }
   }
 }
 
