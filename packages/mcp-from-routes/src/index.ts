@@ -30,7 +30,8 @@ import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/route
 import { toolSets } from './tool/sets.ts'
 import type { Tool } from './tool/tool.ts'
 import { toolReader } from './tool/tools.ts'
-import type { McpRouteResource } from './resource/config.ts'
+import type { Candidate } from './tool/tools.ts'
+import type { ResourceDefinition } from './resource/config.ts'
 import type { McpRouteConfig, McpTool } from './types.ts'
 
 export * from './errors.ts'
@@ -42,7 +43,9 @@ export type { Confirmation } from './confirm/confirmation.ts'
 export type { ConfirmStore } from './confirm/store.ts'
 export type { McpRouteTask, WorkStatus } from './task/config.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
-export type { McpRouteResource } from './resource/config.ts'
+export type { McpRouteResource, ResourceDefinition } from './resource/config.ts'
+export type { McpViewPolicy } from './view/policy.ts'
+export type { Visibility } from './view/config.ts'
 export type { ToolFields } from './tool/fields.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
@@ -57,7 +60,7 @@ declare module 'fastify' {
     /** The tools, sorted by name and frozen. Empty until the application is ready. */
     readonly mcpTools: readonly McpTool[]
     /** The resources as clients see them, sorted by their URIs and frozen. Empty until the application is ready. */
-    readonly mcpResources: readonly McpRouteResource[]
+    readonly mcpResources: readonly ResourceDefinition[]
     /** The server card as it is sent; undefined without the option `card`. */
     readonly mcpCard: ServerCard | undefined
   }
@@ -88,7 +91,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
   let resources: readonly Resource[] = []
-  let definitions: readonly McpRouteResource[] = Object.freeze([])
+  let definitions: readonly ResourceDefinition[] = Object.freeze([])
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
@@ -132,7 +135,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   })
 
   function review (): void {
-    const reviewable = { listed: routes.listed, earlier: earlier ?? [], isTagged: isTagged(settings), read: reader.one }
+    const reviewable = { listed: routes.listed, earlier: earlier ?? [], isTagged: isTagged(settings), read: (candidate: Candidate) => reader.one(candidate, routes.listed) }
     const message: ReviewMessage = { app, file: settings.routes && pathOf(settings.routes), review: (entries) => reviewOf(reviewable, entries) }
     REVIEWS.publish(message)
   }

@@ -5,6 +5,7 @@ import type { ToolFields } from './tool/fields.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
+import type { Visibility } from './view/config.ts'
 
 /** A route's `config.mcp`: what its tool says beyond the schema. Everything is optional. */
 export interface McpRouteConfig {
@@ -59,6 +60,16 @@ export interface McpRouteConfig {
    * to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
    */
   readonly resource?: McpRouteResource
+  /**
+   * The route of the view that hosts with MCP Apps show in place of the result, as it was registered: `'GET /views/products'`.
+   * That route is a resource whose URI begins with `ui://`. The result stays as it is. Default is none.
+   */
+  readonly view?: string
+  /**
+   * Who may call the tool: `['app']` leaves it to views. Hosts with MCP Apps obey; other clients show the tool to their models
+   * all the same. Default is both.
+   */
+  readonly visibility?: Visibility
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**

@@ -7,7 +7,7 @@ import type { Contract } from '../contract/index.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { REVIEWS } from '../review/review.ts'
 import type { ReviewMessage } from '../review/review.ts'
-import type { McpRouteResource } from '../resource/config.ts'
+import type { ResourceDefinition } from '../resource/config.ts'
 import type { McpTool } from '../types.ts'
 
 /** What is used of a Fastify app. */
@@ -15,7 +15,7 @@ interface App {
   ready: () => PromiseLike<unknown>
   close: () => PromiseLike<unknown>
   readonly mcpTools?: readonly McpTool[]
-  readonly mcpResources?: readonly McpRouteResource[]
+  readonly mcpResources?: readonly ResourceDefinition[]
   readonly mcpCard?: ServerCard
   readonly server?: unknown
 }

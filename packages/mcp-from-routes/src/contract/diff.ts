@@ -65,6 +65,7 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
     ...impliedFindings(old, now),
     ...confirmFindings(old, now),
     ...taskFindings(old, now),
+    ...visibilityFindings(old, now),
     ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map((part): Part =>
       ({ bump: 'patch', path: part, change: `${shown(old[part])} → ${shown(now[part])}`, why: 'calls and results stay as they are', certain: true }))
   ]
@@ -116,6 +117,22 @@ function taskFindings ({ execution: old }: ContractTool, { execution: now }: Con
   const part = { path: 'execution', change: `${was} → ${is}`, certain: true }
   if (is === 'none') return [{ ...part, bump: 'major', why: 'clients that request a task are refused, and tasks already started are unknown' }]
   return [{ ...part, bump: 'minor', why: 'clients that support tasks get one for work that is still running' }]
+}
+
+/** Who may call a tool: models, views or both. What it says of its view is told with the rest of `_meta`: the result stays. */
+function visibilityFindings ({ _meta: old }: ContractTool, { _meta: now }: ContractTool): readonly Part[] {
+  const [was, is] = [old, now].map((meta) => callersIn(meta)) as [readonly unknown[], readonly unknown[]]
+  return ['model', 'app'].filter((who) => was.includes(who) !== is.includes(who)).map((who): Part => {
+    const [path, name] = ['_meta.ui.visibility', who === 'model' ? 'models' : 'views']
+    return was.includes(who)
+      ? { bump: 'major', path, change: `${name} → not ${name}`, why: `${name} that call it are refused by their host`, certain: true }
+      : { bump: 'minor', path, change: `not ${name} → ${name}`, why: 'who calls it already still may', certain: true }
+  })
+}
+
+function callersIn (meta: ContractTool['_meta']): readonly unknown[] {
+  const visibility: unknown = Reflect.get(Object(meta?.ui), 'visibility')
+  return Array.isArray(visibility) ? visibility : ['model', 'app']
 }
 
 /** Hints whose value may not become the given one: clients run such tools without asking, or again after a failure. */

@@ -1,7 +1,9 @@
 import type { FastifySchema } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { ToolInput } from '../tool/input.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { frozenCopy, isObject } from '../tool/json-schema.ts'
+import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME } from '../view/policy.ts'
+import type { McpViewPolicy } from '../view/policy.ts'
 import { templateFrom } from './template.ts'
 import type { UriTemplate } from './template.ts'
 
@@ -22,19 +24,25 @@ export interface McpRouteResource {
   readonly description?: string
   /** The media type of the response; for a template, of every response. The route gets it as `Accept`. Default is none. */
   readonly mimeType?: string
+  /** What hosts let a view do, whose `uri` begins with `ui://`. Default is nothing but to talk to the host. */
+  readonly ui?: McpViewPolicy
 }
 
 /** A resource as clients see it; `uri` may be a template. */
-export type ResourceDefinition = McpRouteResource
+export interface ResourceDefinition extends Omit<McpRouteResource, 'ui'> {
+  readonly _meta?: { readonly ui: McpViewPolicy }
+}
 
 /** What makes a tool's route a resource. */
 export interface ResourceRule {
   readonly definition: ResourceDefinition
   readonly template: UriTemplate
+  /** Whether it is the view of tools. */
+  readonly isView: boolean
 }
 
 const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/
-const FIELDS: readonly string[] = ['uri', 'name', 'title', 'description', 'mimeType']
+const FIELDS: readonly string[] = ['uri', 'name', 'title', 'description', 'mimeType', 'ui']
 
 /** A route, as far as it decides whether it can be a resource. */
 interface ResourceRoute {
@@ -59,7 +67,7 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
   const check = (holds: boolean, problem: string): void => { if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, problem) }
   check(isTagged, `resource needs the tag ${RESOURCE_TAG}`)
   check(isObject(given), `resource is missing, which the tag ${RESOURCE_TAG} needs: { uri, name }`)
-  const { uri, ...texts } = given as Record<string, unknown>
+  const { uri, ui, ...texts } = given as Record<string, unknown>
   const unknown = Object.keys(given as object).find((name) => !FIELDS.includes(name))
   check(unknown === undefined, `resource.${unknown} is unknown. Known: ${FIELDS.join(', ')}`)
   for (const name of ['name', ...Object.keys(texts)]) check(typeof texts[name] === 'string' && texts[name] !== '', `resource.${name} must be a non-empty string`)
@@ -71,9 +79,14 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
   if (typeof template === 'string') throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, `resource.uri ${template}`)
   const stranger = template.variables.find((variable) => !input.places.has(variable) || input.places.get(variable) === 'body')
   check(stranger === undefined, `resource.uri has the variable ${stranger}, which is no argument of the route. Arguments: ${[...input.places.keys()].join(', ')}`)
-  const missing = listIn(input.schema.required).find((argument) => !template.variables.includes(argument) && !implied.includes(argument))
+  const isView = (uri as string).startsWith(VIEW_SCHEME)
+  const required = listIn(input.schema.required)
+  check(isView || ui === undefined, `resource.ui is for views: resource.uri begins with ${VIEW_SCHEME}`)
+  if (isView) checkView(check, { ui, mimeType }, schema, required, template.variables)
+  const missing = required.find((argument) => !template.variables.includes(argument) && !implied.includes(argument))
   check(missing === undefined, `resource.uri lacks a variable for the required argument ${missing}. Add {${missing}}, or supply it by impliedArguments`)
-  return { template, definition: Object.freeze({ uri: uri as string, name, ...title && { title }, ...description && { description }, ...mimeType && { mimeType } }) }
+  const type = isView ? VIEW_MIME_TYPE : mimeType
+  return { template, isView, definition: frozenCopy<ResourceDefinition>({ uri: uri as string, name, ...title && { title }, ...description && { description }, ...type && { mimeType: type }, ...ui !== undefined && { _meta: { ui: ui as McpViewPolicy } } }) }
 }
 
 function listIn (required: unknown): readonly string[] {

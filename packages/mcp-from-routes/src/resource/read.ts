@@ -13,6 +13,7 @@ import { addTrace, traceFromMeta } from '../call/trace.ts'
 import type { Settings } from '../options.ts'
 import { impliedValues } from '../tool/implied.ts'
 import type { InnerResponse } from '../types.ts'
+import type { ResourceDefinition, ResourceRule } from './config.ts'
 import type { FoundResource } from './resources.ts'
 
 /** A request for a resource, by the client of `outer`. */
@@ -28,7 +29,7 @@ export interface Reading extends FoundResource {
 
 /** What a client gets: the content, and how long it may keep it. */
 export interface ReadResult {
-  readonly contents: readonly [{ readonly uri: string, readonly mimeType?: string } & ({ readonly text: string } | { readonly blob: string })]
+  readonly contents: readonly [{ readonly uri: string, readonly mimeType?: string } & ({ readonly text: string } | { readonly blob: string }) & Pick<ResourceDefinition, '_meta'>]
   readonly ttlMs: number
   readonly cacheScope: 'public' | 'private'
 }
@@ -36,6 +37,7 @@ export interface ReadResult {
 /** Reads a resource by a request to its route. Every failure is an error of the protocol. */
 export type ReadResource = (reading: Reading) => Promise<ReadResult>
 
+const HTML = 'text/html'
 /** The statuses that say that a URI names nothing that can be read. */
 const NOT_FOUND = new Set([400, 404, 410, 414, 422])
 /** Statuses of a client's error are no internal ones, but JSON-RPC has no code for them. */
@@ -51,8 +53,8 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     const missing = (why: string): ResourceNotFoundError => new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}: ${why}`)
     const request = requestFromCall(tool, { ...impliedValues(tool, outer, impliedArguments), ...args }, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) throw missing(request.refusal)
-    const { mimeType } = tool.resource.definition
-    if (mimeType !== undefined) request.headers.accept = `${mimeType}, */*;q=0.8`
+    const { isView, definition: { mimeType } } = tool.resource
+    if (mimeType !== undefined) request.headers.accept = `${isView ? HTML : mimeType}, */*;q=0.8`
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
     const target: Target = { tool, params: request.params, sent: request.sent }
@@ -68,7 +70,7 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     if (target.missed !== undefined) throw missing(`its address belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}`)
     if (target.changed !== undefined) throw missing(target.changed)
     if (response === undefined) throw new ProtocolError(REFUSED, stoppedText(stop, outer, toolTimeout, ''))
-    if (response.statusCode < 300 && Buffer.byteLength(response.body) <= maxResultBytes) return readResult(uri, mimeType, response, settings)
+    if (response.statusCode < 300 && Buffer.byteLength(response.body) <= maxResultBytes) return readResult(uri, tool.resource, response, settings)
     const result = resultFromResponse(tool, response, { requestId: outer.id, url: () => uri, resultHeaders, maxResultBytes, open: '' })
     if (result.challenge !== undefined) refuse(result)
     const [said] = result.content
@@ -77,11 +79,14 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
   }
 }
 
-function readResult (uri: string, declared: string | undefined, { headers, body }: InnerResponse, settings: Settings): ReadResult {
-  const mimeType = mediaType({ headers }) || declared
+function readResult (uri: string, { isView, definition }: ResourceRule, { headers, body }: InnerResponse, settings: Settings): ReadResult {
+  const sent = mediaType({ headers })
+  // What a host runs as a page must be meant as one.
+  if (isView && sent !== HTML) throw new ProtocolError(REFUSED, `The route of the view answered with ${sent || 'no media type'}, not ${HTML}`)
+  const mimeType = isView ? definition.mimeType : sent || definition.mimeType
   const isText = isTextual(mimeType ?? '') && (typeof body === 'string' || isUtf8(body))
   return {
-    contents: [{ uri, ...mimeType && { mimeType }, ...isText ? { text: String(body) } : { blob: Buffer.from(body as string).toString('base64') } }],
+    contents: [{ uri, ...mimeType && { mimeType }, ...isView && definition._meta && { _meta: definition._meta }, ...isText ? { text: String(body) } : { blob: Buffer.from(body as string).toString('base64') } }],
     ...cacheHints(String(headers['cache-control'] ?? ''), settings)
   }
 }

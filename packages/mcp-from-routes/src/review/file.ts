@@ -3,7 +3,7 @@ import { isObject } from '../tool/json-schema.ts'
 import type { McpRouteConfig } from '../types.ts'
 
 /** What of `config.mcp` JSON can say, and a file may: how a route runs is not for it. */
-export type ReviewedConfig = Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack' | 'resource'> & { readonly confirm?: true | string }
+export type ReviewedConfig = Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack' | 'resource' | 'view' | 'visibility'> & { readonly confirm?: true | string }
 
 /** A route in the review file. What it leaves out comes from the route. */
 export interface ReviewEntry extends ReviewedConfig {

@@ -26,7 +26,8 @@ export function toolSets ({ sets }: Pick<Settings, 'sets'>): readonly FilledSet[
         const missing = tags.find((tag) => ![...all.values()].some((tool) => tool.public.route.tags.includes(tag)))
         if (missing !== undefined) throw new MCP_FROM_ROUTES_INVALID_OPTION(`sets.${name}.tags`, `has "${missing}", a tag that no tool has`)
         tools = new Map([...all].filter(([, tool]) => isIn(tool)))
-        resources = allResources.filter(isIn)
+        const views = new Set([...tools.values()].map(({ ui }) => ui?.resourceUri))
+        resources = allResources.filter((one) => isIn(one) || views.has(one.resource.definition.uri))
       }
     }
   })

@@ -12,6 +12,7 @@ import type { TaskConfig } from '../task/config.ts'
 import { resourceRule } from '../resource/config.ts'
 import type { ResourceRule } from '../resource/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
+import type { ToolUi } from '../view/config.ts'
 import { annotationsOf } from './annotations.ts'
 import { definitionsOf, followed } from './definitions.ts'
 import { FIELDS_ARGUMENT, fieldsRule, fieldsSchema, withOptionalFields } from './fields.ts'
@@ -19,6 +20,7 @@ import type { FieldsRule } from './fields.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile } from './input.ts'
 import type { ToolInput } from './input.ts'
+import { frozenCopy } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { metaOf } from './meta.ts'
 import { mirroredArguments } from './mirrored.ts'
@@ -75,6 +77,8 @@ export interface Tool {
   readonly task: TaskConfig | undefined
   /** What makes the route a resource; undefined if it is none. */
   readonly resource: ResourceRule | undefined
+  /** What it says of its view and of who calls it. */
+  readonly ui: ToolUi | undefined
   /** Whether the route declares a streamed response, whose pieces are progress. */
   readonly streams: boolean
   /** Whether an argument has alternatives, of which a validator that converts takes the first that it can. */
@@ -91,6 +95,8 @@ export interface ExposedRoute {
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
   readonly websocket: boolean
+  /** What the tool says of its view. Default is nothing. */
+  readonly ui?: ToolUi | undefined
   /** Whether the handler gets calls that validation refuses. Default is false. */
   readonly attachValidation?: boolean
   /** Whether the serializer guarantees that responses match their schemas. */
@@ -152,7 +158,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   }
   const output = outputOf((part) => fields === undefined ? part : withOptionalFields(part, fields))
   const large = schema.tags?.includes(options.largeTag)
-  const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined)
+  const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined, route.ui)
   const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
   const confirm = confirmRule(label, route, options.confirmFallback ?? 'refuse')
   const definition = frozenCopy<ToolDefinition>({
@@ -192,6 +198,7 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     confirm,
     task,
     resource: resourceRule({ label, method, schema, mcp: config.mcp, input, implied }),
+    ui: route.ui,
     hasUnions: /"(?:anyOf|oneOf)":/.test(JSON.stringify(input.schema)),
     streams: declaresStream(schema.response)
   }
@@ -223,11 +230,6 @@ function withToken (label: string, schema: JsonSchema, confirm: ConfirmRule | un
 
 function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
   return fields === undefined ? schema : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
-}
-
-/** Definitions share no object with the host's schemas, so freezing them freezes nothing of the host's. */
-function frozenCopy<T> (json: T): T {
-  return JSON.parse(JSON.stringify(json), (_key, value: unknown) => Object.freeze(value)) as T
 }
 
 /** Few ever ask for the declaration, so it is derived for those who do. */

@@ -8,6 +8,7 @@ import type { ReviewEntry } from '../review/file.ts'
 import { pathOf } from '../review/reviewed.ts'
 import { resourcesFrom } from '../resource/resources.ts'
 import type { Resource } from '../resource/resources.ts'
+import { checkCallers, toolUi } from '../view/config.ts'
 import { checkArgumentNames } from './argument-names.ts'
 import { probesOf } from './probe.ts'
 import type { Probes } from './probe.ts'
@@ -42,8 +43,8 @@ export interface Candidate {
 export interface ToolReader {
   /** Those of all routes, by name, in the order of their names, and the resources. */
   readonly all: (candidates: readonly Candidate[]) => { readonly tools: ReadonlyMap<string, Tool>, readonly resources: readonly Resource[] }
-  /** That of one route, as if it was the only one. */
-  readonly one: (candidate: Candidate) => Tool
+  /** That of one route, as if it and its view were the only ones. */
+  readonly one: (candidate: Candidate, candidates: readonly Candidate[]) => Tool
 }
 
 /** To be called before the host sets up its serializers. */
@@ -52,9 +53,9 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
   const resolverOf = sharedResolvers()
   let parser: QueryParser | undefined
 
-  function one (candidate: Candidate): Tool {
+  function one (candidate: Candidate, candidates: readonly Candidate[]): Tool {
     const route = exposedRoute(candidate, probes, parser ??= queryParserOf(app, settings), settings)
-    const tool = toolFromRoute(route, settings, resolverOf(route.shared))
+    const tool = toolFromRoute({ ...route, ui: toolUi(candidate.label, route.config.mcp ?? {}, candidates) }, settings, resolverOf(route.shared))
     checkArgumentNames(candidate.label, tool)
     return tool
   }
@@ -67,7 +68,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
     for (const candidate of candidates) {
       const { label, entry, isTool, isMarked, isHeld, setTool } = candidate
       try {
-        const tool = one(candidate)
+        const tool = one(candidate, candidates)
         const { name } = tool.public
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
@@ -85,6 +86,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
       }
     }
     if (errors.length > 0) throw asOneError(errors)
+    checkCallers([...tools.values()])
     return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), resources: resourcesFrom(read) }
   }
 

@@ -1,0 +1,67 @@
+import type { FastifySchema } from 'fastify'
+import { isObject } from '../tool/json-schema.ts'
+
+/** The scheme of views in {@link McpRouteResource.uri}. No other resource may have it. */
+export const VIEW_SCHEME = 'ui://'
+/** @see [MCP Apps 2026-01-26](https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx) */
+export const VIEW_MIME_TYPE = 'text/html;profile=mcp-app'
+
+/** What a host lets a view do. Hosts show and enforce it; without it a view reaches nothing but the host. */
+export interface McpViewPolicy {
+  /** Origins such as `https://cdn.example.com` or `https://*.example.com`, by what the view does with them. Default is none. */
+  readonly csp?: {
+    /** `fetch`, XMLHttpRequest and WebSocket (`wss://…`). */
+    readonly connectDomains?: readonly string[]
+    /** Images, scripts, style sheets, fonts, audio and video. */
+    readonly resourceDomains?: readonly string[]
+    /** Frames inside the view. */
+    readonly frameDomains?: readonly string[]
+    /** What `<base href>` may name. */
+    readonly baseUriDomains?: readonly string[]
+  }
+  /** What the view asks the browser for. A host may refuse. */
+  readonly permissions?: Readonly<Partial<Record<'camera' | 'microphone' | 'geolocation' | 'clipboardWrite', Readonly<Record<string, never>>>>>
+  /** An origin of its own, in the form that the host's documentation prescribes. Default is the host's. */
+  readonly domain?: string
+  /** Whether the host draws a border and a background. Default is the host's choice. */
+  readonly prefersBorder?: boolean
+}
+
+const DOMAINS: readonly string[] = ['connectDomains', 'resourceDomains', 'frameDomains', 'baseUriDomains']
+const PERMISSIONS: readonly string[] = ['camera', 'microphone', 'geolocation', 'clipboardWrite']
+/** Anything else would end the directive of a policy in which a host writes it, or admit more than one site. */
+const ORIGIN = /^(?:(?:https|wss):\/\/(?:\*\.(?=[^.]+\.))?[a-z0-9-]+(?:\.[a-z0-9-]+)*|(?:http|ws):\/\/(?:localhost|127\.0\.0\.1))(?::\d{1,5})?$/
+
+type Check = (holds: boolean, problem: string) => void
+
+/** Checks `resource.ui`, and that the route of a view returns HTML without being told anything. */
+export function checkView (check: Check, { ui, mimeType }: Readonly<Record<string, unknown>>, schema: FastifySchema, required: readonly string[], variables: readonly string[]): void {
+  check(mimeType === undefined, `resource.mimeType must be left out: that of a view is ${VIEW_MIME_TYPE}`)
+  const argument = required[0] ?? variables[0]
+  check(argument === undefined, `resource.uri begins with ${VIEW_SCHEME}, and hosts read a view without arguments: ${argument} has to go`)
+  check(returnsHtml(schema.response), 'is a view, which needs the response schema of HTML: response: { 200: { content: { \'text/html\': { schema: { type: \'string\' } } } } }')
+  if (ui !== undefined) checkPolicy(check, ui)
+}
+
+function checkPolicy (check: Check, ui: unknown): void {
+  const known = (value: unknown, path: string, names: readonly string[]): Record<string, unknown> => {
+    check(isObject(value), `${path} must be an object`)
+    const unknown = Object.keys(value as object).find((name) => !names.includes(name))
+    check(unknown === undefined, `${path}.${unknown} is unknown. Known: ${names.join(', ')}`)
+    return value as Record<string, unknown>
+  }
+  const { csp = {}, permissions = {}, domain = '-', prefersBorder = true } = known(ui, 'resource.ui', ['csp', 'permissions', 'domain', 'prefersBorder'])
+  for (const [name, domains] of Object.entries(known(csp, 'resource.ui.csp', DOMAINS))) {
+    check(Array.isArray(domains), `resource.ui.csp.${name} must be an array of origins`)
+    const wrong = (domains as unknown[]).find((origin) => typeof origin !== 'string' || !ORIGIN.test(origin))
+    check(wrong === undefined, `resource.ui.csp.${name} has ${JSON.stringify(wrong)}, which is no origin such as https://cdn.example.com or https://*.example.com`)
+  }
+  for (const [name, value] of Object.entries(known(permissions, 'resource.ui.permissions', PERMISSIONS))) check(isObject(value) && Object.keys(value).length === 0, `resource.ui.permissions.${name} must be {}`)
+  check(typeof domain === 'string' && domain !== '', 'resource.ui.domain must be a non-empty string')
+  check(typeof prefersBorder === 'boolean', 'resource.ui.prefersBorder must be true or false')
+}
+
+function returnsHtml (response: unknown): boolean {
+  const successes = Object.entries(isObject(response) ? response : {}).filter(([status]) => /^2(\d\d|xx)$/i.test(status))
+  return successes.length > 0 && successes.every(([, answer]) => isObject(answer) && isObject(answer.content) && Object.keys(answer.content).join() === 'text/html')
+}
