@@ -21,6 +21,7 @@ const RunsPage = later(async () => (await import('./reconcile/runs-page.tsx')).R
 const RunPage = later(async () => (await import('./reconcile/run-page.tsx')).RunPage)
 const OrphansPage = later(async () => (await import('./reconcile/orphans-page.tsx')).OrphansPage)
 const AppsPage = later(async () => (await import('./people/apps-page.tsx')).AppsPage)
+const UserAppsPage = later(async () => (await import('./people/apps-page.tsx')).UserAppsPage)
 const PayKeysPage = later(async () => (await import('./people/pay-keys-page.tsx')).PayKeysPage)
 const AuditPage = later(async () => (await import('./reconcile/audit-page.tsx')).AuditPage)
 
@@ -32,6 +33,7 @@ export default function Administration () {
       <Resource name='admin/users' list={UserList} recordRepresentation='name' />
       <CustomRoutes>
         <Route path='/apps' element={<AppsPage />} />
+        <Route path='/admin/users/:id/apps' element={<UserAppsPage />} />
         <Route path='/reconciliation' element={<RunsPage />} />
         <Route path='/orphans' element={<OrphansPage />} />
         <Route path='/audit' element={<AuditPage />} />

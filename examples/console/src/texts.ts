@@ -14,6 +14,7 @@ export const texts = {
     changed: 'Others have changed this since it was read, so nothing was done. Look at it as it is now, then decide again.',
     halfTyped: 'This is not complete: finish it, or empty the field.',
     again: 'Try again',
+    notRead: (why: string) => `Not all of this page could be read. ${why}`,
     offline: 'You are offline. What you see may be old, and what you save is not sent. This page goes on by itself when the connection is back.',
     noShop: 'There is no such shop, or you are no member of it.',
     noPage: 'Page not found',
@@ -551,9 +552,18 @@ export const texts = {
   },
   apps: {
     title: 'Connected apps',
-    why: 'Programs that you let in by signing in. They act in your name, in all of your shops.',
+    of: (name: string) => `Connected apps of ${isolated(name)}`,
+    own: {
+      why: 'Programs that you let in by signing in. They act in your name, in all of your shops.',
+      emptyWhy: 'A program that you let in by signing in is listed here.',
+      again: 'To use it again, sign in there again.'
+    },
+    theirs: {
+      why: 'Programs that they let in by signing in. They act in their name, in all of their shops.',
+      emptyWhy: 'A program that they let in by signing in is listed here.',
+      again: 'To use it again, they sign in there again.'
+    },
     empty: 'No app is connected',
-    emptyWhy: 'A program that you let in by signing in is listed here.',
     name: 'App',
     unchecked: 'calls itself that',
     connected: 'Connected',
@@ -561,8 +571,13 @@ export const texts = {
     disconnect: (name: string) => `Disconnect ${isolated(name)}`,
     /** Until when an app works on; undefined: nobody knows. */
     until: (time: string | undefined, isOver: boolean) => isOver ? 'The access that it had has expired.' : `The access that it has now works until ${time ?? 'it expires, usually within an hour'}.`,
-    ask: (name: string, until: string) => ({ title: `Disconnect ${isolated(name)}?`, why: `It gets no new access. ${until} To use it again, sign in there again.`, submit: 'Disconnect' }),
-    done: (name: string, until: string) => `${isolated(name)} is disconnected. ${until}`
+    ask: (name: string, until: string, again: string) => ({ title: `Disconnect ${isolated(name)}?`, why: `It gets no new access. ${until} ${again}`, submit: 'Disconnect' }),
+    done: (name: string, until: string) => `${isolated(name)} is disconnected. ${until}`,
+    atProvider: {
+      revoked: 'The identity provider has ended its sign-in too.',
+      failed: 'The identity provider could not be told: end the sign-in there too, if the app is not trusted.',
+      not_told: 'The identity provider was not told: end the sign-in there too, if the app is not trusted.'
+    }
   },
   orders: {
     title: 'Orders',
@@ -651,6 +666,7 @@ export const texts = {
     search: 'Search people',
     active: 'Active',
     admin: 'Admin',
+    apps: 'Apps',
     ask: {
       active: {
         on: { title: (name: string) => `Let ${isolated(name)} in again?`, why: 'They reach their shops from their next request on.', submit: 'Let in' },

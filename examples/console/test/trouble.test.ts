@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
@@ -140,6 +140,18 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     await kim.context().setOffline(false)
     await kim.getByRole('link', { name: 'Alma Brandt', exact: true }).waitFor()
     await kim.getByText(/^You are offline\./).waitFor({ state: 'hidden' })
+  })
+
+  await t.test('what cannot be read is said, and read again by a button', async () => {
+    for (const [answer, said] of [[async (route: Route) => await route.abort(), 'The server cannot be reached'], [async (route: Route) => await route.fulfill({ status: 503, json: { message: 'The server is busy' } }), 'The server is busy']] as const) {
+      await kim.route('**/shops/*/orders?*', answer)
+      await goWithin(kim, `${shop}/orders?filter={}&perPage=${answer.length + said.length}`)
+      await kim.getByRole('alert').filter({ hasText: said }).waitFor()
+      await kim.unroute('**/shops/*/orders?*')
+      await kim.getByRole('button', { name: 'Try again' }).click()
+      await kim.getByText(said).waitFor({ state: 'detached' })
+      await kim.getByRole('row').nth(1).waitFor()
+    }
   })
 
   const question = kim.getByRole('dialog', { name: 'Your session has ended' })

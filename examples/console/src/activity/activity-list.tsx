@@ -2,9 +2,11 @@ import RefreshIcon from '@mui/icons-material/Refresh'
 import UndoIcon from '@mui/icons-material/Undo'
 import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import { useState } from 'react'
-import { ListBase, Pagination, useListContext } from 'react-admin'
+import { ListBase, useListContext } from 'react-admin'
+import { AS_LISTED } from '../api/save.ts'
 import { ChipButton, ChoiceChip, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
-import { EmptyState, PageHeading } from '../layout/page.tsx'
+import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -19,12 +21,12 @@ const EVERY = 5000
 /** Everything that was changed in the shop, newest first. Filters are in the address only: who comes back sees what agents do now. */
 export function ActivityList () {
   return (
-    <ListBase storeKey={false} sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ refetchInterval: EVERY }}>
+    <ListBase storeKey={false} sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ ...AS_LISTED, refetchInterval: EVERY }}>
       <Heading />
       <Card>
         <Filters />
         <Entries />
-        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+        <Pages />
       </Card>
     </ListBase>
   )
@@ -74,10 +76,9 @@ function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'rec
 
 function Entries () {
   const { locale, timeZone } = useShop()
-  const { data, isPending, error } = useListContext<Entry & { id: string }>()
-  if (error !== null && error !== undefined) return <EmptyState title={texts.errors.title} text={(error as Error).message} />
+  const { data = [], isPending } = useListContext<Entry & { id: string }>()
   if (isPending) return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
-  if (data === undefined || data.length === 0) return <EmptyList title={texts.activity.empty} />
+  if (data.length === 0) return <EmptyList title={texts.activity.empty} />
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
   return (

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
+import { Box, Button, Card, Chip, Skeleton, Typography } from '@mui/material'
 import UndoIcon from '@mui/icons-material/Undo'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -35,7 +35,7 @@ export function WorkPage () {
   const whose = search.get(WHOSE)
   const who = whoFrom(whose)
   const choose = (value: string | undefined) => setSearch(value === undefined ? {} : { [WHOSE]: value })
-  const { data, error, isPending, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
+  const { data, isPending, isFetching, hasNextPage, fetchNextPage } = useInfiniteQuery({
     queryKey: ['work', id, who],
     initialPageParam: '',
     queryFn: async ({ pageParam }) => (await call<Page>(`/shops/${id}/history/work?${new URLSearchParams({ ...who, ...pageParam !== '' && { until: pageParam } })}`)).json,
@@ -47,10 +47,9 @@ export function WorkPage () {
   return (
     <>
       <PageHeading title={texts.activity.title} text={texts.activity.work.why}><Views current='work' filter={who} /></PageHeading>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Card aria-busy={isPending}>
         <Box role='group' aria-label={texts.filters.title} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}><Whose value={whose ?? undefined} onChange={choose} /></Box>
-        {isPending && error === null && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>}
+        {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>}
         {data !== undefined && work.length === 0 && (whose === null ? <EmptyState title={texts.activity.empty} /> : <EmptyState title={texts.filters.nothing}><Button variant='outlined' onClick={() => choose(undefined)}>{texts.filters.clearFilters}</Button></EmptyState>)}
         <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0 }}>{work.map((piece) => <Piece key={`${piece.actor_kind} ${piece.actor_id} ${piece.started_at}`} piece={piece} who={who} />)}</Box>
         {hasNextPage && <Box sx={{ p: 2 }}><Button disabled={isFetching} onClick={() => { fetchNextPage() }}>{texts.activity.more}</Button></Box>}

@@ -7,7 +7,7 @@ import type { ApiKey } from './key.ts'
 import { clientText, type KeyClient } from './key-use.ts'
 
 /** What is known of a key itself, and the clients that it is used in. */
-export function KeyFacts ({ apiKey, clients = [] }: { readonly apiKey: ApiKey, readonly clients: readonly KeyClient[] | undefined }) {
+export function KeyFacts ({ apiKey, clients }: { readonly apiKey: ApiKey, readonly clients: readonly KeyClient[] | undefined }) {
   const shop = useShop()
   const { fields } = texts.names['api-keys']
   const facts: ReadonlyArray<readonly [string, React.ReactNode]> = [
@@ -17,7 +17,7 @@ export function KeyFacts ({ apiKey, clients = [] }: { readonly apiKey: ApiKey, r
     [fields.last_used_at, apiKey.last_used_at === null ? texts.keys.never : <span key='used'>{agoText(apiKey.last_used_at, shop)} {apiKey.last_used_network !== null && texts.keys.from(apiKey.last_used_network)}</span>],
     [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)],
     [fields.created_at, timeText(apiKey.created_at, shop)],
-    [texts.keys.clients, clients.length === 0 ? texts.keys.noClients : <Clients key='clients' clients={clients} />]
+    [texts.keys.clients, clients === undefined ? '…' : clients.length === 0 ? texts.keys.noClients : <Clients key='clients' clients={clients} />]
   ]
   return (
     <Box component='dl' sx={{ m: 0, display: 'grid', gridTemplateColumns: 'auto minmax(0, 1fr)', columnGap: 2, rowGap: 1 }}>

@@ -2,10 +2,12 @@ import AddIcon from '@mui/icons-material/Add'
 import MoreIcon from '@mui/icons-material/MoreVert'
 import { Button, Card, Chip, IconButton, Menu, MenuItem, Stack, Tooltip, Typography } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, ListBase, Pagination, useBasename, useListContext } from 'react-admin'
+import { DataTable, ListBase, useBasename, useListContext } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
+import { AS_LISTED } from '../api/save.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { statusText, texts } from '../texts.ts'
 import { agoText, dateText, timeText } from '../times.ts'
@@ -23,7 +25,7 @@ export function KeyList () {
   const [created, setCreated] = useState<NewKey>()
   const newKey = isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setCreating(true)}>{texts.keys.create}</Button>
   return (
-    <ListBase filterDefaultValues={{ status: 'active' }} sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
+    <ListBase filterDefaultValues={{ status: 'active' }} sort={{ field: 'created_at', order: 'DESC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
       <Card>
         <ListFilters search={texts.keys.search} own={['status']}>
@@ -40,7 +42,7 @@ export function KeyList () {
 function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readonly onRotated: (key: NewKey) => void }) {
   const shop = useShop()
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyList title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyList>
+  if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyList>
   return (
     <>
       <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
@@ -52,7 +54,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
         <DataTable.Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
         <DataTable.Col disableSort label={texts.list.actions} render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />} sx={{ width: 48, p: 0 }} />
       </DataTable>
-      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      <Pages />
     </>
   )
 }

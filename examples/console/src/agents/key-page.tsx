@@ -1,5 +1,5 @@
 import UndoIcon from '@mui/icons-material/Undo'
-import { Alert, Box, Button, LinearProgress, Skeleton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Box, Button, LinearProgress, Skeleton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename } from 'react-admin'
@@ -8,6 +8,7 @@ import { ActivityLine } from '../activity/activity-line.tsx'
 import type { Entry } from '../activity/entry.ts'
 import { UndoAll } from '../activity/undo-all.tsx'
 import { listUrl } from '../api/http.ts'
+import { NoRecord } from '../layout/no-record.tsx'
 import { NotFound } from '../layout/not-found.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
@@ -46,14 +47,14 @@ export function KeyPage () {
     queryKey: ['api-keys', shopId, id], enabled: isId, queryFn: async () => (await call<readonly ApiKey[]>(listUrl(`/shops/${shopId}/api-keys/`, { filter: { id: [id] } }))).json[0] ?? null
   })
   if (!isId || key === null) return <NotFound />
-  if (error !== null) return <Alert severity='error'>{error.message}</Alert>
+  if (key === undefined && error !== null) return <NoRecord error={error} />
   return key === undefined ? <LinearProgress aria-label={texts.keys.title} /> : <Page key={key.id} apiKey={key} />
 }
 
 function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
   const shop = useShop()
   const basename = useBasename()
-  const { data: use, error } = useKeyUse(apiKey.id, EVERY)
+  const { data: use } = useKeyUse(apiKey.id, EVERY)
   const changes = useChanges(apiKey.id)
   const [asking, setAsking] = useState<'undo' | 'rotate' | 'revoke'>()
   const [created, setCreated] = useState<NewKey>()
@@ -66,7 +67,6 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
         {shop.isOwner && isActive && <Button variant='outlined' onClick={() => setAsking('rotate')}>{texts.keys.rotate}</Button>}
         {shop.isOwner && isActive && <Button variant='outlined' color='error' onClick={() => setAsking('revoke')}>{texts.keys.revoke}</Button>}
       </PageHeading>
-      {error !== null && <Alert severity='error' sx={{ mb: 2 }}>{error.message}</Alert>}
       {isActive && apiKey.last_used_at === null && <Box sx={{ mb: 2 }}><FirstCall keyId={apiKey.id} /></Box>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
         <Box sx={{ display: 'grid', gap: 2 }}>
@@ -119,11 +119,10 @@ function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
 }
 
 /** The latest changes that were made with the key. */
-function Changes ({ keyId, changes: { data, error } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }) {
+function Changes ({ keyId, changes: { data } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }) {
   const basename = useBasename()
   return (
     <Section title={texts.keys.changes} action={<Button size='small' component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: keyId }))}`}>{texts.keys.allChanges}</Button>}>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data?.length === 0 && <Typography color='textSecondary'>{texts.keys.noChanges}</Typography>}
       {data !== undefined && data.length > 0 && <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>{data.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}</Box>}
     </Section>

@@ -14,8 +14,11 @@ export interface Meanwhile {
 /** Asks what to keep of each clash. @returns the fields that are written regardless; undefined to write nothing */
 export type Settle = (meanwhile: Meanwhile) => Promise<Readonly<Record<string, unknown>> | undefined>
 
+/** How a list is read. The page says what could not be read, and stays. */
+export const AS_LISTED = { onError: () => {} } as const
+
 /** How a form reads its record: once, so that what it compares with is what somebody saw. */
-export const AS_OPENED = { refetchOnWindowFocus: false, refetchOnReconnect: false } as const
+export const AS_OPENED = { ...AS_LISTED, refetchOnWindowFocus: false, refetchOnReconnect: false } as const
 
 /** The header that makes a write fail if the record has another version. */
 export function ifMatch ({ updated_at: version }: { readonly updated_at: string }): Headers {

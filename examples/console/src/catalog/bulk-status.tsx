@@ -14,6 +14,8 @@ export function BulkStatus () {
   const notify = useNotify()
   const set = (status: string) => {
     setAnchor(null)
+    // A second click meets the menu while it closes.
+    if (isPending) return
     updateMany('products', { ids: selectedIds, data: { status } }, {
       mutationMode: 'pessimistic',
       onSuccess: () => { notify(texts.products.bulk.done(selectedIds.length), { type: 'success' }); unselect() },

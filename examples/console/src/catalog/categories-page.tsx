@@ -25,7 +25,7 @@ export function CategoriesPage () {
   const { id: shopId } = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
-  const { data, error, isPending } = useCategories()
+  const { data, isPending } = useCategories()
   const [task, setTask] = useState<Task>()
   const [isBusy, setBusy] = useState(false)
   const [said, setSaid] = useState('')
@@ -34,7 +34,8 @@ export function CategoriesPage () {
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['categories'] })
   const place = async (category: Category, parent: string | null, index: number) => {
     const moves = movesTo(categories, category.id, parent, index)
-    if (moves.length === 0) return
+    // The keyboard reaches what the mouse does not while it is busy.
+    if (moves.length === 0 || isBusy) return
     setBusy(true)
     try {
       // The category itself first: if it cannot be moved, its new siblings stay as they are.
@@ -43,11 +44,10 @@ export function CategoriesPage () {
       for (const { id, changes } of own) await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes, headers: ifMatch(category) })
       await inTurn(others, 4, async ({ id, changes }) => await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes }))
       setSaid(texts.categories.moved(category.name))
-    } catch (error) {
-      notify((error as Error).message, { type: 'error' })
+    } finally {
+      await readAgain()
+      setBusy(false)
     }
-    await readAgain()
-    setBusy(false)
   }
   const close = () => setTask(undefined)
   const add = <Button variant='contained' startIcon={<AddIcon />} onClick={() => setTask({ kind: 'create', parent: null })}>{texts.categories.add}</Button>
@@ -56,12 +56,11 @@ export function CategoriesPage () {
     <>
       <PageHeading title={texts.categories.title} text={texts.categories.help}>{add}</PageHeading>
       <Box aria-live='polite' sx={UNSEEN} component='span'>{said}</Box>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data !== undefined && data.total > categories.length && <Alert severity='info' sx={{ mb: 1 }}>{texts.categories.more(categories.length, data.total)}</Alert>}
       <Card aria-busy={isBusy} sx={{ opacity: isBusy ? 0.7 : 1, pointerEvents: isBusy ? 'none' : 'auto' }}>
         {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={40} />)}</Box>}
         {data !== undefined && categories.length === 0 && <EmptyState title={texts.categories.none}>{add}</EmptyState>}
-        <Branches branches={tree} depth={0} onTask={setTask} onPlace={(category, parent, index) => { place(category, parent, index) }} categories={categories} />
+        <Branches branches={tree} depth={0} onTask={setTask} onPlace={(category, parent, index) => { place(category, parent, index).catch((error: Error) => notify(error.message, { type: 'error' })) }} categories={categories} />
       </Card>
       {task?.kind === 'create' && <CategoryDialog parent={task.parent} onClose={close} onDone={readAgain} />}
       {task?.kind === 'edit' && <CategoryDialog category={task.category} parent={null} onClose={close} onDone={readAgain} />}

@@ -1,4 +1,4 @@
-import { Alert, Button, Card, Chip, LinearProgress, Stack, Table, TableBody, TableCell, TableContainer, TableHead, TableRow } from '@mui/material'
+import { Button, Card, Chip, LinearProgress, Stack, Table, TableBody, TableCell, TableContainer, TableHead, TableRow } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { UndoDialog } from '../activity/undo-dialog.tsx'
@@ -22,7 +22,7 @@ export function ImportsPage () {
   const { id: shopId } = useShop()
   const queryClient = useQueryClient()
   const [undone, setUndone] = useState<Import>()
-  const { data = [], error, isPending } = useQuery({
+  const { data = [], isSuccess } = useQuery({
     queryKey: ['imports', shopId],
     queryFn: async () => (await call<readonly Import[]>(`/shops/${shopId}/imports?limit=${SHOWN}`)).json,
     refetchInterval: ({ state }) => state.data?.some(isUnfinished) === true ? POLL : false
@@ -34,9 +34,8 @@ export function ImportsPage () {
     <>
       <PageHeading title={texts.imports.title} text={texts.imports.why} />
       <NewImport onSent={() => { queryClient.invalidateQueries({ queryKey: ['imports'] }) }} />
-      {error !== null && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
       <Card sx={{ mt: 2 }}>
-        {!isPending && data.length === 0 && <EmptyState title={texts.imports.none} text={texts.imports.noneWhy} />}
+        {isSuccess && data.length === 0 && <EmptyState title={texts.imports.none} text={texts.imports.noneWhy} />}
         {data.length > 0 && (
           <TableContainer tabIndex={0} role='region' aria-label={texts.imports.title}>
             <Table size='small'>

@@ -1,12 +1,14 @@
 import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
-import { AS_OPENED } from '../api/save.ts'
+import { Create, CreateButton, DataTable, ListBase, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import { AS_LISTED } from '../api/save.ts'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
+import { RecordEdit } from '../layout/record-edit.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
 import { useCreated } from '../layout/use-created.ts'
 import { withoutEmpty } from './without-empty.ts'
@@ -16,7 +18,7 @@ interface Words { readonly create: string, readonly search: string, readonly emp
 /** Records that have a name, which can be searched; `children` are the columns. */
 export function NamedRecordList ({ title, words, children }: { readonly title: string, readonly words: Words, readonly children: ReactNode }) {
   return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50} queryOptions={AS_LISTED}>
       <PageHeading title={title}><CreateButton variant='contained' label={words.create} icon={<AddIcon />} /></PageHeading>
       <Card>
         <ListFilters search={words.search} />
@@ -28,11 +30,11 @@ export function NamedRecordList ({ title, words, children }: { readonly title: s
 
 function Records ({ words, children }: { readonly words: Words, readonly children: ReactNode }) {
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyList title={words.empty} text={words.emptyWhy} />
+  if (!isPending && (total ?? 0) === 0) return <EmptyList title={words.empty} text={words.emptyWhy} />
   return (
     <>
       <DataTable rowClick='edit' bulkActionButtons={false}>{children}</DataTable>
-      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      <Pages />
     </>
   )
 }
@@ -49,10 +51,10 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
 
 export function NamedRecordEdit ({ children }: { readonly children: ReactNode }) {
   return (
-    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
+    <RecordEdit>
       <NameAsHeading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
-    </Edit>
+    </RecordEdit>
   )
 }
 

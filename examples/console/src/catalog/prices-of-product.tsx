@@ -3,6 +3,7 @@ import { Button, Chip, Skeleton, Table, TableBody, TableCell, TableContainer, Ta
 import { LineChart } from '@mui/x-charts/LineChart'
 import { useState } from 'react'
 import { useGetManyReference, useRecordContext } from 'react-admin'
+import { AS_LISTED } from '../api/save.ts'
 import { Section } from '../layout/section.tsx'
 import { digitsOf, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -19,7 +20,7 @@ export default function PricesOfProduct () {
   const product = useRecordContext<any>()
   const shop = useShop()
   const [open, setOpen] = useState<Price | 'new'>()
-  const { data: prices = [], isPending } = useGetManyReference<any>('prices', { target: 'product_id', id: product?.id, pagination: { page: 1, perPage: MOST }, sort: { field: 'valid_from', order: 'ASC' } }, { enabled: product !== undefined })
+  const { data: prices = [], isPending, isSuccess } = useGetManyReference<any>('prices', { target: 'product_id', id: product?.id, pagination: { page: 1, perPage: MOST }, sort: { field: 'valid_from', order: 'ASC' } }, { ...AS_LISTED, enabled: product !== undefined })
   if (product === undefined) return null
 
   const now = Date.now()
@@ -41,7 +42,7 @@ export default function PricesOfProduct () {
         </figure>
       )}
       {isPending && <Skeleton height={40} />}
-      {!isPending && prices.length === 0 && <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>}
+      {isSuccess && prices.length === 0 && <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>}
       {prices.length > 0 && (
         <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.prices.title)}>
           <Table size='small'>

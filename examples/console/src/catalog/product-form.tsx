@@ -1,13 +1,13 @@
 import HistoryIcon from '@mui/icons-material/History'
 import { Box, Button, Stack } from '@mui/material'
 import { Fragment, lazy, type ReactNode, Suspense } from 'react'
-import { Create, Edit, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
+import { Create, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
-import { AS_OPENED } from '../api/save.ts'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
+import { RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { loaded } from '../loaded.ts'
 import { SaveNew } from '../layout/save-new.tsx'
 import { Section } from '../layout/section.tsx'
@@ -41,13 +41,13 @@ export function ProductCreate () {
 /** Changes a product. */
 export function ProductEdit () {
   return (
-    <Edit component='div' mutationMode='pessimistic' queryOptions={AS_OPENED} redirect={false} sx={FLAT} actions={false}>
+    <RecordEdit component={WithoutCard} redirect={false} sx={FLAT}>
       <Heading />
       <Form warnWhenUnsavedChanges>
         <Fields isKnown />
       </Form>
       <Box sx={{ mt: 2 }}><Suspense><PricesOfProduct /></Suspense></Box>
-    </Edit>
+    </RecordEdit>
   )
 }
 

@@ -1,12 +1,14 @@
 import AddIcon from '@mui/icons-material/Add'
 import ImportIcon from '@mui/icons-material/FileUploadOutlined'
 import { Alert, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
-import { BulkActionsToolbar, CreateButton, DataTable, ListBase, Pagination, SelectAllButton, SimpleList, useBasename, useListContext } from 'react-admin'
+import { BulkActionsToolbar, CreateButton, DataTable, ListBase, SelectAllButton, SimpleList, useBasename, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PAGE } from '../api/http.ts'
+import { AS_LISTED } from '../api/save.ts'
 import { ColumnsButton } from '../layout/columns-button.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
@@ -30,7 +32,7 @@ const HIDDEN = ['slug', 'created_at']
 export function ProductList () {
   const basename = useBasename()
   return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.products}>
         <ColumnsButton storeKey={COLUMNS} sources={SOURCES} hidden={HIDDEN} />
         <ExportButton />
@@ -69,7 +71,7 @@ function Products () {
   const { total, data, sort, filterValues, setFilters, displayedFilters, isPending } = useListContext()
   const isSmall = useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'))
   const { data: tags } = useTags()
-  if (!isPending && total === 0) return <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyList>
+  if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyList>
   const price = ({ price_amount: amount, currency }: any) => amount === null ? '—' : moneyText(amount, currency, shop.locale)
   const tagName = (id: string) => tags?.rows.find((tag) => tag.id === id)?.name ?? '…'
   const currencies = sort.field === 'price_amount' ? [...new Set(data?.filter(({ price_amount: amount }) => amount !== null).map(({ currency }) => currency as string))] : []
@@ -100,7 +102,7 @@ function Products () {
             <DataTable.Col source='created_at' render={({ created_at: at }) => timeText(at, shop)} />
           </DataTable>
           )}
-      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      <Pages />
     </>
   )
 }

@@ -13,7 +13,7 @@ const matching = createFilterOptions<Tag>()
 export function TagsInput ({ source }: { readonly source: string }) {
   const { field, fieldState: { error, invalid } } = useInput({ source, defaultValue: [] })
   const { data, isPending, refetch } = useTags()
-  const [create] = useCreate()
+  const [create, { isPending: isCreating }] = useCreate()
   const notify = useNotify()
   const tags = data?.rows ?? []
   const value = (field.value ?? []) as readonly string[]
@@ -22,6 +22,7 @@ export function TagsInput ({ source }: { readonly source: string }) {
     const made = chosen.find(({ id }) => id === NEW)
     const ids = chosen.filter(({ id }) => id !== NEW).map(({ id }) => id)
     if (made === undefined) return field.onChange(ids)
+    if (isCreating) return
     try {
       const tag = await create('tags', { data: { name: made.name } }, { returnPromise: true })
       await refetch()
@@ -36,7 +37,7 @@ export function TagsInput ({ source }: { readonly source: string }) {
       value={value.map((id) => tags.find((tag) => tag.id === id) ?? { id, name: '…' })} onChange={(_event, chosen) => { choose(chosen) }} onBlur={() => field.onBlur()}
       filterOptions={(options, state) => {
         const name = state.inputValue.trim()
-        const isNew = name !== '' && tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase())
+        const isNew = data !== undefined && name !== '' && tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase())
         return [...matching(options, state), ...isNew ? [{ id: NEW, name }] : []]
       }}
       getOptionLabel={({ name }) => name} getOptionKey={({ id }) => id} isOptionEqualToValue={(one, two) => one.id === two.id}

@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Card, CardActionArea, CardContent, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Box, Button, Card, CardActionArea, CardContent, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router-dom'
@@ -38,7 +38,6 @@ export function AdminHome () {
   return (
     <>
       <PageHeading title={texts.layout.administration} windowTitle={texts.menu.home} text={texts.home.welcome(name)} />
-      {rows.error !== null && <Alert severity='error' sx={{ mb: 2 }}>{rows.error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: '1fr 1fr', lg: 'repeat(4, 1fr)' }, mb: 2 }}>
         <Tile title={texts.menu.shops} value={shops.length} to='/admin/shops' />
         <Tile title={texts.home.products} value={sum('products')} />

@@ -1,4 +1,4 @@
-import { Alert, Box, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
+import { Box, Skeleton, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { KeyLink } from '../agents/key-link.tsx'
@@ -21,12 +21,11 @@ export const EVERY = 30_000
  */
 export function AgentsAtWork ({ path, locale }: { readonly path: string, readonly locale: string }) {
   const { call } = useViewer()
-  const { data, error } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY, refetchOnMount: 'always' })
+  const { data } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY, refetchOnMount: 'always' })
   const number = new Intl.NumberFormat(locale)
   const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(number.format(data.calls), number.format(data.errors), data.calls, data.errors)
   return (
     <Section title={texts.home.atWork} text={text}>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       {data !== undefined && data.calls > 0 && (
         <>
           <Errors of={data} number={number} />

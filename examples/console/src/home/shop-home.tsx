@@ -25,13 +25,12 @@ export function ShopHome () {
   const { id, name: shopName, isOwner, locale } = useShop()
   const basename = useBasename()
   const root = `/shops/${id}`
-  const { data, error } = useQuery({ queryKey: ['products', 'orders', 'api-keys', 'accounts', 'counts'], queryFn: async () => (await call<Summary>(`${root}/summary`)).json })
+  const { data } = useQuery({ queryKey: ['products', 'orders', 'api-keys', 'accounts', 'counts'], queryFn: async () => (await call<Summary>(`${root}/summary`)).json })
   const recent = useQuery({ queryKey: ['history', 'recent'], queryFn: async () => (await call<readonly Entry[]>(listUrl(`${root}/history`, { limit: RECENT, sort: '-at' }))).json, refetchInterval: EVERY })
   const to = (path: string, filter?: object) => `${basename}/${path}${filter === undefined ? '' : `?filter=${encodeURIComponent(JSON.stringify(filter))}`}`
   return (
     <>
       <PageHeading title={shopName} windowTitle={texts.menu.home} text={texts.home.welcome(name)} />
-      {error !== null && <Alert severity='error' sx={{ mb: 2 }}>{error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: '1fr 1fr', lg: 'repeat(4, 1fr)' }, mb: 2 }}>
         <Tile title={texts.home.products} value={data?.products.active} unit={texts.home.active} more={data && `${data.products.draft} ${texts.home.drafts}`} to={to('products')} />
         <Tile title={texts.home.orders} value={data?.orders.pending} unit={texts.home.pending} more={data && texts.home.inAll(data.orders.all)} to={to('orders')} />
@@ -54,7 +53,6 @@ export function ShopHome () {
           <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>
             {recent.data?.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}
           </Box>
-          {recent.error !== null && <Alert severity='error'>{recent.error.message}</Alert>}
           {recent.data?.length === 0 && <Typography color='textSecondary'>{texts.activity.empty}</Typography>}
         </Section>
       </Box>

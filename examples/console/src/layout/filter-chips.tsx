@@ -62,11 +62,12 @@ interface EmptyListProps {
   readonly children?: ReactNode
 }
 
-/** What the list around shows in place of records: that there are none yet, or that none matches the filters. */
+/** What the list around shows in place of records: that there are none yet, or that none matches the filters; nothing if they could not be read. */
 export function EmptyList ({ title, text, children }: EmptyListProps) {
-  const { resource, filterValues, setFilters } = useListContext()
+  const { resource, data, filterValues, setFilters } = useListContext()
   const isFiltered = Object.keys(filterValues ?? {}).length > 0
   const { total, isPending } = useGetList(resource, { pagination: { page: 1, perPage: 1 } }, { enabled: isFiltered })
+  if (data === undefined) return null
   if (!isFiltered || total === 0) return <EmptyState title={title} text={text}>{children}</EmptyState>
   if (isPending) return null
   // The list's own defaults are filters too: an empty object replaces them.

@@ -7,13 +7,14 @@ import { Link } from 'react-router-dom'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
+import { ReadFailed } from './read-failed.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 /** The frame of a workspace: the bar at the top, and its menu. */
 export function workspaceLayout (Entries: React.ComponentType): React.ComponentType<LayoutProps> {
   const Menu = () => <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}><Entries /></Box>
   return function WorkspaceLayout (props) {
-    return <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT} />
+    return <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT}><ReadFailed />{props.children}</Layout>
   }
 }
 

@@ -1,9 +1,11 @@
 import DisconnectIcon from '@mui/icons-material/LinkOffOutlined'
-import { Alert, Card, IconButton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Card, IconButton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
+import { useParams } from 'react-router-dom'
 import { useNotify } from 'react-admin'
 import { Ask } from '../layout/ask.tsx'
+import { NoRecord } from '../layout/no-record.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { texts } from '../texts.ts'
@@ -20,31 +22,53 @@ interface App {
   readonly access_token_expires_at: string | null
 }
 
-/** The MCP clients that the person let in by signing in. */
+interface Ended extends Pick<App, 'access_token_expires_at'> { readonly at_provider: keyof typeof texts.apps.atProvider }
+
+/** The MCP clients that the viewer let in by signing in. */
 export function AppsPage () {
+  return <Apps path='/oauth/grants' title={texts.apps.title} words={texts.apps.own} />
+}
+
+/** Those of another person, for admins. */
+export function UserAppsPage () {
+  const { call } = useViewer()
+  const { id = '' } = useParams()
+  const path = `/admin/users/${encodeURIComponent(id)}`
+  const { data: user, error } = useQuery({ queryKey: ['admin/users', 'one', id], queryFn: async () => (await call<{ readonly name: string | null, readonly subject: string }>(path)).json })
+  if (user === undefined) return error === null ? null : <NoRecord error={error} />
+  return <Apps path={`${path}/apps`} title={texts.apps.of(user.name ?? user.subject)} words={texts.apps.theirs} />
+}
+
+interface AppsProps {
+  /** Of the list on the server. */
+  readonly path: string
+  readonly title: string
+  readonly words: Readonly<Record<keyof typeof texts.apps.own, string>>
+}
+
+function Apps ({ path, title, words }: AppsProps) {
   const { call } = useViewer()
   const manner = useContext(ShopContext) ?? MANNER
   const notify = useNotify()
   const queryClient = useQueryClient()
-  const { data, error } = useQuery({ queryKey: ['apps'], queryFn: async () => (await call<App[]>('/oauth/grants')).json })
+  const { data } = useQuery({ queryKey: ['apps', path], queryFn: async () => (await call<App[]>(path)).json })
   const [asked, setAsked] = useState<App>()
   const untilOf = ({ access_token_expires_at: at }: Pick<App, 'access_token_expires_at'>) => texts.apps.until(at === null ? undefined : timeText(at, manner), at !== null && Date.parse(at) <= Date.now())
   const disconnect = async ({ id, client_name: name }: App) => {
     try {
-      const { json } = await call<App>(`/oauth/grants/${id}`, { method: 'DELETE' })
-      notify(texts.apps.done(name, untilOf(json)))
+      const { json } = await call<Ended>(`${path}/${id}`, { method: 'DELETE' })
+      notify(`${texts.apps.done(name, untilOf(json))} ${texts.apps.atProvider[json.at_provider]}`, { multiLine: true, ...json.at_provider !== 'revoked' && { type: 'warning', autoHideDuration: null } })
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['apps'] })
     }
   }
   return (
     <>
-      <PageHeading title={texts.apps.title} text={texts.apps.why} />
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
-      {data?.length === 0 && <Card><EmptyState title={texts.apps.empty} text={texts.apps.emptyWhy} /></Card>}
+      <PageHeading title={title} text={words.why} />
+      {data?.length === 0 && <Card><EmptyState title={texts.apps.empty} text={words.emptyWhy} /></Card>}
       {data !== undefined && data.length > 0 && (
         <Card>
-          <TableContainer tabIndex={0} role='region' aria-label={texts.apps.title}>
+          <TableContainer tabIndex={0} role='region' aria-label={title}>
             <Table>
               <TableHead><TableRow><TableCell>{texts.apps.name}</TableCell><TableCell>{texts.apps.connected}</TableCell><TableCell>{texts.apps.used}</TableCell><TableCell align='right'>{texts.list.actions}</TableCell></TableRow></TableHead>
               <TableBody>
@@ -61,7 +85,7 @@ export function AppsPage () {
           </TableContainer>
         </Card>
       )}
-      {asked !== undefined && <Ask {...texts.apps.ask(asked.client_name, untilOf(asked))} isDangerous onConfirm={async () => await disconnect(asked)} onClose={() => setAsked(undefined)} />}
+      {asked !== undefined && <Ask {...texts.apps.ask(asked.client_name, untilOf(asked), words.again)} isDangerous onConfirm={async () => await disconnect(asked)} onClose={() => setAsked(undefined)} />}
     </>
   )
 }

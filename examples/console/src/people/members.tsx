@@ -1,6 +1,6 @@
 import AddIcon from '@mui/icons-material/PersonAddAltOutlined'
 import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
-import { Alert, Button, Card, Chip, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { Button, Card, Chip, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ActivityLink } from '../activity/activity-link.tsx'
@@ -24,7 +24,7 @@ export function MembersPage () {
   const shop = useShop()
   const queryClient = useQueryClient()
   const path = `/shops/${shop.id}/members`
-  const { data, error } = useQuery({ queryKey: ['members'], queryFn: async () => await readAll<Member>(call, path) })
+  const { data } = useQuery({ queryKey: ['members'], queryFn: async () => await readAll<Member>(call, path) })
   const [isAdding, setAdding] = useState(false)
   const [asked, setAsked] = useState<{ readonly member: Member, readonly role: Role | undefined }>()
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['members'] })
@@ -43,7 +43,6 @@ export function MembersPage () {
   return (
     <>
       <PageHeading title={texts.members.title} text={texts.members.ownerHelp}>{shop.isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setAdding(true)}>{texts.members.add}</Button>}</PageHeading>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Card>
         <TableContainer tabIndex={0} role='region' aria-label={texts.members.title}>
           <Table>

@@ -15,7 +15,7 @@ export function PayKey () {
   const { id, isOwner } = useShop()
   const queryClient = useQueryClient()
   const path = `/shops/${id}/pay`
-  const { data, error } = useQuery({ queryKey: ['pay', 'status'], queryFn: async () => (await call<Status>(`${path}/status`)).json })
+  const { data } = useQuery({ queryKey: ['pay', 'status'], queryFn: async () => (await call<Status>(`${path}/status`)).json })
   const [key, setKey] = useState('')
   const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: string }>()
   const [isBusy, setBusy] = useState(false)
@@ -47,7 +47,6 @@ export function PayKey () {
   const state = data === undefined ? '' : !data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable
   return (
     <Section title={texts.settings.pay} text={texts.settings.payWhy}>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Typography sx={{ fontWeight: 600 }}>{state}</Typography>
       {data !== undefined && <Typography variant='body2' color='textSecondary'>{texts.settings.counts(data.accounts, data.linked, data.synced)}</Typography>}
       <Box sx={{ display: 'flex', gap: 1, my: 1.5, flexWrap: 'wrap' }}>

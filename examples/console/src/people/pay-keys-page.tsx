@@ -18,7 +18,7 @@ export function PayKeysPage () {
   const { call } = useViewer()
   const [page, setPage] = useState(0)
   const [round, setRound] = useState(0)
-  const { data, error } = useQuery({
+  const { data } = useQuery({
     queryKey: ['shops', 'pay-keys', page],
     queryFn: async () => {
       const { json, headers } = await call<readonly Shop[]>(listUrl('/shops', { skip: page * PER_PAGE, limit: PER_PAGE, sort: 'name' }))
@@ -31,7 +31,6 @@ export function PayKeysPage () {
       <PageHeading title={texts.menu.payKeys} text={texts.settings.payKeys}>
         <Button variant='outlined' onClick={() => setRound(round + 1)}>{texts.settings.verifyAll}</Button>
       </PageHeading>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Card>
         <TableContainer tabIndex={0} role='region' aria-label={texts.menu.payKeys}>
           <Table size='small'>
@@ -39,7 +38,7 @@ export function PayKeysPage () {
             <TableBody>{data?.shops.map((shop) => <KeyRow key={shop.id} shop={shop} round={round} />)}</TableBody>
           </Table>
         </TableContainer>
-        <TablePagination component='div' count={data?.total ?? 0} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => { setPage(page); setRound(0) }} />
+        {data !== undefined && <TablePagination component='div' count={data.total} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => { setPage(page); setRound(0) }} />}
       </Card>
     </>
   )
@@ -73,7 +72,7 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
       <TableCell aria-live='polite'>
         {data !== undefined && <Chip size='small' variant='outlined' color={!data.configured ? 'warning' : data.readable ? 'default' : 'error'} label={!data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable} />}
         {verdict.data !== undefined && <Chip size='small' sx={{ ml: 1 }} color={verdict.data.valid ? 'success' : 'error'} label={verdict.data.valid ? texts.settings.valid : texts.settings.invalid(verdict.data.code ?? '')} />}
-        {[status.error, verdict.error].map((error, index) => error !== null && <Alert key={index} severity='error' sx={{ mt: 1 }}>{error.message}</Alert>)}
+        {verdict.error !== null && <Alert severity='error' sx={{ mt: 1 }}>{verdict.error.message}</Alert>}
       </TableCell>
       <TableCell>{data !== undefined && texts.settings.counts(data.accounts, data.linked, data.synced)}</TableCell>
       <TableCell align='right' sx={{ whiteSpace: 'nowrap' }}>

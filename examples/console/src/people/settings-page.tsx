@@ -22,11 +22,10 @@ interface Config { readonly currency: string, readonly locale: string, readonly 
 export function SettingsPage () {
   const { call } = useViewer()
   const shop = useShop()
-  const { data, error } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json, refetchOnWindowFocus: false })
+  const { data } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json, refetchOnWindowFocus: false })
   return (
     <>
       <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, alignItems: 'start' }}>
         {data !== undefined && <General config={data} />}
         <PayKey />

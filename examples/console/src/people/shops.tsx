@@ -1,14 +1,16 @@
 import AddIcon from '@mui/icons-material/Add'
 import OpenIcon from '@mui/icons-material/ArrowForward'
 import { Box, Button, Card } from '@mui/material'
-import { Create, CreateButton, DataTable, Edit, ListBase, Pagination, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { Create, CreateButton, DataTable, ListBase, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
-import { AS_OPENED } from '../api/save.ts'
+import { AS_LISTED } from '../api/save.ts'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
+import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
@@ -23,7 +25,7 @@ const STATUSES = ['active', 'archived'].map((id) => ({ id, name: statusText(id) 
 /** All shops. */
 export function ShopList () {
   return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.shops}><CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} /></PageHeading>
       <Card>
         <ListFilters search={texts.shops.search} own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></ListFilters>
@@ -35,7 +37,7 @@ export function ShopList () {
           <DataTable.Col source='created_at' render={({ created_at: at }) => dateText(at, MANNER)} />
           <DataTable.Col disableSort label={texts.shops.open} render={(shop: Shop) => <Button size='small' component={Link} to={`/shops/${shop.slug}`} endIcon={<OpenIcon />} onClick={(event) => event.stopPropagation()} aria-label={`${texts.shops.open}: ${shop.name}`}>{texts.shops.open}</Button>} />
         </DataTable>
-        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+        <Pages />
       </Card>
     </ListBase>
   )
@@ -58,7 +60,7 @@ export function ShopCreate () {
 
 export function ShopEdit () {
   return (
-    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
+    <RecordEdit>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
         <FocusFirstFault />
@@ -66,7 +68,7 @@ export function ShopEdit () {
         <TextInput source='slug' helperText={texts.products.slugHelp} />
         <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
       </SimpleForm>
-    </Edit>
+    </RecordEdit>
   )
 }
 

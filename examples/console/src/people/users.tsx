@@ -1,11 +1,14 @@
-import { Card, Chip, FormControlLabel, Switch } from '@mui/material'
+import { Button, Card, Chip, FormControlLabel, Switch } from '@mui/material'
 import { useState } from 'react'
-import { DataTable, ListBase, Pagination, useRefresh } from 'react-admin'
-import { ifMatch } from '../api/save.ts'
+import { DataTable, ListBase, useBasename, useRefresh } from 'react-admin'
+import { Link } from 'react-router-dom'
+import { AS_LISTED, ifMatch } from '../api/save.ts'
 import { Ask } from '../layout/ask.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
 import { MANNER } from '../reconcile/manner.ts'
+import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
@@ -15,7 +18,7 @@ interface User { readonly id: string, readonly name: string | null, readonly sub
 /** Everybody who has signed in, with what admins may change of them. */
 export function UserList () {
   return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.people} text={texts.users.why} />
       <Card>
         <ListFilters search={texts.users.search} />
@@ -24,9 +27,10 @@ export function UserList () {
           <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
           <DataTable.Col source='active' render={(user: User) => <Toggle user={user} what='active' isOn={user.active} changes={(active) => ({ active })} />} />
           <DataTable.Col source='roles' disableSort render={(user: User) => <Toggle user={user} what='admin' isOn={user.roles.includes('admin')} changes={(isAdmin) => ({ roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin') })} />} />
+          {settings.connected_apps && <DataTable.Col disableSort label={texts.users.apps} render={(user: User) => <AppsLink user={user} />} />}
           <DataTable.Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
         </DataTable>
-        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+        <Pages />
       </Card>
     </ListBase>
   )
@@ -41,6 +45,11 @@ function useNameOf ({ id, name, subject }: User): string {
 function Name ({ user }: { readonly user: User }) {
   const { id: viewerId } = useViewer()
   return <><bdi>{useNameOf(user)}</bdi> {user.id === viewerId && <Chip size='small' label={texts.members.you} />}</>
+}
+
+function AppsLink ({ user }: { readonly user: User }) {
+  const name = useNameOf(user)
+  return <Button size='small' component={Link} to={`${useBasename()}/admin/users/${user.id}/apps`} aria-label={texts.apps.of(name)}>{texts.users.apps}</Button>
 }
 
 function Toggle ({ user, what, isOn, changes }: { readonly user: User, readonly what: 'active' | 'admin', readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {

@@ -1,4 +1,4 @@
-import { Alert, Card, Table, TableBody, TableCell, TableContainer, TableHead, TablePagination, TableRow } from '@mui/material'
+import { Card, Table, TableBody, TableCell, TableContainer, TableHead, TablePagination, TableRow } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { listUrl, rangeFrom } from '../api/http.ts'
@@ -25,7 +25,7 @@ const PER_PAGE = 50
 export function AuditPage () {
   const { call } = useViewer()
   const [page, setPage] = useState(0)
-  const { data, error } = useQuery({
+  const { data } = useQuery({
     queryKey: ['accounts', 'audit', page],
     queryFn: async () => {
       const { json, headers } = await call<readonly Row[]>(listUrl(`${ACCOUNTS}/audit`, { skip: page * PER_PAGE, limit: PER_PAGE }))
@@ -39,7 +39,6 @@ export function AuditPage () {
   return (
     <>
       <PageHeading title={texts.menu.audit} text={texts.reconcile.auditWhy} />
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
       <Card>
         {data?.rows.length === 0 && <EmptyState title={texts.activity.empty} />}
         {data !== undefined && data.rows.length > 0 && (
@@ -62,7 +61,7 @@ export function AuditPage () {
             </Table>
           </TableContainer>
         )}
-        <TablePagination component='div' count={data?.total ?? 0} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />
+        {data !== undefined && <TablePagination component='div' count={data.total} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />}
       </Card>
     </>
   )

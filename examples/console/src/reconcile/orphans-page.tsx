@@ -1,4 +1,4 @@
-import { Alert, Box, Button, Card, Chip, MenuItem, TextField, Typography } from '@mui/material'
+import { Box, Button, Card, Chip, MenuItem, TextField, Typography } from '@mui/material'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from 'react-admin'
@@ -23,7 +23,7 @@ export function OrphansPage () {
   const queryClient = useQueryClient()
   const notify = useNotify()
   const [shop, setShop] = useState(shops[0]?.id ?? '')
-  const { data, error, isPending, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
+  const { data, fetchNextPage, hasNextPage, isFetching } = useInfiniteQuery({
     queryKey: ['orphans', shop],
     enabled: shop !== '',
     initialPageParam: '',
@@ -43,27 +43,24 @@ export function OrphansPage () {
           {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
         </TextField>
       </PageHeading>
-      {error !== null && <Alert severity='error'>{error.message}</Alert>}
-      {error === null && (
-        <Card aria-busy={isFetching}>
-          {!isPending && orphans.length === 0 && <EmptyState title={texts.reconcile.noOrphans} />}
-          <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>
-            {orphans.map(({ pay_customer_id: id, name, email, accounts }) => (
-              <Box component='li' key={id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
-                <Typography sx={{ fontWeight: 650 }}>{name ?? id}</Typography>
-                <Typography variant='body2' color='textSecondary'>{email !== null && `${email} · `}<CustomerLink id={id} /></Typography>
-                {accounts.map((account) => (
-                  <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
-                    <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>
-                    {account.pay_customer_id === null ? <ActButton size='small' variant='contained' act={async () => await link(account.account_id, id)}>{texts.reconcile.link}</ActButton> : <Chip size='small' label={texts.reconcile.taken} />}
-                  </Box>
-                ))}
-              </Box>
-            ))}
-          </Box>
-          {hasNextPage && <Box sx={{ p: 2 }}><Button onClick={() => { fetchNextPage() }} disabled={isFetching}>{texts.activity.more}</Button></Box>}
-        </Card>
-      )}
+      <Card aria-busy={isFetching}>
+        {data !== undefined && orphans.length === 0 && <EmptyState title={texts.reconcile.noOrphans} />}
+        <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>
+          {orphans.map(({ pay_customer_id: id, name, email, accounts }) => (
+            <Box component='li' key={id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
+              <Typography sx={{ fontWeight: 650 }}>{name ?? id}</Typography>
+              <Typography variant='body2' color='textSecondary'>{email !== null && `${email} · `}<CustomerLink id={id} /></Typography>
+              {accounts.map((account) => (
+                <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
+                  <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>
+                  {account.pay_customer_id === null ? <ActButton size='small' variant='contained' act={async () => await link(account.account_id, id)}>{texts.reconcile.link}</ActButton> : <Chip size='small' label={texts.reconcile.taken} />}
+                </Box>
+              ))}
+            </Box>
+          ))}
+        </Box>
+        {hasNextPage && <Box sx={{ p: 2 }}><Button onClick={() => { fetchNextPage() }} disabled={isFetching}>{texts.activity.more}</Button></Box>}
+      </Card>
     </>
   )
 }

@@ -2,8 +2,9 @@ import { Alert, Box, Button, Card, Chip, LinearProgress, MenuItem, TablePaginati
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename, useNotify } from 'react-admin'
-import { Link, useNavigate, useParams } from 'react-router-dom'
+import { useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
+import { NoRecord } from '../layout/no-record.tsx'
 import { loaded } from '../loaded.ts'
 import { csvFrom } from '../catalog/csv.ts'
 import { download } from '../catalog/download.ts'
@@ -46,7 +47,7 @@ function RunWithId ({ id }: { readonly id: string }) {
     refetchInterval: ({ state }) => state.data === undefined || isGoing(state.data) ? 700 : false
   })
   const earlier = useEarlierRuns(run)
-  if (error !== null) return <><PageHeading title={texts.reconcile.title} /><Alert severity='error' action={<Button component={Link} to={`${basename}/reconciliation`}>{texts.menu.runs}</Button>}>{error.message}</Alert></>
+  if (run === undefined && error !== null) return <NoRecord error={error} />
   if (run === undefined) return <LinearProgress aria-label={texts.reconcile.title} />
 
   const { changes, isInOrder } = resultOf(run)

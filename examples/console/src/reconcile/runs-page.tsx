@@ -1,4 +1,4 @@
-import { Alert, Box, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import { Box, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useBasename } from 'react-admin'
@@ -20,13 +20,12 @@ const SHOWN = 50
 export function RunsPage () {
   const { call, shops } = useViewer()
   const basename = useBasename()
-  const { data, error } = useQuery({ queryKey: ['runs'], queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json, refetchInterval: 3000 })
+  const { data } = useQuery({ queryKey: ['runs'], queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json, refetchInterval: 3000 })
   const shopName = (id: string | null) => id === null ? texts.reconcile.allShops : shops.find((shop) => shop.id === id)?.name ?? id
   return (
     <>
       <PageHeading title={texts.reconcile.title} text={texts.reconcile.why} />
       <StartRun />
-      {error !== null && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
       <Card sx={{ mt: 2 }}>
         {data?.length === 0 && <EmptyState title={texts.reconcile.noRuns} text={texts.reconcile.noRunsWhy} />}
         {data !== undefined && data.length > 0 && (

@@ -1,9 +1,11 @@
 import { Box, Card, Chip } from '@mui/material'
-import { DataTable, Edit, ListBase, Pagination, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
-import { AS_OPENED } from '../api/save.ts'
+import { DataTable, ListBase, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { AS_LISTED } from '../api/save.ts'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
 import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
+import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { CustomerLink } from '../reconcile/customer-link.tsx'
 import { texts } from '../texts.ts'
@@ -16,7 +18,7 @@ interface Account { readonly id: string, readonly name: string, readonly hash_na
 export function AccountList () {
   const shop = useShop()
   return (
-    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25}>
+    <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.accounts} />
       <Card>
         <ListFilters search={texts.accounts.search} own={['missing_pay']}><MissingChip /></ListFilters>
@@ -26,7 +28,7 @@ export function AccountList () {
           <DataTable.Col source='details' label={texts.accounts.customer} disableSort render={({ details }: Account) => details['pay_customer_id'] === undefined ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} /> : String(details['pay_customer_id'])} />
           <DataTable.Col source='created_at' render={({ created_at: at }: Account) => dateText(at, shop)} />
         </DataTable>
-        <Pagination rowsPerPageOptions={[25, 50, 100]} />
+        <Pages />
       </Card>
     </ListBase>
   )
@@ -39,7 +41,7 @@ function MissingChip () {
 
 export function AccountEdit () {
   return (
-    <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false}>
+    <RecordEdit>
       <Heading />
       <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
         <FocusFirstFault />
@@ -47,7 +49,7 @@ export function AccountEdit () {
         <TextInput source='hash_name' helperText={false} />
       </SimpleForm>
       <Details />
-    </Edit>
+    </RecordEdit>
   )
 }
 

@@ -1,9 +1,11 @@
 import { Box, Card, Stack, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material'
-import { DataTable, ListBase, Pagination, ReferenceField, ShowBase, useListContext, useRecordContext, useRefresh } from 'react-admin'
-import { ifMatch } from '../api/save.ts'
+import { DataTable, ListBase, ReferenceField, ShowBase, useListContext, useRefresh, useShowContext } from 'react-admin'
+import { AS_LISTED, ifMatch } from '../api/save.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
+import { NoRecord } from '../layout/no-record.tsx'
 import { PageHeading } from '../layout/page.tsx'
+import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { Section } from '../layout/section.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
@@ -21,7 +23,7 @@ const NEXT: Readonly<Record<string, readonly string[]>> = { pending: ['paid', 'c
 /** The orders of the shop. */
 export function OrderList () {
   return (
-    <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25}>
+    <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.orders.title} />
       <Card>
         <ListFilters own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))} /></ListFilters>
@@ -34,7 +36,7 @@ export function OrderList () {
 function Orders () {
   const shop = useShop()
   const { total, isPending } = useListContext()
-  if (!isPending && total === 0) return <EmptyList title={texts.orders.empty} text={texts.orders.emptyWhy} />
+  if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.orders.empty} text={texts.orders.emptyWhy} />
   return (
     <>
       <DataTable rowClick='show' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
@@ -44,22 +46,22 @@ function Orders () {
         <DataTable.Col source='lines' label={texts.orders.lines} disableSort align='right' render={({ lines }: Order) => lines.length} />
         <DataTable.Col source='total_amount' align='right' render={({ total_amount: total, currency }: Order) => moneyText(total, currency, shop.locale)} />
       </DataTable>
-      <Pagination rowsPerPageOptions={[25, 50, 100]} />
+      <Pages />
     </>
   )
 }
 
 /** An order with its lines. */
 export function OrderShow () {
-  return <ShowBase><OrderPage /></ShowBase>
+  return <ShowBase queryOptions={AS_LISTED}><OrderPage /></ShowBase>
 }
 
 function OrderPage () {
-  const order = useRecordContext<Order>()
+  const { record: order, error } = useShowContext<Order>()
   const shop = useShop()
   const { call } = useViewer()
   const refresh = useRefresh()
-  if (order === undefined) return null
+  if (order === undefined) return error === null ? null : <NoRecord error={error} />
   const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
   const name = `${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`
   const set = async (status: string) => { await call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status }, headers: ifMatch(order) }).finally(() => refresh()) }

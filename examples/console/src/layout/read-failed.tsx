@@ -1,0 +1,28 @@
+import { Alert, Button } from '@mui/material'
+import { type Query, useQueryClient } from '@tanstack/react-query'
+import { useRef, useSyncExternalStore } from 'react'
+import { SessionEnded } from '../session/session.ts'
+import { texts } from '../texts.ts'
+
+/** Failed, and not succeeded since. A query that is tried again has no error meanwhile. */
+const isFailed = ({ state }: Query): boolean => state.errorUpdatedAt > state.dataUpdatedAt && !(state.error instanceof SessionEnded)
+
+/** Says that something on the page could not be read, and reads it again. What was read before stays, and may be old. */
+export function ReadFailed () {
+  const queries = useQueryClient()
+  const cache = queries.getQueryCache()
+  const failed = () => cache.findAll({ type: 'active', predicate: isFailed })
+  const last = useRef('')
+  const message = useSyncExternalStore((onChange) => cache.subscribe(onChange), () => {
+    const errors = failed()
+    if (errors.length === 0) return undefined
+    return (last.current = errors.map(({ state }) => state.error?.message).find((message) => message !== undefined) ?? last.current)
+  })
+  if (message === undefined) return null
+  const readAgain = () => {
+    // The button goes away: as after a navigation, what follows is the page.
+    document.querySelector<HTMLElement>('h1')?.focus()
+    queries.refetchQueries({ type: 'active', predicate: isFailed }).catch(() => {})
+  }
+  return <Alert severity='error' action={<Button color='inherit' onClick={readAgain}>{texts.errors.again}</Button>} sx={{ position: 'sticky', top: 56, zIndex: 2, mb: 2, overflowWrap: 'anywhere' }}>{texts.errors.notRead(message)}</Alert>
+}
